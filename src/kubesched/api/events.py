@@ -1,0 +1,41 @@
+"""Events as the scheduler reports them (events.k8s.io/v1).
+
+From structs to JSON documents and back; see `meta` for the conventions. `event_time` and `last_observed_time` carry
+microseconds on the wire, always six digits: `kinds.encode` sees to it.
+"""
+
+from kubesched.api.meta import ApiObject, ApiStruct, Int32, Timestamp
+from kubesched.api.storage import ObjectReference
+
+
+class EventSource(ApiStruct, frozen=True):
+    """Who reported an event, in the form of old clients."""
+
+    component: str = ""
+    host: str = ""
+
+
+class EventSeries(ApiStruct, frozen=True):
+    """How often an event came again, and when last."""
+
+    count: Int32 = 0
+    last_observed_time: Timestamp | None = None
+
+
+class Event(ApiObject, frozen=True):
+    """A report about an object."""
+
+    event_time: Timestamp | None = None
+    series: EventSeries | None = None
+    reporting_controller: str = ""
+    reporting_instance: str = ""
+    action: str = ""
+    reason: str = ""
+    regarding: ObjectReference = ObjectReference()
+    related: ObjectReference | None = None
+    note: str = ""
+    type: str = ""
+    deprecated_source: EventSource = EventSource()
+    deprecated_first_timestamp: Timestamp | None = None
+    deprecated_last_timestamp: Timestamp | None = None
+    deprecated_count: Int32 = 0

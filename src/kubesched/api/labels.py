@@ -1,0 +1,328 @@
+"""Label selectors: requirements on labels, compiled once and asked often.
+
+Comes in: a LabelSelector struct, a plain label map, or parsed text (`label_syntax`). Goes out: a `Selector`, immutable
+and hashable, equal to every selector that asks the same, so that it can be interned as a dictionary key.
+
+Invariants: a selector that exists is valid; what is wrong raises InvalidSelectorError in the reference's words, since
+they end up in pods' conditions. `NOTHING` matches no labels at all, `EVERYTHING` (no requirement) matches all.
+"""
+
+# upstream: apimachinery/pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go, pkg/api/validate/content/kube.go (v1.36)
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from kubesched.api.field_errors import aggregate, child, go_quote, index, invalid, not_supported
+from kubesched.api.meta import LabelSelector
+from kubesched.errors import InvalidObjectError
+
+IN: Final = "in"
+NOT_IN: Final = "notin"
+EQUALS: Final = "="
+DOUBLE_EQUALS: Final = "=="
+NOT_EQUALS: Final = "!="
+GREATER_THAN: Final = "gt"
+LESS_THAN: Final = "lt"
+EXISTS: Final = "exists"
+DOES_NOT_EXIST: Final = "!"
+
+BINARY_OPERATORS: Final = (IN, NOT_IN, EQUALS, DOUBLE_EQUALS, NOT_EQUALS, GREATER_THAN, LESS_THAN)
+_OPERATORS = (*BINARY_OPERATORS, EXISTS, DOES_NOT_EXIST)
+_STRUCT_OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
+_SIGNS = {
+    EQUALS: "=",
+    DOUBLE_EQUALS: "==",
+    NOT_EQUALS: "!=",
+    IN: " in ",
+    NOT_IN: " notin ",
+    GREATER_THAN: ">",
+    LESS_THAN: "<",
+}
+
+_MAX_INT64 = 2**63 - 1
+_INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+
+
+class InvalidSelectorError(InvalidObjectError):
+    """A selector that does not parse; the text is the reference's."""
+
+
+class Requirement(msgspec.Struct, frozen=True, gc=False):
+    """One requirement on one label key; the values keep the order in which they were given."""
+
+    key: str
+    operator: str
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the requirement in the selector syntax."""
+        if self.operator == EXISTS:
+            return self.key
+        if self.operator == DOES_NOT_EXIST:
+            return f"!{self.key}"
+        values = ",".join(sorted(self.values))
+        if self.operator in (IN, NOT_IN):
+            values = f"({values})"
+        return f"{self.key}{_SIGNS[self.operator]}{values}"
+
+
+# What matching asks, stripped of how it was written. Numbers, since they also order the checks of a selector.
+_ANY_OF, _NONE_OF, _PRESENT, _ABSENT, _ABOVE, _BELOW, _NEVER = range(7)
+_KINDS = {
+    IN: _ANY_OF,
+    EQUALS: _ANY_OF,
+    DOUBLE_EQUALS: _ANY_OF,
+    NOT_IN: _NONE_OF,
+    NOT_EQUALS: _NONE_OF,
+    EXISTS: _PRESENT,
+    DOES_NOT_EXIST: _ABSENT,
+    GREATER_THAN: _ABOVE,
+    LESS_THAN: _BELOW,
+}
+_Check = tuple[int, str, frozenset[str], int]
+
+
+def _checks_of(requirements: tuple[Requirement, ...]) -> tuple[_Check, ...]:
+    """Return the normal form of the requirements: what is asked, in a fixed order, once."""
+    questions = set()
+    for requirement in requirements:
+        kind = _KINDS[requirement.operator]
+        bounded = kind in (_ABOVE, _BELOW)
+        bound = (parse_int64(requirement.values[0]) or 0) if bounded else 0
+        questions.add((requirement.key, kind, () if bounded else tuple(sorted(set(requirement.values))), bound))
+    return tuple((kind, key, frozenset(values), bound) for key, kind, values, bound in sorted(questions))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Selector:
+    """A conjunction of requirements, sorted by key; equality and hash go by what it asks, not by how it is written."""
+
+    requirements: tuple[Requirement, ...] = ()
+    matches_nothing: bool = False
+    _checks: tuple[_Check, ...] = field(init=False, repr=False)
+    _hash: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        checks = _checks_of(self.requirements) if not self.matches_nothing else ((_NEVER, "", frozenset[str](), 0),)
+        object.__setattr__(self, "_checks", checks)
+        object.__setattr__(self, "_hash", hash(checks))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Selector) and self._checks == other._checks
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        """Return the canonical text."""
+        return ",".join(map(str, self.requirements))
+
+    @property
+    def empty(self) -> bool:
+        """Tell whether the selector restricts nothing."""
+        return not self._checks
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Return the label keys that the answer depends on."""
+        return frozenset(requirement.key for requirement in self.requirements)
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        """Tell whether the labels satisfy every requirement."""
+        for kind, key, values, bound in self._checks:
+            value = labels.get(key)
+            if kind == _ANY_OF:
+                if value not in values:
+                    return False
+            elif kind == _NONE_OF:
+                if value in values:
+                    return False
+            elif kind == _PRESENT:
+                if value is None:
+                    return False
+            elif kind == _ABSENT:
+                if value is not None:
+                    return False
+            elif kind == _NEVER:
+                return False
+            else:
+                number = parse_int64(value) if value is not None else None
+                if number is None or not (number > bound if kind == _ABOVE else number < bound):
+                    return False
+        return True
+
+    def adding(self, *requirements: Requirement) -> Selector:
+        """Return the selector with further requirements; NOTHING stays NOTHING."""
+        return self if self.matches_nothing else selector_of((*self.requirements, *requirements))
+
+    def exact_value(self, key: str) -> str | None:
+        """Return the one value that the selector demands for a label key, or None if it leaves a choice."""
+        for requirement in self.requirements:
+            if requirement.key == key:
+                exact = _KINDS[requirement.operator] == _ANY_OF and len(requirement.values) == 1
+                return requirement.values[0] if exact else None
+        return None
+
+
+def selector_of(requirements: Iterable[Requirement]) -> Selector:
+    """Return the conjunction of the requirements, sorted by key."""
+    return Selector(tuple(sorted(requirements, key=_key_of)))
+
+
+EVERYTHING: Final = Selector()
+NOTHING: Final = Selector(matches_nothing=True)
+
+
+def selector_from_set(labels: Mapping[str, str]) -> Selector:
+    """Return the selector that asks for exactly these labels, without validating them."""
+    return selector_of(Requirement(key, EQUALS, (value,)) for key, value in labels.items())
+
+
+def from_label_selector(selector: LabelSelector | None) -> Selector:
+    """Return the compiled form of a LabelSelector; none given matches nothing, an empty one everything."""
+    if selector is None:
+        return NOTHING
+    if not selector.match_labels and not selector.match_expressions:
+        return EVERYTHING
+    # The reference walks this map in no fixed order; sorted, the first error is always the same.
+    requirements = [new_requirement(key, EQUALS, (value,)) for key, value in sorted(selector.match_labels.items())]
+    for expression in selector.match_expressions:
+        operator = _STRUCT_OPERATORS.get(expression.operator)
+        if operator is None:
+            raise InvalidSelectorError(f"{go_quote(expression.operator)} is not a valid label selector operator")
+        # The reference copies the values in a way that turns an empty list into none at all.
+        requirements.append(new_requirement(expression.key, operator, expression.values or None))
+    return selector_of(requirements)
+
+
+def new_requirement(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> Requirement:
+    """Return the requirement, or raise InvalidSelectorError with everything that is wrong with it."""
+    problems = requirement_problems(key, operator, values, path)
+    if problems:
+        raise InvalidSelectorError(aggregate(problems))
+    return Requirement(key, operator, tuple(values or ()))
+
+
+def requirement_problems(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> list[str]:
+    """Return what is wrong with a requirement, one sentence a problem."""
+    problems = []
+    if key_problems := label_key_problems(key):
+        problems.append(invalid(child(path, "key"), key, "; ".join(key_problems)))
+    values_path = child(path, "values")
+    given = values or ()
+    if operator not in _OPERATORS:
+        problems.append(not_supported(child(path, "operator"), operator, _OPERATORS))
+    elif count_problem := _count_problem(operator, len(given)):
+        problems.append(invalid(values_path, values, count_problem))
+    if operator in (GREATER_THAN, LESS_THAN):
+        problems += [
+            invalid(index(values_path, i), value, "for 'Gt', 'Lt' operators, the value must be an integer")
+            for i, value in enumerate(given)
+            if parse_int64(value) is None
+        ]
+    for i, value in enumerate(given):
+        if value_problems := label_value_problems(value):
+            problems.append(invalid(index(index(values_path, i), key), value, "; ".join(value_problems)))
+    return problems
+
+
+_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
+_NAME_RULE = (
+    "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character"
+    f" (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '{_NAME}')"
+)
+_VALUE = f"({_NAME})?"
+_VALUE_RULE = (
+    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and"
+    f" end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is"
+    f" '{_VALUE}')"
+)
+_DNS_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN = rf"{_DNS_LABEL}(\.{_DNS_LABEL})*"
+_SUBDOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and"
+    f" end with an alphanumeric character (e.g. 'example.com', regex used for validation is '{_SUBDOMAIN}')"
+)
+_NAME_PATTERN = re.compile(_NAME)
+_VALUE_PATTERN = re.compile(_VALUE)
+_SUBDOMAIN_PATTERN = re.compile(_SUBDOMAIN)
+
+
+@lru_cache(maxsize=4096)
+def label_key_problems(key: str) -> tuple[str, ...]:
+    """Return what keeps the text from being a label key (`name` or `dns.prefix/name`)."""
+    prefix, slash, name = key.rpartition("/")
+    if "/" in prefix:
+        rule = f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/'"
+        return (f"{rule} (e.g. 'example.com/MyName')",)
+    problems = []
+    if slash and not prefix:
+        problems.append("prefix part must be non-empty")
+    elif slash:
+        problems += [f"prefix part {problem}" for problem in subdomain_problems(prefix)]
+    if not name:
+        problems.append("name part must be non-empty")
+    elif _bytes(name) > 63:
+        problems.append("name part must be no more than 63 bytes")
+    if not _NAME_PATTERN.fullmatch(name):
+        problems.append(f"name part {_NAME_RULE}")
+    return tuple(problems)
+
+
+@lru_cache(maxsize=4096)
+def label_value_problems(value: str) -> tuple[str, ...]:
+    """Return what keeps the text from being a label value."""
+    problems = []
+    if _bytes(value) > 63:
+        problems.append("must be no more than 63 bytes")
+    if not _VALUE_PATTERN.fullmatch(value):
+        problems.append(_VALUE_RULE)
+    return tuple(problems)
+
+
+def subdomain_problems(text: str) -> tuple[str, ...]:
+    """Return what keeps the text from being a lower-case DNS subdomain."""
+    problems = []
+    if _bytes(text) > 253:
+        problems.append("must be no more than 253 bytes")
+    if not _SUBDOMAIN_PATTERN.fullmatch(text):
+        problems.append(_SUBDOMAIN_RULE)
+    return tuple(problems)
+
+
+def parse_int64(text: str) -> int | None:
+    """Return the decimal integer that the text is, or None if it is none or leaves 64 bits."""
+    if not _INTEGER.fullmatch(text):
+        return None
+    number = int(text)
+    return number if -_MAX_INT64 - 1 <= number <= _MAX_INT64 else None
+
+
+def _count_problem(operator: str, count: int) -> str:
+    """Return what is wrong with the number of values, or the empty text."""
+    if operator in (IN, NOT_IN):
+        return "" if count else "for 'in', 'notin' operators, values set can't be empty"
+    if operator in (EXISTS, DOES_NOT_EXIST):
+        return "values set must be empty for exists and does not exist" if count else ""
+    if count == 1:
+        return ""
+    if operator in (GREATER_THAN, LESS_THAN):
+        return "for 'Gt', 'Lt' operators, exactly one value is required"
+    return "exact-match compatibility requires one single value"
+
+
+def _key_of(requirement: Requirement) -> str:
+    """Return the key that requirements are sorted by."""
+    return requirement.key
+
+
+def _bytes(text: str) -> int:
+    """Return the length of the text on the wire."""
+    return len(text.encode("utf-8", "surrogatepass"))

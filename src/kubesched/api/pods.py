@@ -1,0 +1,438 @@
+"""Pods, with every field that scheduling reads.
+
+From JSON documents to frozen structs; see `meta` for the conventions.
+"""
+
+# ruff: noqa: RUF012 -- msgspec copies empty defaults
+
+import msgspec
+
+from kubesched.api.meta import (
+    ApiObject,
+    ApiStruct,
+    Condition,
+    Int32,
+    Int64,
+    LabelSelector,
+    ResourceList,
+    Timestamp,
+)
+
+
+class Taint(ApiStruct, frozen=True):
+    """A taint of a node."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: Timestamp | None = None
+
+
+class Toleration(ApiStruct, frozen=True):
+    """A toleration of a pod."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: Int64 | None = None
+
+
+class NodeSelectorRequirement(ApiStruct, frozen=True):
+    """One expression over node labels or fields; error texts tell absent values from empty ones."""
+
+    key: str = ""
+    operator: str = ""
+    values: tuple[str, ...] | None = None
+
+
+class NodeSelectorTerm(ApiStruct, frozen=True):
+    """A conjunction of expressions."""
+
+    match_expressions: tuple[NodeSelectorRequirement, ...] = ()
+    match_fields: tuple[NodeSelectorRequirement, ...] = ()
+
+
+class NodeSelector(ApiStruct, frozen=True):
+    """A disjunction of terms."""
+
+    node_selector_terms: tuple[NodeSelectorTerm, ...] = ()
+
+
+class PreferredSchedulingTerm(ApiStruct, frozen=True):
+    """A node selector term with a weight."""
+
+    weight: Int32 = 0
+    preference: NodeSelectorTerm = NodeSelectorTerm()
+
+
+class NodeAffinity(ApiStruct, frozen=True):
+    """spec.affinity.nodeAffinity."""
+
+    required_during_scheduling_ignored_during_execution: NodeSelector | None = None
+    preferred_during_scheduling_ignored_during_execution: tuple[PreferredSchedulingTerm, ...] = ()
+
+
+class PodAffinityTerm(ApiStruct, frozen=True):
+    """A term of pod affinity or anti-affinity."""
+
+    label_selector: LabelSelector | None = None
+    namespaces: tuple[str, ...] = ()
+    topology_key: str = ""
+    namespace_selector: LabelSelector | None = None
+    match_label_keys: tuple[str, ...] = ()
+    mismatch_label_keys: tuple[str, ...] = ()
+
+
+class WeightedPodAffinityTerm(ApiStruct, frozen=True):
+    """A preferred term of pod affinity or anti-affinity."""
+
+    weight: Int32 = 0
+    pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
+
+
+class PodAffinity(ApiStruct, frozen=True):
+    """spec.affinity.podAffinity, and podAntiAffinity, which has the same shape."""
+
+    required_during_scheduling_ignored_during_execution: tuple[PodAffinityTerm, ...] = ()
+    preferred_during_scheduling_ignored_during_execution: tuple[WeightedPodAffinityTerm, ...] = ()
+
+
+class Affinity(ApiStruct, frozen=True):
+    """spec.affinity."""
+
+    node_affinity: NodeAffinity | None = None
+    pod_affinity: PodAffinity | None = None
+    pod_anti_affinity: PodAffinity | None = None
+
+
+class TopologySpreadConstraint(ApiStruct, frozen=True):
+    """One entry of spec.topologySpreadConstraints."""
+
+    max_skew: Int32 = 0
+    topology_key: str = ""
+    when_unsatisfiable: str = ""
+    label_selector: LabelSelector | None = None
+    min_domains: Int32 | None = None
+    node_affinity_policy: str | None = None
+    node_taints_policy: str | None = None
+    match_label_keys: tuple[str, ...] = ()
+
+
+class ContainerPort(ApiStruct, frozen=True):
+    """A port of a container."""
+
+    name: str = ""
+    container_port: Int32 = 0
+    host_port: Int32 = 0
+    host_ip: str = msgspec.field(default="", name="hostIP")
+    protocol: str = ""
+
+
+class ResourceClaimRef(ApiStruct, frozen=True):
+    """A claim of spec.resourceClaims that a container uses."""
+
+    name: str = ""
+    request: str = ""
+
+
+class ResourceRequirements(ApiStruct, frozen=True):
+    """resources of a container or of a pod."""
+
+    requests: ResourceList = {}
+    limits: ResourceList = {}
+    claims: tuple[ResourceClaimRef, ...] = ()
+
+
+class ContainerRestartRule(ApiStruct, frozen=True):
+    """One entry of a container's restartPolicyRules."""
+
+    action: str = ""
+
+
+class Container(ApiStruct, frozen=True):
+    """A container or init container."""
+
+    name: str = ""
+    image: str = ""
+    resources: ResourceRequirements = ResourceRequirements()
+    ports: tuple[ContainerPort, ...] = ()
+    restart_policy: str | None = None
+    restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
+
+
+class PodSchedulingGate(ApiStruct, frozen=True):
+    """A gate that holds a pod back."""
+
+    name: str = ""
+
+
+class PodSchedulingGroup(ApiStruct, frozen=True):
+    """spec.schedulingGroup."""
+
+    pod_group_name: str | None = None
+
+
+class PodResourceClaim(ApiStruct, frozen=True):
+    """One entry of spec.resourceClaims."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
+class PersistentVolumeClaimVolumeSource(ApiStruct, frozen=True):
+    """A volume that is a claim."""
+
+    claim_name: str = ""
+    read_only: bool = False
+
+
+class EphemeralVolumeClaimMetadata(ApiStruct, frozen=True):
+    """metadata of a generic ephemeral volume's claim template."""
+
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
+class TypedObjectReference(ApiStruct, frozen=True):
+    """A reference by group, kind, name and namespace."""
+
+    api_group: str | None = None
+    kind: str = ""
+    name: str = ""
+    namespace: str | None = None
+
+
+class PersistentVolumeClaimSpec(ApiStruct, frozen=True):
+    """spec of a claim."""
+
+    access_modes: tuple[str, ...] = ()
+    selector: LabelSelector | None = None
+    resources: ResourceRequirements = ResourceRequirements()
+    volume_name: str = ""
+    storage_class_name: str | None = None
+    volume_mode: str | None = None
+    data_source: TypedObjectReference | None = None
+    data_source_ref: TypedObjectReference | None = None
+    volume_attributes_class_name: str | None = None
+
+
+class PersistentVolumeClaimTemplate(ApiStruct, frozen=True):
+    """The claim template of a generic ephemeral volume."""
+
+    metadata: EphemeralVolumeClaimMetadata = EphemeralVolumeClaimMetadata()
+    spec: PersistentVolumeClaimSpec = PersistentVolumeClaimSpec()
+
+
+class EphemeralVolumeSource(ApiStruct, frozen=True):
+    """A generic ephemeral volume."""
+
+    volume_claim_template: PersistentVolumeClaimTemplate | None = None
+
+
+class GCEPersistentDiskVolumeSource(ApiStruct, frozen=True):
+    """A GCE disk."""
+
+    pd_name: str = ""
+    read_only: bool = False
+
+
+class AWSElasticBlockStoreVolumeSource(ApiStruct, frozen=True):
+    """An AWS disk."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+    read_only: bool = False
+
+
+class ISCSIVolumeSource(ApiStruct, frozen=True):
+    """An iSCSI disk."""
+
+    iqn: str = ""
+    lun: Int32 = 0
+    target_portal: str = ""
+    read_only: bool = False
+
+
+class RBDVolumeSource(ApiStruct, frozen=True):
+    """A Ceph disk."""
+
+    monitors: tuple[str, ...] = ()
+    image: str = ""
+    pool: str = ""
+    read_only: bool = False
+
+
+class AzureDiskVolumeSource(ApiStruct, frozen=True):
+    """An Azure disk."""
+
+    disk_name: str = ""
+    disk_uri: str = msgspec.field(default="", name="diskURI")
+
+
+class CinderVolumeSource(ApiStruct, frozen=True):
+    """An OpenStack disk."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class VsphereVirtualDiskVolumeSource(ApiStruct, frozen=True):
+    """A vSphere disk."""
+
+    volume_path: str = ""
+
+
+class PortworxVolumeSource(ApiStruct, frozen=True):
+    """A Portworx disk."""
+
+    volume_id: str = msgspec.field(default="", name="volumeID")
+
+
+class AzureFileVolumeSource(ApiStruct, frozen=True):
+    """An Azure file share."""
+
+    secret_name: str = ""
+    share_name: str = ""
+
+
+class CSIVolumeSource(ApiStruct, frozen=True):
+    """An inline CSI volume."""
+
+    driver: str = ""
+
+
+class ImageVolumeSource(ApiStruct, frozen=True):
+    """An image mounted as a volume."""
+
+    reference: str = ""
+    pull_policy: str = ""
+
+
+class Volume(ApiStruct, frozen=True):
+    """A volume of a pod; only the sources that scheduling looks at."""
+
+    name: str = ""
+    persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
+    ephemeral: EphemeralVolumeSource | None = None
+    gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
+    aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
+    iscsi: ISCSIVolumeSource | None = None
+    rbd: RBDVolumeSource | None = None
+    azure_disk: AzureDiskVolumeSource | None = None
+    azure_file: AzureFileVolumeSource | None = None
+    cinder: CinderVolumeSource | None = None
+    vsphere_volume: VsphereVirtualDiskVolumeSource | None = None
+    portworx_volume: PortworxVolumeSource | None = None
+    csi: CSIVolumeSource | None = None
+    image: ImageVolumeSource | None = None
+
+
+class PodOS(ApiStruct, frozen=True):
+    """spec.os."""
+
+    name: str = ""
+
+
+class PodSpec(ApiStruct, frozen=True):
+    """What is asked for."""
+
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    node_name: str = ""
+    scheduler_name: str = ""
+    node_selector: dict[str, str] | None = None
+    affinity: Affinity | None = None
+    tolerations: tuple[Toleration, ...] = ()
+    topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
+    scheduling_gates: tuple[PodSchedulingGate, ...] = ()
+    scheduling_group: PodSchedulingGroup | None = None
+    resource_claims: tuple[PodResourceClaim, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    overhead: ResourceList = {}
+    resources: ResourceRequirements | None = None
+    priority: Int32 | None = None
+    priority_class_name: str = ""
+    preemption_policy: str | None = None
+    host_network: bool = False
+    host_users: bool | None = None
+    os: PodOS | None = None
+    restart_policy: str = ""
+    termination_grace_period_seconds: Int64 | None = None
+
+
+class ContainerStatus(ApiStruct, frozen=True):
+    """What the kubelet says of a container's resources."""
+
+    name: str = ""
+    resources: ResourceRequirements | None = None
+    allocated_resources: ResourceList = {}
+
+
+class PodResourceClaimStatus(ApiStruct, frozen=True):
+    """The claim generated for an entry of spec.resourceClaims."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+
+
+class ContainerExtendedResourceRequest(ApiStruct, frozen=True):
+    """How a container's extended resource maps to a request of the made-up claim."""
+
+    container_name: str = ""
+    resource_name: str = ""
+    request_name: str = ""
+
+
+class PodExtendedResourceClaimStatus(ApiStruct, frozen=True):
+    """The claim made up for extended resources."""
+
+    request_mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
+    resource_claim_name: str = ""
+
+
+class NodeAllocatableResourceClaimStatus(ApiStruct, frozen=True):
+    """Node allocatable resources that a claim stands for."""
+
+    resource_claim_name: str = ""
+    containers: tuple[str, ...] = ()
+    resources: ResourceList = {}
+
+
+class PodStatus(ApiStruct, frozen=True):
+    """What is known of the pod."""
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    nominated_node_name: str = ""
+    start_time: Timestamp | None = None
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    resize: str = ""
+    resources: ResourceRequirements | None = None
+    allocated_resources: ResourceList = {}
+    resource_claim_statuses: tuple[PodResourceClaimStatus, ...] = ()
+    extended_resource_claim_status: PodExtendedResourceClaimStatus | None = None
+    node_allocatable_resource_claim_statuses: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
+    observed_generation: Int64 = 0
+
+
+class Pod(ApiObject, frozen=True):
+    """A pod."""
+
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def priority(self) -> int:
+        """Return spec.priority, or 0 where it is unset."""
+        return self.spec.priority or 0
+
+    @property
+    def terminating(self) -> bool:
+        """Return whether deletion has been asked for."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def terminal(self) -> bool:
+        """Return whether the pod has run to its end."""
+        return self.status.phase in ("Succeeded", "Failed")

@@ -1,0 +1,87 @@
+"""Tolerations: which taints of a node, or of a device, a pod or a claim puts up with.
+
+Comes in: tolerations and taints as structs. Goes out: yes or no, or the first taint that is not tolerated. What an
+effect means is the caller's business. The numeric operators `Lt` and `Gt` of pods stand behind the gate
+TaintTolerationComparisonOperators; without it, and on devices always, such a toleration tolerates nothing.
+"""
+
+# upstream: api/core/v1/toleration.go, component-helpers/scheduling/corev1/helpers.go,
+# dynamic-resource-allocation/resourceclaim/devicetoleration.go (v1.36)
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from kubesched.api.devices import DeviceTaint, DeviceToleration
+from kubesched.api.labels import parse_int64
+from kubesched.api.pods import Taint, Toleration
+
+NO_SCHEDULE: Final = "NoSchedule"
+PREFER_NO_SCHEDULE: Final = "PreferNoSchedule"
+NO_EXECUTE: Final = "NoExecute"
+
+_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+
+def tolerates(toleration: Toleration, taint: Taint, comparison: bool = False) -> bool:
+    """Tell whether the toleration tolerates the taint; `comparison` is the gate of the numeric operators."""
+    if comparison and toleration.operator in ("Lt", "Gt"):
+        return _addresses(toleration, taint) and _compares(toleration, taint)
+    return _tolerates_plainly(toleration, taint)
+
+
+def tolerates_device(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
+    """Tell whether a claim's toleration tolerates a device's taint."""
+    return _tolerates_plainly(toleration, taint)
+
+
+def tolerated_by_any(taint: Taint, tolerations: Iterable[Toleration], comparison: bool = False) -> bool:
+    """Tell whether one of the tolerations tolerates the taint."""
+    return any(tolerates(toleration, taint, comparison) for toleration in tolerations)
+
+
+def first_untolerated(
+    taints: Iterable[Taint],
+    tolerations: tuple[Toleration, ...],
+    concerns: Callable[[Taint], bool] = lambda taint: True,
+    comparison: bool = False,
+) -> Taint | None:
+    """Return the first taint of concern that no toleration tolerates, or None."""
+    for taint in taints:
+        if concerns(taint) and not tolerated_by_any(taint, tolerations, comparison):
+            return taint
+    return None
+
+
+def forbids_scheduling(taint: Taint) -> bool:
+    """Tell whether the taint keeps pods from being scheduled (and does not merely discourage it)."""
+    return taint.effect in (NO_SCHEDULE, NO_EXECUTE)
+
+
+def _addresses(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
+    """Tell whether key and effect of the toleration, where given, are those of the taint."""
+    return (not toleration.effect or toleration.effect == taint.effect) and (
+        not toleration.key or toleration.key == taint.key
+    )
+
+
+def _tolerates_plainly(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
+    """Tell whether the taint is tolerated by the operators that pods and devices share."""
+    if not _addresses(toleration, taint):
+        return False
+    if toleration.operator in ("", "Equal"):
+        return toleration.value == taint.value
+    return toleration.operator == "Exists"
+
+
+def _compares(toleration: Toleration, taint: Taint) -> bool:
+    """Tell whether the taint's number lies on the tolerated side; only canonical integers are numbers here."""
+    bound, actual = _canonical_int64(toleration.value), _canonical_int64(taint.value)
+    if bound is None or actual is None:
+        return False
+    return actual < bound if toleration.operator == "Lt" else actual > bound
+
+
+def _canonical_int64(text: str) -> int | None:
+    """Return the number if the text is how a person would write it (no plus, no leading zero), or None."""
+    return parse_int64(text) if _CANONICAL_INTEGER.fullmatch(text) else None

@@ -1,0 +1,159 @@
+"""`kubesched config`: look at a configuration as the scheduler would understand it.
+
+In: a KubeSchedulerConfiguration file, `-` for standard input, or nothing for the defaults. Out: the completed
+configuration and the plugins of every extension point. Whatever is wrong with the input goes to standard error, one
+problem a line, with exit code 1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from kubesched.config import IN_TREE, Catalog, ConfigError, FeatureGates, Loaded, ResolvedProfile, load, to_wire
+from kubesched.config.document import dump
+from kubesched.config.report import plugins_by_point
+
+MAX_BYTES = 10 * 1024 * 1024
+OUTPUTS = ("table", "yaml", "json")
+
+
+class UnreadableError(Exception):
+    """An input that cannot be read; the text names it."""
+
+
+@click.group("config")
+def config_group() -> None:
+    """Look at scheduler configurations."""
+
+
+@config_group.command("show")
+@click.argument("file", required=False)
+@click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print.")
+@click.option("--feature-gates", "feature_gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
+@click.option("--emulated-version", "versions", multiple=True, metavar="1.35", help="Release whose gates to use.")
+def show_command(file: str | None, output: str, feature_gates: tuple[str, ...], versions: tuple[str, ...]) -> None:
+    """Print FILE completed with all defaults, and which plugins run where.
+
+    FILE is a KubeSchedulerConfiguration in YAML or JSON, - is standard input; without FILE the defaults are shown.
+    """
+    raise SystemExit(show(file, output=output, feature_gates=feature_gates, emulated_versions=versions))
+
+
+def show(
+    file: str | None,
+    *,
+    output: str = "table",
+    feature_gates: Sequence[str] = (),
+    emulated_versions: Sequence[str] = (),
+    catalog: Catalog = IN_TREE,
+) -> int:
+    """Print the configuration in `file` and return the exit code; plugins from elsewhere come in with `catalog`."""
+    try:
+        gates = FeatureGates.parse(",".join(feature_gates), emulated_versions)
+        loaded = load(None if file is None else read(file), gates, catalog)
+    except UnreadableError as error:
+        click.echo(str(error), err=True)
+        return 1
+    except ConfigError as error:
+        for problem in error.errors:
+            # Problems quote what they complain about, but a parser's own words may hold line breaks.
+            click.echo(" ".join(problem.split("\n")), err=True)
+        return 1
+    _PRINTERS[output](loaded)
+    return 0
+
+
+def read(file: str) -> bytes:
+    """Return the content of a file or of standard input; UnreadableError with the reason otherwise."""
+    try:
+        if file == "-":
+            content = sys.stdin.buffer.read(MAX_BYTES + 1)
+        else:
+            with Path(file).open("rb") as stream:
+                content = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnreadableError(f"{file}: {reason}") from None
+    if len(content) > MAX_BYTES:
+        raise UnreadableError(f"{file}: larger than {MAX_BYTES} bytes")
+    return content
+
+
+def _plugins(loaded: Loaded) -> dict[str, Any]:
+    return {profile.scheduler_name: plugins_by_point(profile) for profile in loaded.profiles}
+
+
+def _print_json(loaded: Loaded) -> None:
+    report = {"config": to_wire(loaded.config), "plugins": _plugins(loaded)}
+    click.echo(json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False))
+
+
+def _print_yaml(loaded: Loaded) -> None:
+    # Two documents: a scheduler reads the first one only, so the output is itself a configuration file.
+    click.echo(dump(to_wire(loaded.config)) + "---\n" + dump({"plugins": _plugins(loaded)}), nl=False)
+
+
+def _print_table(loaded: Loaded) -> None:
+    console = Console()
+    console.print(_settings_table(loaded))
+    for profile in loaded.profiles:
+        console.print(_points_table(profile))
+        console.print(_args_table(profile))
+
+
+def _titled(title: str, *columns: str) -> Table:
+    table = Table(title=Text(title), title_justify="left", title_style="bold", expand=False)
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _settings_table(loaded: Loaded) -> Table:
+    table = _titled("Settings", "field", "value")
+    for path, value in _leaves("", {k: v for k, v in to_wire(loaded.config).items() if k != "profiles"}):
+        table.add_row(Text(path), Text(value))
+    return table
+
+
+def _leaves(path: str, value: Any) -> list[tuple[str, str]]:
+    """Return the path and the text of every scalar in a plain value."""
+    if isinstance(value, dict) and value:
+        return [leaf for key in sorted(value) for leaf in _leaves(f"{path}.{key}" if path else key, value[key])]
+    if isinstance(value, list) and value:
+        return [leaf for index, item in enumerate(value) for leaf in _leaves(f"{path}[{index}]", item)]
+    return [(path, value if isinstance(value, str) else json.dumps(value))]
+
+
+def _points_table(profile: ResolvedProfile) -> Table:
+    percentage = profile.config.percentage_of_nodes_to_score
+    scope = "" if percentage is None else f" (percentageOfNodesToScore {percentage})"
+    table = _titled(f"Profile {profile.scheduler_name}{scope}", "extension point", "plugins in order (weight)")
+    for point, plugins in plugins_by_point(profile).items():
+        names = (
+            f"{plugin['name']} ({plugin['weight']})" if "weight" in plugin else plugin["name"] for plugin in plugins
+        )
+        table.add_row(Text(point), Text(", ".join(names)))
+    return table
+
+
+def _args_table(profile: ResolvedProfile) -> Table:
+    table = _titled(f"Plugin arguments of {profile.scheduler_name}", "plugin", "arguments")
+    for config in profile.config.plugin_config:
+        args = to_wire(config)["args"]
+        if isinstance(args, dict):
+            args = {key: value for key, value in args.items() if key not in ("apiVersion", "kind")}
+        lines = (f"{path}: {value}" if path else value for path, value in _leaves("", args))
+        table.add_row(Text(config.name), Text("\n".join(lines)))
+    return table
+
+
+_PRINTERS = {"table": _print_table, "yaml": _print_yaml, "json": _print_json}

@@ -1,0 +1,104 @@
+"""The change log: which rows changed, in what respect, since when.
+
+From the cluster's mutators to everything that caches. Each change gets a sequence number and names a row and the
+groups of columns that differ, or no row (`EVERYWHERE`) for an epoch such as "namespaces changed". Only real
+differences are logged. The log is bounded: a reader that fell off its end evaluates in full.
+"""
+
+from enum import IntFlag
+from typing import Final
+
+EVERYWHERE: Final = -1
+CAPACITY: Final = 8192
+
+
+class Group(IntFlag):
+    """What of a row (first part) or of the whole cluster (second part) a change touches, and a question reads."""
+
+    RESOURCES = 1
+    PORTS = 2
+    PODS = 4
+    LABELS = 8
+    TAINTS = 16
+    IMAGES = 32
+    VOLUMES = 64
+    DEVICES = 128
+    NOMINATIONS = 256
+    FEATURES = 512
+    PRESENCE = 1024
+    # epochs, logged without a row
+    NAMESPACES = 2048
+    OWNERS = 4096
+    STORAGE = 8192
+    CLAIMS = 16384
+    NODE_COUNT = 32768
+
+    NOTHING = 0
+
+
+# A node that appears, vanishes or is replaced on a recycled row differs in every respect.
+WHOLE_ROW: Final = Group(2047)
+ANYTHING: Final = Group(65535)
+
+
+class Changes:
+    """What happened between two sequence numbers: the rows with what changed in each, and the union of groups.
+
+    `everywhere` is the union of the epochs; `rows` maps a row to the groups that changed in it.
+    """
+
+    __slots__ = ("everywhere", "groups", "rows", "until")
+
+    def __init__(self, until: int) -> None:
+        self.until = until
+        self.groups: int = 0
+        self.everywhere: int = 0
+        self.rows: dict[int, int] = {}
+
+    def touching(self, groups: int) -> list[int]:
+        """Return the rows in which any of `groups` changed."""
+        return [row for row, changed in self.rows.items() if changed & groups]
+
+
+class ChangeLog:
+    """A bounded list of (row, groups); `seq` is the number of the newest change."""
+
+    __slots__ = ("_base", "_cached", "_cached_from", "_groups", "_rows", "seq")
+
+    def __init__(self) -> None:
+        self.seq = 0
+        self._base = 0
+        self._rows: list[int] = []
+        self._groups: list[int] = []
+        self._cached: Changes | None = None
+        self._cached_from = -1
+
+    def record(self, row: int, groups: int) -> None:
+        """Append one change."""
+        self.seq += 1
+        self._rows.append(row)
+        self._groups.append(groups)
+        if len(self._rows) > 2 * CAPACITY:
+            self._base += CAPACITY
+            del self._rows[:CAPACITY]
+            del self._groups[:CAPACITY]
+
+    def since(self, seq: int) -> Changes | None:
+        """Return what happened after `seq`, or None if the log does not reach back so far."""
+        if seq < self._base:
+            return None
+        cached = self._cached
+        if cached is not None and self._cached_from == seq and cached.until == self.seq:
+            return cached
+        changes = Changes(self.seq)
+        rows, union, everywhere = changes.rows, 0, 0
+        start = seq - self._base
+        for row, groups in zip(self._rows[start:], self._groups[start:], strict=True):
+            union |= groups
+            if row == EVERYWHERE:
+                everywhere |= groups
+            else:
+                rows[row] = rows.get(row, 0) | groups
+        changes.groups, changes.everywhere = union, everywhere
+        self._cached, self._cached_from = changes, seq
+        return changes

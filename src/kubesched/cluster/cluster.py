@@ -1,0 +1,110 @@
+"""The cluster as the scheduler knows it; the one module that mutates.
+
+From objects (a scenario's, or watch events) to the table, the nominations and the objects by kind. Between two
+calls everything is consistent; readers never copy.
+"""
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Namespace, Node
+from kubesched.api.pods import Pod
+from kubesched.api.resources import RequestOptions
+from kubesched.cluster.changes import ChangeLog
+from kubesched.cluster.nominations import Nominations
+from kubesched.cluster.objects import Objects
+from kubesched.cluster.pod_info import PodInfo, PodReader
+from kubesched.cluster.table import NodeTable
+
+
+class Cluster:
+    """Nodes, pods, nominations and everything else that plugins read."""
+
+    def __init__(self, options: RequestOptions | None = None) -> None:
+        self.log = ChangeLog()
+        self.table = NodeTable(self.log)
+        self.nominations = Nominations(self.table)
+        self.objects = Objects(self.log)
+        self.reader = PodReader(options or RequestOptions())
+        self.pending: dict[str, PodInfo] = {}
+
+    # -- objects as they are reported
+
+    def add(self, obj: ApiObject) -> None:
+        """Add an object, or replace the one under its name (pods: under its UID)."""
+        if isinstance(obj, Node):
+            self.table.set_node(obj)
+        elif isinstance(obj, Pod):
+            self._add_pod(obj)
+        else:
+            self.objects.put(type(obj).__name__, obj)
+
+    def remove(self, obj: ApiObject) -> None:
+        """Remove an object."""
+        if isinstance(obj, Node):
+            self.table.remove_node(obj.metadata.name)
+        elif isinstance(obj, Pod):
+            self.remove_pod(obj.metadata.uid)
+        else:
+            self.objects.remove(type(obj).__name__, obj.full_name)
+
+    def _add_pod(self, pod: Pod) -> None:
+        if pod.terminal:
+            self.remove_pod(pod.metadata.uid)
+            return
+        info = self.reader.read(pod)
+        if not pod.spec.node_name:
+            self.table.remove_pod(info.uid)
+            self.pending[info.uid] = info
+            # a gated pod does not hold room
+            self.nominations.add(info, "" if pod.spec.scheduling_gates else pod.status.nominated_node_name)
+            return
+        old = self.table.pods.get(info.uid)
+        if old is not None and same_account(old, info):
+            self.table.refresh_pod(info)
+        else:
+            self.table.remove_pod(info.uid)
+            self.table.add_pod(info, pod.spec.node_name)
+        self.pending.pop(info.uid, None)
+        self.nominations.remove(info.uid)
+
+    def remove_pod(self, uid: str) -> None:
+        """Forget a pod wherever it is."""
+        self.table.remove_pod(uid)
+        self.pending.pop(uid, None)
+        self.nominations.remove(uid)
+
+    # -- what the scheduler itself decides
+
+    def assume(self, pod: PodInfo, node_name: str) -> PodInfo:
+        """Account a pending pod on a node before the API server confirms it; return the pod as placed."""
+        spec = msgspec.structs.replace(pod.spec, node_name=node_name)
+        placed = pod.replaced(msgspec.structs.replace(pod.pod, spec=spec))
+        self.table.add_pod(placed, node_name)
+        self.pending.pop(pod.uid, None)
+        self.nominations.remove(pod.uid)
+        return placed
+
+    def forget(self, pod: PodInfo) -> None:
+        """Undo `assume`: the pod is pending again, without a nomination."""
+        self.table.remove_pod(pod.uid)
+        spec = msgspec.structs.replace(pod.spec, node_name="")
+        self.pending[pod.uid] = pod.replaced(msgspec.structs.replace(pod.pod, spec=spec))
+
+    # -- look-ups that several plugins share
+
+    def namespace_labels(self, namespace: str) -> dict[str, str]:
+        """Return a namespace's labels, none for an unknown namespace."""
+        found = self.objects.get(Namespace, namespace)
+        return found.metadata.labels if found is not None else {}
+
+
+def same_account(old: PodInfo, new: PodInfo) -> bool:
+    """Return whether two versions of a placed pod count for the same on the same row."""
+    return (
+        old.digest is new.digest
+        and old.spec.node_name == new.spec.node_name
+        and old.labels == new.labels
+        and old.terminating == new.terminating
+        and old.status.start_time == new.status.start_time
+    )

@@ -1,0 +1,69 @@
+"""The objects that are neither nodes nor pods: what plugins look up by name.
+
+From watch events to dictionaries per kind; each kind belongs to an epoch of the change log, so that what was derived
+from it is derived again when it changes.
+"""
+
+from typing import TypeVar
+
+from kubesched.api.meta import ApiObject
+from kubesched.cluster.changes import EVERYWHERE, ChangeLog, Group
+
+T = TypeVar("T", bound=ApiObject)
+
+EPOCH_OF_KIND = {
+    "Namespace": Group.NAMESPACES,
+    "Service": Group.OWNERS,
+    "ReplicationController": Group.OWNERS,
+    "ReplicaSet": Group.OWNERS,
+    "StatefulSet": Group.OWNERS,
+    "PersistentVolume": Group.STORAGE,
+    "PersistentVolumeClaim": Group.STORAGE,
+    "StorageClass": Group.STORAGE,
+    "CSINode": Group.STORAGE,
+    "CSIDriver": Group.STORAGE,
+    "CSIStorageCapacity": Group.STORAGE,
+    "VolumeAttachment": Group.STORAGE,
+    "VolumeAttributesClass": Group.STORAGE,
+    "ResourceClaim": Group.CLAIMS,
+    "ResourceClaimTemplate": Group.CLAIMS,
+    "ResourceSlice": Group.CLAIMS,
+    "DeviceClass": Group.CLAIMS,
+    "DeviceTaintRule": Group.CLAIMS,
+}
+
+
+class Objects:
+    """kind -> `namespace/name` (or name) -> object."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        self._log = log
+        self._kinds: dict[str, dict[str, ApiObject]] = {}
+        # kind -> number of changes: what a reader compares to know that its derivation is stale
+        self.versions: dict[str, int] = {}
+
+    def put(self, kind: str, obj: ApiObject) -> None:
+        """Add or replace an object."""
+        self._kinds.setdefault(kind, {})[obj.full_name] = obj
+        self._changed(kind)
+
+    def remove(self, kind: str, full_name: str) -> ApiObject | None:
+        """Remove an object; return it, or None if it was not there."""
+        removed = self._kinds.get(kind, {}).pop(full_name, None)
+        if removed is not None:
+            self._changed(kind)
+        return removed
+
+    def get(self, kind: type[T], full_name: str) -> T | None:
+        """Return the object of a kind under a name."""
+        return self._kinds.get(kind.__name__, {}).get(full_name)  # type: ignore[return-value]
+
+    def of(self, kind: type[T]) -> list[T]:
+        """Return all objects of a kind."""
+        return list(self._kinds.get(kind.__name__, {}).values())  # type: ignore[arg-type]
+
+    def _changed(self, kind: str) -> None:
+        self.versions[kind] = self.versions.get(kind, 0) + 1
+        epoch = EPOCH_OF_KIND.get(kind)
+        if epoch is not None:
+            self._log.record(EVERYWHERE, epoch)

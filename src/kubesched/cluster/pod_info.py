@@ -1,0 +1,165 @@
+"""A pod as the scheduler sees it: the object, and what was derived from it once per template.
+
+From an API object to `PodInfo`. Pods made from one template share a `Digest`: what their specification says,
+parsed once. Everything here is immutable but for the slot that the table gives a pod it accounts for.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubesched.api.pods import Pod, PodSpec, PodStatus
+from kubesched.api.meta import ObjectMeta
+from kubesched.api.resources import PodResources, RequestOptions, pod_resources
+from kubesched.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
+
+T = TypeVar("T")
+
+DIGESTS = 4096
+
+
+class HostPort(msgspec.Struct, frozen=True, gc=False):
+    """A port that a pod takes on its node."""
+
+    ip: str
+    protocol: str
+    port: int
+
+
+class Digest:
+    """What is derived from a pod's specification, namespace and reported resources."""
+
+    __slots__ = ("affinity", "derived", "host_ports", "resources")
+
+    def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms) -> None:
+        self.resources = resources
+        self.affinity = affinity
+        self.host_ports = _host_ports(spec)
+        self.derived: dict[Callable[[Any], Any], Any] = {}
+
+
+class PodInfo:
+    """A pod with its digest. Reads like the object: `.metadata`, `.spec`, `.status`, `.labels`, `.priority`."""
+
+    __slots__ = (
+        "digest",
+        "labels",
+        "metadata",
+        "name",
+        "namespace",
+        "pod",
+        "priority",
+        "slot",
+        "spec",
+        "status",
+        "uid",
+    )
+
+    def __init__(self, pod: Pod, digest: Digest) -> None:
+        meta = pod.metadata
+        self.pod = pod
+        self.metadata: ObjectMeta = meta
+        self.spec: PodSpec = pod.spec
+        self.status: PodStatus = pod.status
+        self.name = meta.name
+        self.namespace = meta.namespace
+        self.uid = meta.uid
+        self.labels: Mapping[str, str] = meta.labels
+        self.priority: int = pod.spec.priority or 0
+        self.digest = digest
+        self.slot = -1
+
+    def __repr__(self) -> str:
+        return f"<PodInfo {self.namespace}/{self.name}>"
+
+    @property
+    def full_name(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def terminating(self) -> bool:
+        """Return whether deletion has been asked for."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def resources(self) -> PodResources:
+        """Return what the pod counts for."""
+        return self.digest.resources
+
+    @property
+    def affinity(self) -> AffinityTerms:
+        """Return the parsed pod affinity terms."""
+        return self.digest.affinity
+
+    def replaced(self, pod: Pod) -> "PodInfo":
+        """Return the same pod with another object of the same template (other node, other start time)."""
+        return PodInfo(pod, self.digest)
+
+    def derive(self, function: Callable[["PodInfo"], T]) -> T:
+        """Return `function(self)`, computed once per template.
+
+        The function may read only the specification and the namespace.
+        """
+        derived = self.digest.derived
+        try:
+            return derived[function]  # type: ignore[no-any-return]
+        except KeyError:
+            value = derived[function] = function(self)
+            return value
+
+
+class PodReader:
+    """Makes `PodInfo`s, remembering the digests of recent templates."""
+
+    __slots__ = ("_digests", "_encode", "_options")
+
+    def __init__(self, options: RequestOptions) -> None:
+        self._options = options
+        self._digests: OrderedDict[tuple[object, ...], Digest] = OrderedDict()
+        self._encode = msgspec.msgpack.Encoder().encode
+
+    def read(self, pod: Pod) -> PodInfo:
+        """Return the pod with its digest; raises InvalidObjectError for a quantity that cannot be parsed."""
+        spec, status = pod.spec, pod.status
+        if spec.node_name:
+            # where a pod is does not change what its template says
+            spec = msgspec.structs.replace(spec, node_name="")
+        reported = (
+            status.container_statuses,
+            status.init_container_statuses,
+            status.resources,
+            status.allocated_resources,
+            status.node_allocatable_resource_claim_statuses,
+            status.resize,
+        )
+        key = (
+            self._encode(spec),
+            pod.metadata.namespace,
+            None if reported == _NOTHING_REPORTED else self._encode((reported, status.conditions)),
+        )
+        digest = self._digests.get(key)
+        if digest is None:
+            affinity = parse_affinity_terms(pod.spec, pod.metadata.namespace)
+            digest = Digest(pod.spec, pod_resources(pod, self._options), affinity)
+            self._digests[key] = digest
+            if len(self._digests) > DIGESTS:
+                self._digests.popitem(last=False)
+        return PodInfo(pod, digest)
+
+
+_NOTHING_REPORTED: tuple[object, ...] = ((), (), None, {}, (), "")
+
+
+# upstream: util/utils.go, GetHostPorts (v1.36)
+def _host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    """Return the host ports of containers and sidecars."""
+    containers = [*(c for c in spec.init_containers if c.restart_policy == "Always"), *spec.containers]
+    return tuple(
+        HostPort(port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+        for container in containers
+        for port in container.ports
+        if port.host_port > 0
+    )

@@ -1,0 +1,54 @@
+"""Host ports in use, by port.
+
+From the ports of placed pods to the rows on which a port is taken. Indexed by (protocol, port), since a pod asks for a
+few ports and most nodes use none of them.
+"""
+
+from collections.abc import Iterable
+
+from kubesched.cluster.pod_info import HostPort
+
+ANY_IP = "0.0.0.0"
+
+
+class HostPorts:
+    """(protocol, port) -> row -> ip -> number of pods."""
+
+    __slots__ = ("_users",)
+
+    def __init__(self) -> None:
+        self._users: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
+
+    def add(self, row: int, ports: Iterable[HostPort], sign: int) -> None:
+        """Count ports as used on a row, or with sign -1 no longer."""
+        for port in ports:
+            key = (port.protocol, port.port)
+            rows = self._users.setdefault(key, {})
+            ips = rows.setdefault(row, {})
+            ips[port.ip] = ips.get(port.ip, 0) + sign
+            if not ips[port.ip]:
+                del ips[port.ip]
+                if not ips:
+                    del rows[row]
+                    if not rows:
+                        del self._users[key]
+
+    def users(self, port: HostPort) -> dict[int, dict[str, int]]:
+        """Return the rows that use a port's number and protocol, with the addresses they use it on."""
+        return self._users.get((port.protocol, port.port), {})
+
+    def used_on(self, row: int) -> set[HostPort]:
+        """Return all ports in use on a row."""
+        return {
+            HostPort(ip, protocol, number)
+            for (protocol, number), rows in self._users.items()
+            for ip in rows.get(row, ())
+        }
+
+
+# upstream: kube-scheduler/framework/types.go, HostPortInfo.CheckConflict (v1.36)
+def conflicts(ip: str, used_ips: Iterable[str]) -> bool:
+    """Return whether a port wanted on `ip` is taken where it is used on `used_ips`."""
+    if ip == ANY_IP:
+        return any(True for _ in used_ips)
+    return any(used in (ip, ANY_IP) for used in used_ips)

@@ -1,0 +1,320 @@
+"""The node table: rows are nodes, columns are NumPy arrays.
+
+From nodes and the pods on them to columns; what changed goes to the change log. Rows are recycled; a row exists while
+there is a Node object or a pod says that it runs there. A row without a Node object (`present` False) counts for
+nothing. Only `Cluster` calls the mutating methods.
+"""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.nodes import ContainerImage, Node
+from kubesched.api.pods import Taint
+from kubesched.api.quantity import milli_value_of, value_of
+from kubesched.api.resources import is_scalar_resource
+from kubesched.cluster.changes import WHOLE_ROW, ChangeLog, Group
+from kubesched.cluster.columns import LabelColumn, grown
+from kubesched.cluster.interning import Interner
+from kubesched.cluster.pod_counts import PodCounts
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.cluster.pod_slots import NOWHERE, PodSlots
+from kubesched.cluster.ports import HostPorts
+
+CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
+NATIVE = ("cpu", "memory", "ephemeral-storage")
+INITIAL_CAPACITY = 64
+
+ImageSet = frozenset[tuple[str, int]]
+
+
+class NodeTable:
+    """All columns of all rows. Arrays have `capacity` entries, of which the first `size` are rows."""
+
+    def __init__(self, log: ChangeLog | None = None) -> None:
+        self.log = log or ChangeLog()
+        self.size = 0
+        self.capacity = INITIAL_CAPACITY
+        self.node_count = 0
+        self.row_of: dict[str, int] = {}
+        self.names: list[str] = []
+        self.nodes: list[Node | None] = []
+        self.pods_on: list[dict[str, PodInfo]] = []
+        self._free_rows: list[int] = []
+        self.resources: Interner[str] = Interner()
+        for name in NATIVE:
+            self.resources.code(name)
+        capacity = self.capacity
+        self.present: NDArray[np.bool_] = np.zeros(capacity, np.bool_)
+        self.unschedulable: NDArray[np.bool_] = np.zeros(capacity, np.bool_)
+        self.allocatable: NDArray[np.int64] = np.zeros((len(NATIVE), capacity), np.int64)
+        self.requested: NDArray[np.int64] = np.zeros((len(NATIVE), capacity), np.int64)
+        # milli-CPU and memory with the defaults for containers that ask for none
+        self.non_zero_requested: NDArray[np.int64] = np.zeros((2, capacity), np.int64)
+        self.allowed_pods: NDArray[np.int64] = np.zeros(capacity, np.int64)
+        self.pod_count: NDArray[np.int64] = np.zeros(capacity, np.int64)
+        self.taint_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.taint_sets: Interner[tuple[Taint, ...]] = Interner()
+        self.taint_sets.code(())
+        self.image_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.image_sets: Interner[ImageSet] = Interner()
+        self.image_sets.code(frozenset())
+        self.feature_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.feature_sets: Interner[frozenset[str]] = Interner()
+        self.feature_sets.code(frozenset())
+        self.image_nodes: dict[str, int] = {}
+        self._labels: dict[str, LabelColumn] = {}
+        self.ports = HostPorts()
+        self.counts = PodCounts()
+        self.slots = PodSlots(self.resources)
+        self.pods: dict[str, PodInfo] = {}
+
+    # -- reading
+
+    def label(self, key: str) -> LabelColumn:
+        """Return the codes of a label key, indexing the nodes when it is asked for the first time."""
+        column = self._labels.get(key)
+        if column is None:
+            column = self._labels[key] = LabelColumn(key, self.capacity)
+            for row, node in enumerate(self.nodes):
+                if node is not None and key in node.metadata.labels:
+                    column.assign(row, node.metadata.labels)
+        return column
+
+    def present_rows(self) -> NDArray[np.intp]:
+        """Return the rows that have a Node object."""
+        return np.flatnonzero(self.present[: self.size])
+
+    def row_of_pod(self, uid: str) -> int:
+        """Return the row a pod is accounted on, or -1."""
+        pod = self.pods.get(uid)
+        return -1 if pod is None else self.slots.row_of(pod.slot)
+
+    def allocatable_of(self, row: int, resource: str) -> int:
+        """Return how much of a resource a row offers."""
+        code = self.resources.codes.get(resource)
+        return 0 if code is None else int(self.allocatable[code, row])
+
+    # -- nodes
+
+    def set_node(self, node: Node) -> int:
+        """Add a node or replace the object under its name; log what differs; return its row."""
+        row = self._row(node.metadata.name)
+        old = self.nodes[row]
+        self.nodes[row] = node
+        if old is None:
+            self.present[row] = True
+            self.node_count += 1
+            changed = int(WHOLE_ROW)
+        else:
+            changed = node_difference(old, node)
+        if changed:
+            self._fill(row, node, changed)
+            self.log.record(row, changed)
+            if old is None:
+                self.log.record(-1, Group.NODE_COUNT)
+        return row
+
+    def remove_node(self, name: str) -> int | None:
+        """Take the Node object off its row, which stays while pods are on it; return the row, or None if unknown."""
+        row = self.row_of.get(name)
+        if row is None or self.nodes[row] is None:
+            return None
+        self._fill(row, _NO_NODE, WHOLE_ROW)
+        self.nodes[row] = None
+        self.present[row] = False
+        self.node_count -= 1
+        self.log.record(row, WHOLE_ROW)
+        self.log.record(-1, Group.NODE_COUNT)
+        self._recycle(row)
+        return row
+
+    def _fill(self, row: int, node: Node, changed: int) -> None:
+        """Write the columns of the groups in `changed` from the object."""
+        if changed & Group.RESOURCES:
+            self._fill_allocatable(row, node)
+        if changed & Group.TAINTS:
+            self.unschedulable[row] = node.spec.unschedulable
+            self.taint_set[row] = self.taint_sets.code(node.spec.taints)
+        if changed & Group.LABELS:
+            for column in self._labels.values():
+                column.assign(row, node.metadata.labels)
+        if changed & Group.IMAGES:
+            self._fill_images(row, node.status.images)
+        if changed & Group.FEATURES:
+            self.feature_set[row] = self.feature_sets.code(frozenset(node.status.declared_features))
+
+    def _fill_allocatable(self, row: int, node: Node) -> None:
+        amounts = {name: _amount(name, raw) for name, raw in node.status.allocatable.items()}
+        self.allowed_pods[row] = amounts.pop("pods", 0)
+        codes = {
+            self.resource(name): amount
+            for name, amount in amounts.items()
+            if name in NATIVE or is_scalar_resource(name)
+        }
+        self.allocatable[:, row] = 0
+        for code, amount in codes.items():
+            self.allocatable[code, row] = amount
+
+    # upstream: backend/cache/cache.go, addNodeImageStates (v1.36)
+    def _fill_images(self, row: int, images: Iterable[ContainerImage]) -> None:
+        sizes: dict[str, int] = {}
+        for image in images:
+            for name in image.names:
+                sizes[name] = image.size_bytes
+        for name, _ in self.image_sets.values[self.image_set[row]]:
+            left = self.image_nodes[name] - 1
+            if left:
+                self.image_nodes[name] = left
+            else:
+                del self.image_nodes[name]
+        for name in sizes:
+            self.image_nodes[name] = self.image_nodes.get(name, 0) + 1
+        self.image_set[row] = self.image_sets.code(frozenset(sizes.items()))
+
+    # -- pods
+
+    def add_pod(self, pod: PodInfo, node_name: str) -> int:
+        """Account a pod on a node, which need not exist; return the row."""
+        row = self._row(node_name)
+        self.pods[pod.uid] = pod
+        self.pods_on[row][pod.uid] = pod
+        self.hold(pod, row)
+        self._account(pod, row, 1)
+        return row
+
+    def hold(self, pod: PodInfo, row: int = NOWHERE) -> None:
+        """Give a pod a slot without counting it anywhere."""
+        self.slots.place(pod, row, self.counts.join(pod).code)
+
+    def release(self, pod: PodInfo) -> None:
+        """Take a pod's slot back."""
+        self.counts.leave(self.counts.groups[int(self.slots.group[pod.slot])])
+        self.slots.release(pod)
+
+    def remove_pod(self, uid: str) -> PodInfo | None:
+        """Account a pod no longer; return it, or None if it was not there."""
+        pod = self.pods.pop(uid, None)
+        if pod is None:
+            return None
+        row = self.slots.row_of(pod.slot)
+        del self.pods_on[row][uid]
+        self._account(pod, row, -1)
+        self.release(pod)
+        self._recycle(row)
+        return pod
+
+    def refresh_pod(self, pod: PodInfo) -> None:
+        """Replace the object of a placed pod that counts for the same; nothing is logged."""
+        old = self.pods[pod.uid]
+        pod.slot = old.slot
+        self.pods[pod.uid] = self.pods_on[self.slots.row_of(old.slot)][pod.uid] = pod
+        self.slots.pods[pod.slot] = pod
+
+    def _account(self, pod: PodInfo, row: int, sign: int) -> None:
+        resources = pod.digest.resources
+        requested = self.requested
+        requested[CPU, row] += sign * resources.milli_cpu
+        requested[MEMORY, row] += sign * resources.memory
+        if resources.ephemeral_storage:
+            requested[EPHEMERAL_STORAGE, row] += sign * resources.ephemeral_storage
+        for name, amount in resources.scalar.items():
+            code = self.resource(name)
+            self.requested[code, row] += sign * amount
+        self.non_zero_requested[CPU, row] += sign * resources.non_zero_milli_cpu
+        self.non_zero_requested[MEMORY, row] += sign * resources.non_zero_memory
+        self.pod_count[row] += sign
+        groups = Group.RESOURCES | Group.PODS
+        if pod.digest.host_ports:
+            self.ports.add(row, pod.digest.host_ports, sign)
+            groups |= Group.PORTS
+        if pod.spec.volumes:
+            groups |= Group.VOLUMES
+        group = self.counts.groups[int(self.slots.group[pod.slot])]
+        self.counts.count(pod, group, row, sign)
+        self.log.record(row, groups)
+
+    # -- rows and columns
+
+    def resource(self, name: str) -> int:
+        """Return the code of a resource, giving it a column when it is new."""
+        code = self.resources.code(name)
+        missing = code + 1 - self.allocatable.shape[0]
+        if missing > 0:
+            blank = np.zeros((missing, self.capacity), np.int64)
+            self.allocatable = np.vstack([self.allocatable, blank])
+            self.requested = np.vstack([self.requested, blank])
+        return code
+
+    def _row(self, name: str) -> int:
+        row = self.row_of.get(name)
+        if row is not None:
+            return row
+        if self._free_rows:
+            row = self._free_rows.pop()
+        else:
+            row = self.size
+            if row == self.capacity:
+                self._grow(2 * self.capacity)
+            self.size += 1
+            self.names.append(name)
+            self.nodes.append(None)
+            self.pods_on.append({})
+        self.names[row] = name
+        self.row_of[name] = row
+        return row
+
+    def _recycle(self, row: int) -> None:
+        if self.nodes[row] is None and not self.pods_on[row]:
+            del self.row_of[self.names[row]]
+            self.names[row] = ""
+            self._free_rows.append(row)
+
+    def _grow(self, capacity: int) -> None:
+        self.capacity = capacity
+        for name in _ARRAYS:
+            setattr(self, name, grown(getattr(self, name), capacity))
+        for column in self._labels.values():
+            column.codes = grown(column.codes, capacity)
+
+
+_ARRAYS = (
+    "present",
+    "unschedulable",
+    "allocatable",
+    "requested",
+    "non_zero_requested",
+    "allowed_pods",
+    "pod_count",
+    "taint_set",
+    "image_set",
+    "feature_set",
+)
+_NO_NODE = Node()
+
+
+def _amount(resource: str, raw: str | int | float) -> int:
+    """Return a quantity in the unit its resource is counted in."""
+    return milli_value_of(raw) if resource == "cpu" else value_of(raw)
+
+
+def node_difference(old: Node, new: Node) -> int:
+    """Return the groups in which two versions of a node differ for scheduling."""
+    changed = 0
+    if old.status.allocatable != new.status.allocatable:
+        changed |= Group.RESOURCES
+    if old.spec.taints != new.spec.taints or old.spec.unschedulable != new.spec.unschedulable:
+        changed |= Group.TAINTS
+    if old.metadata.labels != new.metadata.labels:
+        changed |= Group.LABELS
+    if old.status.images != new.status.images:
+        changed |= Group.IMAGES
+    if old.status.declared_features != new.status.declared_features:
+        changed |= Group.FEATURES
+    return changed
+
+
+def labels_of(node: Node | None) -> Mapping[str, str]:
+    """Return a node's labels, none for no node."""
+    return node.metadata.labels if node is not None else {}

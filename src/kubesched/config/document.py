@@ -1,0 +1,331 @@
+"""Text to plain values and back: the YAML and JSON that the reference reads, with nothing lost or guessed.
+
+In: the text of one document. Out: dict, list, str, int, float, bool, None, with string keys, as sigs.k8s.io/yaml
+would hand them to a JSON decoder; `dump` writes YAML that `parse` reads back. Duplicate keys, cyclic aliases, alias
+bombs and deep nesting are errors. The YAML tree is built from parser events, without recursion, so no input can
+exhaust the stack.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+import yaml
+
+from kubesched.config.golang import decode_base64, quote
+
+MAX_DEPTH: Final = 100
+MAX_NODES: Final = 100_000
+
+_TAG_PREFIX = "tag:yaml.org,2002:"
+_MERGE = object()
+_UINT64_MAX = 2**64 - 1
+_INT64_MIN = -(2**63)
+
+# upstream: go.yaml.in/yaml/v2 resolve.go (v1.36): YAML 1.1 words, y and n among them; no base 60, no dates.
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+    "<<": _MERGE,
+}
+_INTEGERS = (
+    (re.compile(r"([-+]?)0[xX]([0-9a-fA-F]{1,400})"), 16),
+    (re.compile(r"([-+]?)0[bB]([01]{1,400})"), 2),
+    (re.compile(r"([-+]?)0[oO]?([0-7]{1,400})"), 8),
+    (re.compile(r"([-+]?)(0|[1-9][0-9]{0,400})"), 10),
+)
+_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_TAGGED_TYPES: dict[str, tuple[type, ...]] = {
+    "bool": (bool,),
+    "int": (int,),
+    "float": (float, int),
+    "null": (type(None),),
+}
+
+
+class DocumentError(ValueError):
+    """A text that is no single well-formed document; its message names the line where it can."""
+
+
+def parse(text: str) -> Any:
+    """Return the value of the first document in `text` (JSON if it begins with a brace, else YAML)."""
+    try:
+        return _parse_json(text) if text.lstrip(" \t\r\n").startswith("{") else _parse_yaml(text)
+    except yaml.YAMLError as error:
+        raise DocumentError(_yaml_message(error)) from None
+    except UnicodeError:
+        raise DocumentError("yaml: the text is not valid Unicode") from None
+
+
+def _yaml_message(error: yaml.YAMLError) -> str:
+    if isinstance(error, yaml.MarkedYAMLError):
+        mark = error.problem_mark or error.context_mark
+        problem = error.problem or error.context or "cannot be parsed"
+        return f"yaml: line {mark.line + 1}: {problem}" if mark else f"yaml: {problem}"
+    if isinstance(error, yaml.reader.ReaderError):
+        return f"yaml: position {error.position}: {error.reason}"
+    return f"yaml: {error}"
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes without aliases, and quotes what `parse` would take for something else than text."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar(f"{_TAG_PREFIX}str", text, style=None if _plain(text) == text else "'")
+
+
+_Dumper.add_representer(str, _represent_text)
+
+
+def dump(value: Any) -> str:
+    """Return plain `value` as YAML with sorted keys, as the reference writes it."""
+    return yaml.dump(value, Dumper=_Dumper, sort_keys=True, allow_unicode=True, default_flow_style=False)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+class _DuplicateError(DocumentError):
+    """A key that occurs twice in one object."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _DuplicateError(f"json: key {quote(key)} already set in map")
+        found[key] = value
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise DocumentError(f"json: invalid value {name}")
+
+
+def _json_int(digits: str) -> int:
+    if len(digits) > 400:
+        raise DocumentError(f"json: number of {len(digits)} digits is out of range")
+    return int(digits)
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_json_int)
+    except _DuplicateError:
+        # The JSON reader does not say where; read as YAML, the same text fails with a line number.
+        _parse_yaml(text)
+        raise
+    except RecursionError:
+        raise DocumentError(f"json: nested deeper than {MAX_DEPTH} levels") from None
+    except json.JSONDecodeError as error:
+        raise DocumentError(f"json: line {error.lineno}: {error.msg}") from None
+    _check_depth(value)
+    if "\\u" in text:
+        # An escaped half of a surrogate pair is no text; Go reads it as U+FFFD.
+        whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        value = json.loads(whole)
+    return value
+
+
+def _check_depth(value: Any) -> None:
+    level, depth = [value], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise DocumentError(f"json: nested deeper than {MAX_DEPTH} levels")
+        containers = [item for item in level if isinstance(item, dict | list)]
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
+
+
+# --- YAML -------------------------------------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> Any:
+    """Return what an untagged, unquoted scalar stands for."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if text[0] not in "0123456789+-.":
+        return text
+    digits = text if text[0] == "." else text.replace("_", "")
+    for pattern, base in _INTEGERS:
+        match = pattern.fullmatch(digits)
+        if match:
+            number = int(match[1] + match[2], base)
+            if _INT64_MIN <= number <= _UINT64_MAX:
+                return number
+    if _FLOAT.fullmatch(digits):
+        real = float(digits)
+        # Beyond float64 it is no number to the reference either.
+        return text if math.isinf(real) else _json_number(real)
+    return text
+
+
+def _json_number(number: float) -> int | float:
+    """Return a float as the JSON number Go writes for it: below 1e21 a whole one has no fraction."""
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
+
+
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    """Return the value of a scalar event, honouring its tag."""
+    text, tag = event.value, event.tag
+    if tag is None or tag == "!":
+        return _plain(text) if tag is None and event.implicit[0] else text
+    short = tag.removeprefix(_TAG_PREFIX)
+    if short == "binary":
+        try:
+            return decode_base64(text).decode("utf-8", "replace")
+        except ValueError:
+            raise _at(event, "!!binary value contains invalid base64 data") from None
+    expected = _TAGGED_TYPES.get(short)
+    if expected is None:
+        return text
+    value = _plain(text)
+    if not isinstance(value, expected) or (isinstance(value, bool) and bool not in expected):
+        raise _at(event, f"cannot decode {quote(text)} as a !!{short}")
+    return value
+
+
+def _at(event: yaml.Event, problem: str) -> DocumentError:
+    mark = event.start_mark
+    return DocumentError(f"yaml: line {mark.line + 1 if mark else '?'}: {problem}")
+
+
+def _too_deep(event: yaml.Event) -> DocumentError:
+    return _at(event, f"nested deeper than {MAX_DEPTH} levels")
+
+
+class _Open:
+    """A mapping or sequence whose end has not been read yet."""
+
+    __slots__ = ("anchor", "expects_key", "height", "key", "size", "value")
+
+    def __init__(self, value: dict[str, Any] | list[Any], anchor: str | None) -> None:
+        self.value = value
+        self.anchor = anchor
+        self.key: Any = None
+        self.expects_key = isinstance(value, dict)
+        self.size = 1
+        self.height = 1
+
+    def add(self, value: Any, event: yaml.Event) -> None:
+        if isinstance(self.value, list):
+            self.value.append(_finite(value, event))
+        elif self.expects_key:
+            self.key = value if value is _MERGE else _key(value, event)
+            self.expects_key = False
+        else:
+            self.expects_key = True
+            if self.key is _MERGE:
+                for key, item in _merged(value, event):
+                    self._set(key, item, event)
+            else:
+                self._set(self.key, _finite(value, event), event)
+
+    def _set(self, key: str, value: Any, event: yaml.Event) -> None:
+        assert isinstance(self.value, dict)
+        if key in self.value:
+            raise _at(event, f"key {quote(key)} already set in map")
+        self.value[key] = value
+
+
+def _finite(value: Any, event: yaml.Event) -> Any:
+    if value is _MERGE:
+        return "<<"
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _at(event, f"unsupported value: {value}")
+    return value
+
+
+def _key(value: Any, event: yaml.Event) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return format(value, "g") if isinstance(value, float) else str(value)
+    raise _at(event, f"unsupported map key of type {'null' if value is None else type(value).__name__}")
+
+
+def _merged(value: Any, event: yaml.Event) -> Iterator[tuple[str, Any]]:
+    for source in value if isinstance(value, list) else [value]:
+        if not isinstance(source, dict):
+            raise _at(event, "map merge requires map or sequence of maps as the value")
+        yield from source.items()
+
+
+class _Tree:
+    """Builds the value of one document from its events.
+
+    Aliases share values, so a small text can stand for a huge or a very deep tree: every value carries the number of
+    nodes and the height it has when written out, and both are bounded.
+    """
+
+    def __init__(self) -> None:
+        self.stack: list[_Open] = []
+        self.anchors: dict[str, tuple[Any, int, int]] = {}
+        self.pending: set[str] = set()
+        self.root: Any = None
+
+    def feed(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.ScalarEvent):
+            value = _scalar(event)
+            if event.anchor:
+                self.anchors[event.anchor] = (value, 1, 0)
+            self._complete(value, 1, 0, event)
+        elif isinstance(event, yaml.AliasEvent):
+            name = event.anchor or ""
+            if name in self.pending:
+                raise _at(event, f"anchor {quote(name)} value contains itself")
+            if name not in self.anchors:
+                raise _at(event, f"unknown anchor {quote(name)} referenced")
+            self._complete(*self.anchors[name], event)
+        elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+            self._open(event)
+        elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+            closed = self.stack.pop()
+            if closed.anchor:
+                self.pending.discard(closed.anchor)
+                self.anchors[closed.anchor] = (closed.value, closed.size, closed.height)
+            self._complete(closed.value, closed.size, closed.height, event)
+
+    def _open(self, event: yaml.MappingStartEvent | yaml.SequenceStartEvent) -> None:
+        if len(self.stack) >= MAX_DEPTH:
+            raise _too_deep(event)
+        value: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
+        if event.anchor:
+            self.pending.add(event.anchor)
+        self.stack.append(_Open(value, event.anchor))
+
+    def _complete(self, value: Any, size: int, height: int, event: yaml.Event) -> None:
+        if not self.stack:
+            self.root = _finite(value, event)
+            return
+        parent = self.stack[-1]
+        parent.size += size
+        parent.height = max(parent.height, height + 1)
+        if len(self.stack) + height > MAX_DEPTH:
+            raise _too_deep(event)
+        if parent.size > MAX_NODES:
+            raise _at(event, "document contains excessive aliasing")
+        parent.add(value, event)
+
+
+def _parse_yaml(text: str) -> Any:
+    tree = _Tree()
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.DocumentEndEvent):
+            break
+        tree.feed(event)
+    return tree.root

@@ -1,0 +1,26 @@
+"""The one error of the config room: the stage that failed and every problem found there."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+from kubesched.errors import KubeschedError
+
+
+class Stage(enum.StrEnum):
+    """Where a configuration failed; the stages run in this order and the first that fails ends the load."""
+
+    GATES = "gates"
+    DECODE = "decode"
+    VALIDATE = "validate"
+    BUILD = "build"
+
+
+class ConfigError(KubeschedError):
+    """A configuration that cannot be used: its stage, and one text per problem."""
+
+    def __init__(self, stage: Stage, errors: Iterable[str]) -> None:
+        self.stage = stage
+        self.errors = tuple(errors)
+        super().__init__("\n".join(self.errors))

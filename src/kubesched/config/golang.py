@@ -1,0 +1,164 @@
+"""Go's text forms, so that messages and files read as the reference writes them.
+
+In: Python values. Out: the text that Go's strconv, encoding/json and time packages give them. Pure functions.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import struct
+from typing import Any
+
+import msgspec
+
+INT64_MAX = 2**63 - 1
+INT64_MIN = -(2**63)
+
+_NANOSECOND = 1
+_MICROSECOND = 1000
+_MILLISECOND = 1000 * _MICROSECOND
+_SECOND = 1000 * _MILLISECOND
+_UNITS = {
+    "ns": _NANOSECOND,
+    "us": _MICROSECOND,
+    "µs": _MICROSECOND,
+    "μs": _MICROSECOND,
+    "ms": _MILLISECOND,
+    "s": _SECOND,
+    "m": 60 * _SECOND,
+    "h": 3600 * _SECOND,
+}
+_TERM = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]*)")
+
+_QUOTE_ESCAPES = {
+    "\a": r"\a",
+    "\b": r"\b",
+    "\f": r"\f",
+    "\n": r"\n",
+    "\r": r"\r",
+    "\t": r"\t",
+    "\v": r"\v",
+    '"': r"\"",
+    "\\": r"\\",
+}
+_JSON_ESCAPES = str.maketrans(
+    {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"}
+)
+
+
+def _quoted_char(char: str) -> str:
+    if char in _QUOTE_ESCAPES:
+        return _QUOTE_ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def quote(text: str) -> str:
+    """Return `text` as Go's %q prints it."""
+    return '"' + "".join(map(_quoted_char, text)) + '"'
+
+
+def to_json(value: Any) -> str:
+    """Return plain `value` as Go's json.Marshal prints it (compact, map keys sorted, HTML escaped)."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).translate(_JSON_ESCAPES)
+
+
+def decode_base64(text: str) -> bytes:
+    """Return what base64 `text` stands for, ignoring line breaks only; ValueError if it is not base64."""
+    return base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
+
+
+def float32(value: float) -> float:
+    """Return the shortest decimal that is the same float32 as `value`; OverflowError beyond that type."""
+    packed = struct.pack("<f", value)
+    for digits in range(1, 10):
+        shortest = float(f"{value:.{digits}g}")
+        if struct.pack("<f", shortest) == packed:
+            return shortest
+    return value
+
+
+class Duration(msgspec.Struct, frozen=True, order=True):
+    """A span of time as Go counts it: whole nanoseconds in an int64."""
+
+    nanoseconds: int = 0
+
+    @property
+    def seconds(self) -> float:
+        """Return the span in seconds."""
+        return self.nanoseconds / _SECOND
+
+    def __str__(self) -> str:
+        return format_duration(self.nanoseconds)
+
+    def __bool__(self) -> bool:
+        return self.nanoseconds != 0
+
+
+def seconds(count: int) -> Duration:
+    """Return a span of `count` seconds."""
+    return Duration(count * _SECOND)
+
+
+def _decimal(nanoseconds: int, unit: int) -> str:
+    whole, fraction = divmod(nanoseconds, unit)
+    if not fraction:
+        return str(whole)
+    return f"{whole}.{str(fraction).zfill(len(str(unit)) - 1).rstrip('0')}"
+
+
+def format_duration(nanoseconds: int) -> str:
+    """Return the text of Go's Duration.String: `1h0m0s`, `1.5s`, `500ms`, `0s`."""
+    if not nanoseconds:
+        return "0s"
+    sign, rest = ("-", -nanoseconds) if nanoseconds < 0 else ("", nanoseconds)
+    for unit, name in ((_SECOND, "ms"), (_MILLISECOND, "µs"), (_MICROSECOND, "ns")):
+        smaller = unit // 1000
+        if smaller <= rest < unit:
+            return f"{sign}{_decimal(rest, smaller)}{name}"
+    minutes, rest = divmod(rest, 60 * _SECOND)
+    text = f"{_decimal(rest, _SECOND)}s"
+    if minutes:
+        hours, minutes = divmod(minutes, 60)
+        text = f"{minutes}m{text}"
+        if hours:
+            text = f"{hours}h{text}"
+    return sign + text
+
+
+def parse_duration(text: str) -> Duration:
+    """Return the span that Go's time.ParseDuration reads in `text`; ValueError with Go's message otherwise."""
+    invalid = ValueError(f"time: invalid duration {quote(text)}")
+    negative = text.startswith("-")
+    rest = text[1:] if text[:1] in ("-", "+") else text
+    if rest == "0":
+        return Duration(0)
+    if not rest:
+        raise invalid
+    total = 0
+    while rest:
+        match = _TERM.match(rest)
+        assert match is not None  # every part of the pattern may be empty
+        whole, fraction, unit = match[1], match[2] or "", match[3]
+        if not whole and not fraction:
+            raise invalid
+        if not unit:
+            raise ValueError(f"time: missing unit in duration {quote(text)}")
+        if unit not in _UNITS:
+            raise ValueError(f"time: unknown unit {quote(unit)} in duration {quote(text)}")
+        # More digits than an int64 has are an overflow whatever their unit; int() refuses to read very many.
+        if len(whole.lstrip("0")) > 19:
+            raise invalid
+        total += int(whole or "0") * _UNITS[unit]
+        # Digits past the 18th cannot reach a nanosecond of an hour that int64 could hold.
+        total += int(fraction[:18] or "0") * _UNITS[unit] // 10 ** len(fraction[:18])
+        if total > INT64_MAX + negative:
+            raise invalid
+        rest = rest[match.end() :]
+    return Duration(-total if negative else total)

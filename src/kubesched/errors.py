@@ -1,0 +1,21 @@
+"""The error tree.
+
+A rejection is a value (`framework.Status`); an exception is a fault of the input or a bug.
+
+    KubeschedError                something a person can act on; its text is one sentence per problem
+    ├── InvalidObjectError        an object does not have the shape Kubernetes gives it; names object and field
+    ├── ConfigError               the configuration cannot be used; carries the stage and every problem found
+    └── PluginError               a plugin cannot be loaded, or broke its contract; names the plugin
+"""
+
+
+class KubeschedError(Exception):
+    """Base of every error that kubesched raises on purpose."""
+
+
+class InvalidObjectError(KubeschedError):
+    """An object that does not have the shape Kubernetes gives it."""
+
+
+class PluginError(KubeschedError):
+    """A plugin that cannot be loaded, or that broke its contract."""

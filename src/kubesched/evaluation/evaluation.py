@@ -1,0 +1,256 @@
+"""One pod's evaluation on the table as it is: PreFilter, Filter with nominated pods, Score.
+
+From a pod's class to verdicts and scores. The steps are taken when they are asked for and only once; an evaluation is
+valid until the table changes.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.evaluation.pod_class import PodClass
+from kubesched.evaluation.worlds import Worlds
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.outcomes import NodeVerdicts
+from kubesched.framework.questions import Feasible, FilterQuestion, ScoreQuestion
+from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable
+
+
+class PreFiltered(msgspec.Struct, frozen=True):
+    """What PreFilter as a whole says: a rejection (or error), or a narrowing to some nodes by some plugins."""
+
+    rejection: Status | None = None
+    node_names: frozenset[str] | None = None
+    narrowing: tuple[str, ...] = ()
+    # the plugins that were asked, in order; a rejection may have kept others from being asked
+    asked: tuple[str, ...] = ()
+
+
+class Scoring(msgspec.Struct, frozen=True):
+    """What Score as a whole says: the total for every row (meaningful where feasible), or a failure."""
+
+    totals: NDArray[np.int64]
+    failure: Status | None = None
+
+
+class Evaluation:
+    """Answers about one pod."""
+
+    def __init__(
+        self, cluster: Cluster, statuses: StatusTable, pod: PodInfo, pod_class: PodClass, cycle: CycleState
+    ) -> None:
+        self.cluster = cluster
+        self.table = cluster.table
+        self.statuses = statuses
+        self.pod = pod
+        self.pod_class = pod_class
+        self.cycle = cycle
+        cycle.what_if_source = self.what_if
+        self.pre_filtered = self._pre_filter()
+        self._feasible: Feasible | None = None
+
+    # -- PreFilter
+
+    # upstream: framework/runtime/framework.go, RunPreFilterPlugins (v1.36)
+    def _pre_filter(self) -> PreFiltered:
+        node_names: frozenset[str] | None = None
+        rejection: Status | None = None
+        narrowing: list[str] = []
+        asked: list[str] = []
+        for question in self.pod_class.pre_filters:
+            question.begin()
+            name = question.plugin.name
+            asked.append(name)
+            if question.skip:
+                continue
+            refused = question.rejection
+            if refused is not None:
+                if refused.code is Code.UNSCHEDULABLE:
+                    # the search goes on; the last such status wins
+                    rejection = refused
+                    continue
+                if refused.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+                    refused = error(f'running PreFilter plugin "{name}": {refused.message}').by(name)
+                return PreFiltered(refused, asked=tuple(asked))
+            if question.node_names is not None:
+                narrowing.append(name)
+                node_names = question.node_names if node_names is None else node_names & question.node_names
+                if not node_names:
+                    return PreFiltered(_nothing_left(narrowing), node_names, tuple(narrowing), tuple(asked))
+        return PreFiltered(rejection, node_names, tuple(narrowing), tuple(asked))
+
+    # -- Filter
+
+    @property
+    def active_filters(self) -> list[FilterQuestion]:
+        """Return the filters that are not skipped for this pod, in order."""
+        return [question for question in self.pod_class.filters if not question.skip]
+
+    def judged_rows(self) -> NDArray[np.intp] | None:
+        """Return the rows PreFilter left to judge, or None for all rows."""
+        names = self.pre_filtered.node_names
+        if names is None:
+            return None
+        row_of, present = self.table.row_of, self.table.present
+        rows = sorted(row for name in names if (row := row_of.get(name)) is not None and present[row])
+        return np.array(rows, np.intp)
+
+    def feasible(self) -> Feasible:
+        """Return the rows that pass every filter, nominated pods taken into account."""
+        if self._feasible is None:
+            self._feasible = self._filter()
+        return self._feasible
+
+    def _filter(self) -> Feasible:
+        rows = self.judged_rows()
+        if rows is not None:
+            return self._filter_rows(rows)
+        pod_class = self.pod_class
+        pod_class.refresh_passing()
+        mask, version = pod_class.passing, [pod_class.passing_version]
+        for question in pod_class.wide_filters:
+            if not question.skip:
+                question.refresh()
+                if not question.passes_everywhere:
+                    mask = mask & (question.ids == 0)
+                    version.append(question.seq)
+        blocked = self._blocked_by_nominations()
+        if blocked or pod_class.alive_filters:
+            mask = mask.copy()
+            mask[blocked] = False
+            version.append(self.table.log.seq)
+            for question in pod_class.alive_filters:
+                if not question.skip:
+                    alive = np.flatnonzero(mask)
+                    mask[alive] = question.judge(alive) == 0
+        return Feasible(mask, tuple(version))
+
+    def _filter_rows(self, rows: NDArray[np.intp]) -> Feasible:
+        mask = np.zeros(self.table.size, np.bool_)
+        mask[rows] = self.judge(rows) == 0
+        return Feasible(mask, ("rows", self.table.log.seq, tuple(rows.tolist())))
+
+    def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Return the first objector's status index on some rows, nominated pods taken into account."""
+        ids = np.zeros(len(rows), np.int16)
+        for question in self.active_filters:
+            undecided = np.flatnonzero(ids == 0)
+            if not len(undecided):
+                break
+            ids[undecided] = question.judge(rows[undecided])
+        for row, verdict in self._nomination_verdicts(set(rows.tolist())).items():
+            ids[rows == row] = verdict
+        return ids
+
+    def column(self, question: FilterQuestion) -> NDArray[np.int16]:
+        """Return a filter's own verdict on every row, taken alone."""
+        if question.plugin.alive_only:
+            present = self.table.present_rows()
+            ids = np.zeros(self.table.size, np.int16)
+            ids[present] = question.judge(present)
+            return ids
+        question.refresh()
+        return question.ids
+
+    def first_objectors(self) -> NDArray[np.int16]:
+        """Return for every row the status index of the first filter that rejects it, nominated pods included."""
+        rows = self.judged_rows()
+        if rows is not None:
+            narrowed = np.zeros(self.table.size, np.int16)
+            narrowed[rows] = self.judge(rows)
+            return narrowed
+        ids = np.zeros(self.table.size, np.int16)
+        for question in self.active_filters:
+            if question.plugin.alive_only:
+                alive = np.flatnonzero((ids == 0) & self.table.present[: self.table.size])
+                ids[alive] = question.judge(alive)
+            else:
+                question.refresh()
+                if not question.passes_everywhere:
+                    np.copyto(ids, question.ids, where=ids == 0)
+        for row, verdict in self._nomination_verdicts(None).items():
+            ids[row] = verdict
+        return ids
+
+    def verdicts(self) -> NodeVerdicts:
+        """Return what PostFilter is shown."""
+        pre = self.pre_filtered
+        if pre.rejection is not None:
+            nothing = np.zeros(self.table.size, np.bool_)
+            return NodeVerdicts(np.zeros(self.table.size, np.int16), nothing, pre.rejection, self.statuses)
+        if pre.node_names is None:
+            return NodeVerdicts(self.first_objectors(), None, SUCCESS, self.statuses)
+        judged = np.zeros(self.table.size, np.bool_)
+        judged[self.judged_rows()] = True
+        absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(pre.narrowing))}]")
+        return NodeVerdicts(self.first_objectors(), judged, absent, self.statuses)
+
+    # -- nominated pods and other worlds
+
+    def what_if(self, rows: NDArray[np.intp]) -> Worlds:
+        """Return a batch of worlds over `rows`."""
+        return Worlds(self.cluster, self.statuses, self.pod, self.active_filters, rows)
+
+    def _nomination_verdicts(self, among: set[int] | None) -> dict[int, int]:
+        """Return the rejections of rows on which nominated pods, added, leave no room."""
+        ahead = self.cluster.nominations.qualifying(self.pod)
+        rows = [row for row in ahead if self.table.present[row] and (among is None or row in among)]
+        if not rows:
+            return {}
+        ids = self.what_if(np.array(rows, np.intp)).judge_with(ahead)
+        return {row: int(verdict) for row, verdict in zip(rows, ids, strict=True) if verdict}
+
+    def _blocked_by_nominations(self) -> list[int]:
+        if not len(self.cluster.nominations):
+            return []
+        return list(self._nomination_verdicts(None))
+
+    # -- Score
+
+    def active_scores(self) -> list[tuple[ScoreQuestion, int]]:
+        """Return the scores that are not skipped for this pod, with their weights, brought up to date."""
+        feasible = self.feasible()
+        for question, _ in self.pod_class.scores:
+            question.prepare(feasible)
+        return [(question, weight) for question, weight in self.pod_class.scores if not question.skip]
+
+    def score(self) -> Scoring:
+        """Return the weighted total of every feasible row."""
+        active = self.active_scores()
+        failure = next((question.failure for question, _ in active if question.failure is not None), None)
+        if failure is not None:
+            return Scoring(np.zeros(0, np.int64), failure)
+        if not self.pod_class.scores:
+            return Scoring(np.ones(self.table.size, np.int64))
+        base, normalized = split(active)
+        self.pod_class.refresh_base_scores(base)
+        totals = self.pod_class.base_scores
+        constant = 0
+        for question, weight in normalized:
+            scores = question.scores(self.feasible())
+            if isinstance(scores, Status):
+                return Scoring(totals, scores)
+            if isinstance(scores, int):
+                constant += scores * weight
+            else:
+                totals = totals + scores * weight
+        return Scoring(totals + constant if constant else totals)
+
+
+def split(
+    active: Sequence[tuple[ScoreQuestion, int]],
+) -> tuple[list[tuple[ScoreQuestion, int]], list[tuple[ScoreQuestion, int]]]:
+    """Return the scores whose raw values count as they are, and those that are normalised."""
+    base = [(question, weight) for question, weight in active if not question.normalized]
+    return base, [(question, weight) for question, weight in active if question.normalized]
+
+
+def _nothing_left(narrowing: Sequence[str]) -> Status:
+    """Return the rejection for plugins that together narrowed the search to no node at all."""
+    if len(narrowing) == 1:
+        return unresolvable(f"node(s) didn't satisfy plugin {narrowing[0]}")
+    return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}] simultaneously")

@@ -1,0 +1,117 @@
+"""From a pod to its evaluation: which class it is of, which nodes can take it, how good they are.
+
+One evaluator per profile. It finds a pod's class, brings the class's columns up to date and hands out an `Evaluation`,
+which answers for this pod in this cycle and is not kept beyond it.
+"""
+
+from collections.abc import Hashable
+
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.evaluation.evaluation import Evaluation
+from kubesched.evaluation.pod_class import PodClass
+from kubesched.evaluation.question_cache import PreFilterOnly, Questioner, Recent
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.plugin import UNCACHED, FilterPlugin, ScorePlugin
+from kubesched.framework.profile import Profile
+from kubesched.framework.questions import FilterQuestion, ScoreQuestion
+from kubesched.framework.status import StatusTable
+
+CLASSES = 2048
+QUESTIONS = 4096
+# Statuses are indexed by 16-bit integers; past this many everything cached is dropped and numbering starts again.
+STATUSES = 30_000
+
+
+class TemplateKeys:
+    """The keys that all pods of a template share; compared by identity, hence hashed fast."""
+
+    __slots__ = ()
+
+
+class Evaluator:
+    """Evaluates pods under one profile."""
+
+    def __init__(self, profile: Profile, cluster: Cluster) -> None:
+        self.profile = profile
+        self.cluster = cluster
+        # Every plugin that filters or pre-filters asks one question; those that only pre-filter never reject a row.
+        filtering = {plugin.name for plugin in profile.filter}
+        only_pre_filter = [plugin for plugin in profile.pre_filter if plugin.name not in filtering]
+        self._asking: tuple[FilterPlugin, ...] = (
+            *profile.filter,
+            *(p if isinstance(p, FilterPlugin) else PreFilterOnly(p) for p in only_pre_filter),
+        )
+        position = {plugin.name: index for index, plugin in enumerate(self._asking)}
+        self._pre_filter_order = [position[plugin.name] for plugin in profile.pre_filter]
+        self._start()
+
+    def _start(self) -> None:
+        self.statuses = StatusTable()
+        self._questioner = Questioner(self.profile, self.cluster.table, self.statuses)
+        self._classes: Recent[PodClass] = Recent(CLASSES)
+        self._filters: Recent[FilterQuestion] = Recent(QUESTIONS)
+        self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS)
+        self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
+
+    def evaluate(self, pod: PodInfo) -> Evaluation:
+        """Return the evaluation of a pod on the table as it is."""
+        if len(self.statuses) > STATUSES or len(self._templates) > 4 * CLASSES:
+            self._start()
+        cycle = CycleState()
+        return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)
+
+    # -- classes
+
+    def _class_of(self, pod: PodInfo, cycle: CycleState) -> PodClass:
+        template = pod.derive(self._template_keys)
+        own = tuple(
+            [p.key(pod) for p in self._asking if not p.key_of_template]
+            + [p.score_key(pod) for p in self.profile.score if not p.score_key_of_template]
+        )
+        class_key = (template, own)
+        known = self._classes.get(class_key)
+        if known is not None:
+            return known
+        filters = [self._filter_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._asking)]
+        scores = [self._score_question(i, plugin, pod, cycle) for i, plugin in enumerate(self.profile.score)]
+        made = PodClass(
+            self.cluster.table,
+            [filters[i][1] for i in self._pre_filter_order],
+            [question for _, question in filters[: len(self.profile.filter)]],
+            [(question, self.profile.weights[question.plugin.name]) for _, question in scores],
+        )
+        uncached = any(key is None for key, _ in (*filters, *scores))
+        if not uncached and not made.narrowed:
+            # What a narrowed pod asks is asked of few rows, and hardly ever again.
+            self._classes.put(class_key, made)
+            for filter_key, filter_question in filters:
+                self._filters.put(filter_key, filter_question)
+            for score_key, score_question in scores:
+                self._scores.put(score_key, score_question)
+        return made
+
+    def _filter_question(
+        self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState
+    ) -> tuple[Hashable, FilterQuestion]:
+        """Return the question with the key it is kept under; None for one that is not kept."""
+        key = plugin.key(pod)
+        if key is UNCACHED:
+            return None, self._questioner.filter_question(plugin, pod, cycle)
+        known = self._filters.get((index, key))
+        return (index, key), known or self._questioner.filter_question(plugin, pod, cycle)
+
+    def _score_question(
+        self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
+    ) -> tuple[Hashable, ScoreQuestion]:
+        """Return the question with the key it is kept under; None for one that is not kept."""
+        key = plugin.score_key(pod)
+        if key is UNCACHED:
+            return None, self._questioner.score_question(plugin, pod, cycle)
+        known = self._scores.get((index, key))
+        return (index, key), known or self._questioner.score_question(plugin, pod, cycle)
+
+    def _template_keys(self, pod: PodInfo) -> TemplateKeys:
+        filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
+        scores = tuple(plugin.score_key(pod) for plugin in self.profile.score if plugin.score_key_of_template)
+        return self._templates.setdefault((filters, scores), TemplateKeys())

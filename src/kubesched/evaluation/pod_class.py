@@ -1,0 +1,120 @@
+"""A class of pods: the questions that pods of one kind ask, and the columns combined from them.
+
+From questions to two combined columns over all rows, caught up only where something changed:
+
+* `passing`: the rows that every row-scoped filter lets through;
+* `base_scores`: the weighted sum of the scores that need no normalisation.
+
+Filters and scores that look at several rows at once (spreading, affinity) stay apart and are combined last.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.cluster.changes import Group
+from kubesched.cluster.table import NodeTable
+from kubesched.framework.questions import FilterQuestion, Question, RowFilterQuestion, ScoreQuestion
+
+FEW_ROWS = 25
+
+
+class PodClass:
+    """The questions of one kind of pod, in the profile's order."""
+
+    def __init__(
+        self,
+        table: NodeTable,
+        pre_filters: Sequence[FilterQuestion],
+        filters: Sequence[FilterQuestion],
+        scores: Sequence[tuple[ScoreQuestion, int]],
+    ) -> None:
+        self.table = table
+        self.pre_filters = pre_filters
+        self.filters = filters
+        self.scores = scores
+        # A row-scoped question knows for good whether it is skipped; the others decide anew in each cycle.
+        self.row_filters = [
+            q for q in filters if isinstance(q, RowFilterQuestion) and not q.skip and not q.plugin.alive_only
+        ]
+        self.wide_filters = [q for q in filters if not isinstance(q, RowFilterQuestion) and not q.plugin.alive_only]
+        self.alive_filters = [q for q in filters if q.plugin.alive_only]
+        self.passing: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self.passing_seq = -1
+        # differs whenever `passing` may differ
+        self.passing_version = 0
+        self.base_scores: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.base_seq = -1
+        self.base_version = 0
+
+    @property
+    def narrowed(self) -> bool:
+        """Return whether PreFilter narrows the search to some nodes."""
+        return any(question.node_names is not None for question in self.pre_filters)
+
+    def refresh_passing(self) -> list[int] | None:
+        """Bring `passing` up to date; return the rows that were looked at, or None for all of them."""
+        seq = self.table.log.seq
+        if self.passing_seq == seq:
+            return []
+        rows = self._changed_rows(self.row_filters, self.passing_seq, Group.PRESENCE)
+        if rows is None or len(self.passing) != self.table.size:
+            self._combine_passing()
+            rows = None
+        else:
+            self._recheck_passing(rows)
+        self.passing_seq = seq
+        return rows
+
+    def _combine_passing(self) -> None:
+        passing = self.table.present[: self.table.size].copy()
+        for question in self.row_filters:
+            if not question.passes_everywhere:
+                passing &= question.ids == 0
+        self.passing = passing
+        self.passing_version += 1
+
+    def _recheck_passing(self, rows: Sequence[int]) -> None:
+        passing, present = self.passing, self.table.present
+        columns = [question.ids for question in self.row_filters if not question.passes_everywhere]
+        for row in rows:
+            now = bool(present[row]) and not any(column[row] for column in columns)
+            if now != passing[row]:
+                passing[row] = now
+                self.passing_version += 1
+
+    def refresh_base_scores(self, active: Sequence[tuple[ScoreQuestion, int]]) -> list[int] | None:
+        """Bring `base_scores`, the sum over `active`, up to date; return the rows looked at, or None for all."""
+        seq = self.table.log.seq
+        if self.base_seq == seq:
+            return []
+        rows = self._changed_rows([question for question, _ in active], self.base_seq, Group.NOTHING)
+        if rows is None or len(self.base_scores) != self.table.size:
+            self.base_scores = np.zeros(self.table.size, np.int64)
+            for question, weight in active:
+                self.base_scores += question.raw * weight
+            rows = None
+        else:
+            base = self.base_scores
+            columns = [(question.raw, weight) for question, weight in active]
+            for row in rows:
+                base[row] = sum(int(column[row]) * weight for column, weight in columns)
+        self.base_seq = seq
+        return rows
+
+    def _changed_rows(self, questions: Sequence[Question], since: int, also: int) -> list[int] | None:
+        """Refresh the questions; return the rows in which any may differ from `since`, None if that is unknown."""
+        reads = also
+        wide = False
+        for question in questions:
+            question.refresh()
+            wide = wide or question.wide_seq > since
+            reads |= question.reads
+        changes = self.table.log.since(since) if since >= 0 else None
+        if wide or changes is None:
+            return None
+        if not changes.groups & reads:
+            return []
+        rows = changes.touching(reads)
+        return rows if len(rows) <= FEW_ROWS else None

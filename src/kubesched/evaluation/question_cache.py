@@ -1,0 +1,116 @@
+"""Questions by (plugin, key), the least recently used ones forgotten.
+
+From a pod to the questions its profile's plugins ask about it. Questions that a plugin does not consent to keep are
+made anew for each pod.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.cluster.table import NodeTable
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.nodes import Nodes
+from kubesched.framework.outcomes import PreFilterResult
+from kubesched.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from kubesched.framework.profile import Profile
+from kubesched.framework.questions import (
+    FilterQuestion,
+    QuestionFilterPlugin,
+    QuestionScorePlugin,
+    RowFilterQuestion,
+    RowScoreQuestion,
+    ScoreQuestion,
+)
+from kubesched.framework.status import Status, StatusTable, error
+from kubesched.framework.verdict import Verdict
+
+V = TypeVar("V")
+
+
+class Recent(Generic[V]):
+    """A dictionary of bounded size that forgets what was not used for longest."""
+
+    __slots__ = ("_entries", "_limit")
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._entries: OrderedDict[Hashable, V] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Hashable) -> V | None:
+        """Return the entry, which is now the most recently used one."""
+        entry = self._entries.get(key)
+        if entry is not None:
+            self._entries.move_to_end(key)
+        return entry
+
+    def put(self, key: Hashable, value: V) -> None:
+        """Keep an entry."""
+        self._entries[key] = value
+        if len(self._entries) > self._limit:
+            self._entries.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+
+
+class Questioner:
+    """Makes the questions of one profile."""
+
+    def __init__(self, profile: Profile, table: NodeTable, statuses: StatusTable) -> None:
+        self.table = table
+        self.statuses = statuses
+        self._pre_filtered = {plugin.name for plugin in profile.pre_filter}
+        self._pre_scored = {plugin.name for plugin in profile.pre_score}
+
+    def filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
+        """Return a new question of a Filter (or only PreFilter) plugin about a pod."""
+        pre_filter = plugin.name in self._pre_filtered
+        if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.pre_filter_state:
+            # Filter looks for what PreFilter would have written and does not find it.
+            failure = error(f'error reading "{plugin.pre_filter_state}" from cycleState: not found')
+            plugin = _Unprepared(plugin.name, failure)
+        if isinstance(plugin, QuestionFilterPlugin):
+            return plugin.filter_question(pod, self.statuses)
+        return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
+
+    def score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
+        """Return a new question of a Score plugin about a pod."""
+        pre_score = plugin.name in self._pre_scored
+        if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.pre_score_state:
+            question = RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=False)
+            question.failure = error(f'reading "{plugin.pre_score_state}" from cycleState: not found').by(plugin.name)
+            return question
+        if isinstance(plugin, QuestionScorePlugin):
+            return plugin.score_question(pod)
+        return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
+
+
+class _Unprepared(FilterPlugin):
+    """Stands in for a filter whose PreFilter is not enabled: an error on every node."""
+
+    def __init__(self, name: str, failure: Status) -> None:
+        self.name = name  # type: ignore[misc]
+        self._failure = failure
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        return Verdict.uniform(len(nodes), self._failure)
+
+
+class PreFilterOnly(PreFilterPlugin, FilterPlugin):
+    """Stands in for a plugin that only pre-filters."""
+
+    def __init__(self, plugin: PreFilterPlugin) -> None:
+        self.name = plugin.name  # type: ignore[misc]
+        self._plugin = plugin
+
+    def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
+        return self._plugin.pre_filter(cycle, pod)
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        return Verdict.uniform(len(nodes), None)

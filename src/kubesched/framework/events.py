@@ -1,0 +1,101 @@
+"""Cluster events, and the hints by which plugins say whether an event can help a pod.
+
+From plugins (what they register for) to the queue. Names of resources and actions are the reference's.
+"""
+
+from collections.abc import Callable
+from enum import Enum, IntFlag
+from typing import Any, NamedTuple
+
+from kubesched.cluster.pod_info import PodInfo
+
+
+class Action(IntFlag):
+    """What happened to an object."""
+
+    ADD = 1
+    DELETE = 2
+    UPDATE_NODE_ALLOCATABLE = 4
+    UPDATE_NODE_LABEL = 8
+    UPDATE_NODE_TAINT = 16
+    UPDATE_NODE_CONDITION = 32
+    UPDATE_NODE_ANNOTATION = 64
+    UPDATE_NODE_DECLARED_FEATURE = 128
+    UPDATE_POD_LABEL = 256
+    UPDATE_POD_SCALE_DOWN = 512
+    UPDATE_POD_TOLERATION = 1024
+    UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 2048
+    UPDATE_POD_GENERATED_RESOURCE_CLAIM = 4096
+    UPDATE_OTHER = 8192
+
+    UPDATE = (
+        UPDATE_NODE_ALLOCATABLE
+        | UPDATE_NODE_LABEL
+        | UPDATE_NODE_TAINT
+        | UPDATE_NODE_CONDITION
+        | UPDATE_NODE_ANNOTATION
+        | UPDATE_NODE_DECLARED_FEATURE
+        | UPDATE_POD_LABEL
+        | UPDATE_POD_SCALE_DOWN
+        | UPDATE_POD_TOLERATION
+        | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+        | UPDATE_POD_GENERATED_RESOURCE_CLAIM
+        | UPDATE_OTHER
+    )
+    ALL = ADD | DELETE | UPDATE
+
+
+class Resource(str, Enum):
+    """What it happened to. A registration for POD stands for all kinds of pods."""
+
+    POD = "Pod"
+    ASSIGNED_POD = "AssignedPod"
+    UNSCHEDULED_POD = "UnschedulablePod"
+    NODE = "Node"
+    PERSISTENT_VOLUME = "PersistentVolume"
+    PERSISTENT_VOLUME_CLAIM = "PersistentVolumeClaim"
+    CSI_NODE = "storage.k8s.io/CSINode"
+    CSI_DRIVER = "storage.k8s.io/CSIDriver"
+    VOLUME_ATTACHMENT = "storage.k8s.io/VolumeAttachment"
+    CSI_STORAGE_CAPACITY = "storage.k8s.io/CSIStorageCapacity"
+    STORAGE_CLASS = "storage.k8s.io/StorageClass"
+    RESOURCE_CLAIM = "resource.k8s.io/ResourceClaim"
+    RESOURCE_SLICE = "resource.k8s.io/ResourceSlice"
+    DEVICE_CLASS = "resource.k8s.io/DeviceClass"
+    DEVICE_TAINT_RULE = "resource.k8s.io/DeviceTaintRule"
+    POD_GROUP = "scheduling.k8s.io/PodGroup"
+    WILDCARD = "*"
+
+
+class Hint(Enum):
+    """Whether an event is worth another attempt."""
+
+    QUEUE = "Queue"
+    QUEUE_SKIP = "QueueSkip"
+
+
+# (pod that was rejected, old object or None, new object or None) -> hint; raising counts as QUEUE.
+# Objects are API structs; pods among them come as `PodInfo`.
+HintFunction = Callable[[PodInfo, Any, Any], Hint]
+
+
+class ClusterEvent(NamedTuple):
+    """Something that happened, or (in a registration) all that is of interest."""
+
+    resource: Resource | str
+    action: Action
+
+    def matches(self, other: "ClusterEvent") -> bool:
+        """Return whether this registration covers an event."""
+        if self.resource is not Resource.WILDCARD and self.resource != other.resource:
+            pods = (Resource.ASSIGNED_POD, Resource.UNSCHEDULED_POD)
+            if not (self.resource is Resource.POD and other.resource in pods):
+                return False
+        return bool(self.action & other.action)
+
+
+class Registration(NamedTuple):
+    """An event that can help pods which the plugin rejected, with the function that tells; None means: always."""
+
+    event: ClusterEvent
+    hint: HintFunction | None = None

@@ -1,0 +1,64 @@
+"""Questions to extenders, as values that a scheduling cycle yields and the shell answers.
+
+From the cycle to whoever carries HTTP. The arithmetic on the answers stays in the core.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from kubesched.api.pods import Pod
+from kubesched.config.types import Extender
+
+
+class FilterQuestion(msgspec.Struct, frozen=True):
+    """Which of these nodes can take the pod?"""
+
+    extender: Extender
+    pod: Pod
+    node_names: Sequence[str]
+
+
+class PrioritizeQuestion(msgspec.Struct, frozen=True):
+    """How good are these nodes for the pod?"""
+
+    extender: Extender
+    pod: Pod
+    node_names: Sequence[str]
+
+
+class PreemptQuestion(msgspec.Struct, frozen=True):
+    """Would these victims do?"""
+
+    extender: Extender
+    pod: Pod
+    victims: Mapping[str, Sequence[Pod]]
+
+
+Question = FilterQuestion | PrioritizeQuestion | PreemptQuestion
+
+
+class FilterAnswer(msgspec.Struct, frozen=True):
+    """The nodes that pass, and why the others do not; `error` if there was no answer."""
+
+    node_names: Sequence[str] = ()
+    failed: Mapping[str, str] = {}
+    failed_and_unresolvable: Mapping[str, str] = {}
+    error: str = ""
+
+
+class PrioritizeAnswer(msgspec.Struct, frozen=True):
+    """Scores from 0 to 10 by node name; `error` if there was no answer."""
+
+    scores: Mapping[str, int] = {}
+    error: str = ""
+
+
+class PreemptAnswer(msgspec.Struct, frozen=True):
+    """The nodes that remain candidates, with the UIDs of their victims; `error` if there was no answer."""
+
+    victims: Mapping[str, Sequence[str]] = {}
+    error: str = ""
+
+
+Answer = FilterAnswer | PrioritizeAnswer | PreemptAnswer

@@ -1,0 +1,138 @@
+"""A compiled profile: the plugins of one scheduler name, in order, at each extension point.
+
+From configuration (already expanded and checked) and the registry to plugin objects. Everything that can be wrong is
+an error here, at start, that names the profile, the plugin and the fix.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from kubesched.errors import PluginError
+from kubesched.framework import plugin as points
+from kubesched.framework.plugin import EXTENSION_POINTS, Plugin
+from kubesched.framework.registry import Registry
+
+P = TypeVar("P", bound=Plugin)
+
+
+class EnabledPlugin(msgspec.Struct, frozen=True):
+    """A plugin at an extension point; the weight counts for scoring only."""
+
+    name: str
+    weight: int = 1
+
+
+class Profile:
+    """Plugin objects by extension point, for one scheduler name."""
+
+    def __init__(
+        self,
+        scheduler_name: str,
+        enabled: Mapping[str, Sequence[EnabledPlugin]],
+        plugins: Mapping[str, Plugin],
+        percentage_of_nodes_to_score: int | None = None,
+    ) -> None:
+        self.scheduler_name = scheduler_name
+        self.percentage_of_nodes_to_score = percentage_of_nodes_to_score
+        self.plugins = dict(plugins)
+        self.weights = {plugin.name: plugin.weight for plugin in enabled.get("score", ())}
+
+        def at(point: str, kind: type[P]) -> tuple[P, ...]:
+            return tuple(cast(P, plugins[plugin.name]) for plugin in enabled.get(point, ()))
+
+        self.pre_enqueue = at("preEnqueue", points.PreEnqueuePlugin)
+        self.queue_sort = at("queueSort", points.QueueSortPlugin)
+        self.pre_filter = at("preFilter", points.PreFilterPlugin)
+        self.filter = at("filter", points.FilterPlugin)
+        self.post_filter = at("postFilter", points.PostFilterPlugin)
+        self.pre_score = at("preScore", points.PreScorePlugin)
+        self.score = at("score", points.ScorePlugin)
+        self.reserve = at("reserve", points.ReservePlugin)
+        self.permit = at("permit", points.PermitPlugin)
+        self.pre_bind = at("preBind", points.PreBindPlugin)
+        self.bind = at("bind", points.BindPlugin)
+        self.post_bind = at("postBind", points.PostBindPlugin)
+
+
+def compile_profile(
+    scheduler_name: str,
+    enabled: Mapping[str, Sequence[EnabledPlugin]],
+    args: Mapping[str, Any],
+    registry: Registry,
+    services: Mapping[str, Any],
+    percentage_of_nodes_to_score: int | None = None,
+) -> Profile:
+    """Return the profile with every plugin built; `services` are what constructors may ask for, by name."""
+    names = dict.fromkeys(plugin.name for plugins in enabled.values() for plugin in plugins)
+    built = {}
+    for name in names:
+        factory = registry.factory(name)
+        built[name] = build_plugin(name, factory, {**services, "args": args.get(name)}, scheduler_name)
+    for point, plugins in enabled.items():
+        for plugin in plugins:
+            _check(scheduler_name, point, plugin.name, built[plugin.name])
+    return Profile(scheduler_name, enabled, built, percentage_of_nodes_to_score)
+
+
+def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[str, Any], scheduler_name: str) -> Plugin:
+    """Return a plugin, its constructor given just the services it names."""
+    wanted: dict[str, Any] = {}
+    for parameter in inspect.signature(factory).parameters.values():
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        if parameter.name in services:
+            wanted[parameter.name] = services[parameter.name]
+        elif parameter.default is inspect.Parameter.empty:
+            offered = ", ".join(sorted(services))
+            raise PluginError(
+                f"profile {scheduler_name!r}: plugin {name!r} asks for {parameter.name!r}, which nobody provides; "
+                f"its constructor may ask for: {offered}"
+            )
+    plugin = factory(**wanted)
+    if not isinstance(plugin, Plugin):
+        raise PluginError(
+            f"profile {scheduler_name!r}: the factory of plugin {name!r} returned {type(plugin).__name__}, "
+            "not a kubesched.framework.plugin.Plugin"
+        )
+    return plugin
+
+
+_SYNCHRONOUS = (
+    "pre_enqueue",
+    "sort_key",
+    "pre_filter",
+    "add_pod",
+    "remove_pod",
+    "filter",
+    "filter_nodes",
+    "post_filter",
+    "pre_score",
+    "score",
+    "score_nodes",
+    "normalize_scores",
+    "reserve",
+    "unreserve",
+    "permit",
+    "pre_bind_pre_flight",
+)
+_ONE_OF = {
+    "filter": ("filter", "filter_nodes", "filter_question"),
+    "score": ("score", "score_nodes", "score_question"),
+}
+
+
+def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
+    """Raise PluginError where a plugin cannot do what it is enabled for."""
+    where = f"profile {scheduler_name!r}: plugin {name!r}"
+    base = EXTENSION_POINTS[point]
+    if not isinstance(plugin, base):
+        raise PluginError(f"{where} is enabled at {point} but does not extend {base.__name__}")
+    for method in _SYNCHRONOUS:
+        if inspect.iscoroutinefunction(getattr(plugin, method, None)):
+            raise PluginError(f"{where}: {method} is `async def`; only pre_bind, bind and post_bind may be coroutines")
+    choices = _ONE_OF.get(point, ())
+    if choices and all(getattr(type(plugin), choice, None) is getattr(base, choice, None) for choice in choices):
+        raise PluginError(f"{where} is enabled at {point} but defines neither {choices[0]} nor {choices[1]}")

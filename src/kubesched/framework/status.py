@@ -1,0 +1,115 @@
+"""Rejection as a value: codes, statuses, and the table that turns statuses into small integers.
+
+From plugins to everybody. A status column holds indices into a `StatusTable`; 0 is success.
+"""
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+import msgspec
+
+
+class Code(IntEnum):
+    """What became of a question; the reference's names."""
+
+    SUCCESS = 0
+    ERROR = 1
+    UNSCHEDULABLE = 2
+    UNSCHEDULABLE_AND_UNRESOLVABLE = 3
+    WAIT = 4
+    SKIP = 5
+    PENDING = 6
+
+    @property
+    def text(self) -> str:
+        """Return the code as the reference writes it."""
+        return _TEXTS[self]
+
+
+_TEXTS = {
+    Code.SUCCESS: "Success",
+    Code.ERROR: "Error",
+    Code.UNSCHEDULABLE: "Unschedulable",
+    Code.UNSCHEDULABLE_AND_UNRESOLVABLE: "UnschedulableAndUnresolvable",
+    Code.WAIT: "Wait",
+    Code.SKIP: "Skip",
+    Code.PENDING: "Pending",
+}
+REJECTIONS = frozenset((Code.UNSCHEDULABLE, Code.UNSCHEDULABLE_AND_UNRESOLVABLE, Code.PENDING))
+
+
+class Status(msgspec.Struct, frozen=True, gc=False):
+    """A code with its reasons; `plugin` is filled in by the framework."""
+
+    code: Code
+    reasons: tuple[str, ...] = ()
+    plugin: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Return whether this is success."""
+        return self.code is Code.SUCCESS
+
+    @property
+    def rejected(self) -> bool:
+        """Return whether the pod was turned down (and not merely failed)."""
+        return self.code in REJECTIONS
+
+    @property
+    def message(self) -> str:
+        """Return the reasons as one text."""
+        return ", ".join(self.reasons)
+
+    def by(self, plugin: str) -> "Status":
+        """Return the same status with the plugin's name on it."""
+        return self if self.plugin == plugin else Status(self.code, self.reasons, plugin)
+
+
+SUCCESS = Status(Code.SUCCESS)
+SKIP = Status(Code.SKIP)
+
+
+def unschedulable(*reasons: str) -> Status:
+    """Return a rejection that preemption might lift."""
+    return Status(Code.UNSCHEDULABLE, reasons)
+
+
+def unresolvable(*reasons: str) -> Status:
+    """Return a rejection that preemption cannot lift."""
+    return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
+
+
+def error(*reasons: str) -> Status:
+    """Return an internal error."""
+    return Status(Code.ERROR, reasons)
+
+
+class StatusTable:
+    """Statuses by small integer. Entry 0 is success; entries are never dropped while columns refer to them."""
+
+    __slots__ = ("_codes", "statuses")
+
+    def __init__(self) -> None:
+        self.statuses: list[Status] = [SUCCESS]
+        self._codes: dict[Status, int] = {SUCCESS: 0}
+
+    def __len__(self) -> int:
+        return len(self.statuses)
+
+    def __getitem__(self, index: int) -> Status:
+        return self.statuses[index]
+
+    def intern(self, status: Status | None, plugin: str) -> int:
+        """Return the index of a plugin's status; None and success are 0."""
+        if status is None or status.code is Code.SUCCESS:
+            return 0
+        status = status.by(plugin)
+        index = self._codes.get(status)
+        if index is None:
+            index = self._codes[status] = len(self.statuses)
+            self.statuses.append(status)
+        return index
+
+    def intern_all(self, statuses: Iterable[Status | None], plugin: str) -> list[int]:
+        """Return the indices of several statuses."""
+        return [self.intern(status, plugin) for status in statuses]

@@ -1,0 +1,76 @@
+"""The arithmetic of waiting: how long a pod backs off, and who comes first.
+
+Comes in: counts, priorities and times (seconds, on whatever clock the caller keeps). Goes out: durations, expiries and
+sort keys. Pure functions; the queues themselves live elsewhere in this room.
+
+Invariants: no backoff is an expiry before all others, so expiries always compare; smaller keys are served first.
+"""
+
+# upstream: scheduler/backend/queue/backoff_queue.go, framework/plugins/queuesort/priority_sort.go (v1.36)
+
+import math
+from typing import Final, TypeVar
+
+import msgspec
+
+NO_BACKOFF: Final = -math.inf
+"""The expiry of a pod that need not wait."""
+
+_WINDOW_SECONDS = 1.0
+# Any initial backoff doubled this often is past any maximum.
+_MOST_DOUBLINGS = 1000
+
+Key = TypeVar("Key")
+
+
+class BackoffPolicy(msgspec.Struct, frozen=True, gc=False):
+    """How long pods back off; `windows` is the gate SchedulerPopFromBackoffQ."""
+
+    initial_seconds: float = 1.0
+    max_seconds: float = 10.0
+    windows: bool = True
+
+
+def backoff_seconds(policy: BackoffPolicy, unschedulable_count: int, consecutive_errors: int = 0) -> float:
+    """Return how long a pod backs off; while attempts end in errors, only those are counted."""
+    count = consecutive_errors if consecutive_errors > 0 else unschedulable_count
+    if count <= 0 or policy.max_seconds == 0:
+        return 0.0
+    try:
+        return min(math.ldexp(policy.initial_seconds, min(count - 1, _MOST_DOUBLINGS)), policy.max_seconds)
+    except OverflowError:
+        return policy.max_seconds
+
+
+def backoff_expiry(
+    policy: BackoffPolicy, timestamp: float, unschedulable_count: int, consecutive_errors: int = 0
+) -> float:
+    """Return when the backoff of a pod ends that entered the queue at `timestamp`, or NO_BACKOFF."""
+    if policy.max_seconds == 0 or (unschedulable_count <= 0 and consecutive_errors <= 0):
+        return NO_BACKOFF
+    return align_to_window(policy, timestamp + backoff_seconds(policy, unschedulable_count, consecutive_errors))
+
+
+def align_to_window(policy: BackoffPolicy, time: float) -> float:
+    """Return the start of the ordering window that a time lies in; within a window the active order decides."""
+    return math.floor(time / _WINDOW_SECONDS) * _WINDOW_SECONDS if policy.windows else time
+
+
+def is_backing_off(policy: BackoffPolicy, expiry: float, now: float) -> bool:
+    """Tell whether a pod has to wait still; it does until the window of its expiry is over."""
+    return expiry >= align_to_window(policy, now)
+
+
+def active_order(priority: int, timestamp: float) -> tuple[int, float]:
+    """Return the key of the active queue under PrioritySort: higher priority first, then who came earlier."""
+    return -priority, timestamp
+
+
+def backoff_order(policy: BackoffPolicy, expiry: float, active_key: Key) -> tuple[float, Key] | tuple[float]:
+    """Return the key of the backoff queue: by expiry, and with windows as the active queue orders within one."""
+    return (expiry, active_key) if policy.windows else (expiry,)
+
+
+def error_backoff_order(expiry: float) -> float:
+    """Return the key of the queue of pods whose last attempt ended in an error: by expiry only."""
+    return expiry
