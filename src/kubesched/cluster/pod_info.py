@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubesched.api.pods import Pod, PodSpec, PodStatus
 from kubesched.api.meta import ObjectMeta
+from kubesched.api.pods import Pod, PodSpec, PodStatus
 from kubesched.api.resources import PodResources, RequestOptions, pod_resources
 from kubesched.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
 

@@ -4,7 +4,7 @@ From plugins (what they register for) to the queue. Names of resources and actio
 """
 
 from collections.abc import Callable
-from enum import Enum, IntFlag
+from enum import Enum, IntFlag, StrEnum
 from typing import Any, NamedTuple
 
 from kubesched.cluster.pod_info import PodInfo
@@ -45,7 +45,7 @@ class Action(IntFlag):
     ALL = ADD | DELETE | UPDATE
 
 
-class Resource(str, Enum):
+class Resource(StrEnum):
     """What it happened to. A registration for POD stands for all kinds of pods."""
 
     POD = "Pod"

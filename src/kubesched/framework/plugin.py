@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from kubesched.cluster.changes import ANYTHING, Group
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import CycleState
-from kubesched.framework.events import ClusterEvent, Registration, Resource
 from kubesched.framework.events import Action as EventAction
+from kubesched.framework.events import ClusterEvent, Registration, Resource
 from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.status import Code, Status
 from kubesched.framework.verdict import Verdict
