@@ -13,6 +13,7 @@ import msgspec
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod, PodSpec, PodStatus
 from kubesched.api.resources import PodResources, RequestOptions, pod_resources
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
 
 T = TypeVar("T")
@@ -148,6 +149,16 @@ class PodReader:
             if len(self._digests) > DIGESTS:
                 self._digests.popitem(last=False)
         return PodInfo(pod, digest)
+
+
+def request_options(gates: FeatureGates) -> RequestOptions:
+    """Return the gates that decide what a pod counts for."""
+    return RequestOptions(
+        in_place_pod_vertical_scaling=gates.enabled("InPlacePodVerticalScaling"),
+        pod_level_resources=gates.enabled("PodLevelResources"),
+        in_place_pod_level_resources_vertical_scaling=gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
+        dra_node_allocatable_resources=gates.enabled("DRANodeAllocatableResources"),
+    )
 
 
 _NOTHING_REPORTED: tuple[object, ...] = ((), (), None, {}, (), "")

@@ -14,7 +14,7 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.evaluation.pod_class import PodClass
 from kubesched.evaluation.worlds import Worlds
-from kubesched.framework.cycle import CycleState
+from kubesched.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.framework.outcomes import NodeVerdicts
 from kubesched.framework.questions import Feasible, FilterQuestion, ScoreQuestion
 from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable
@@ -51,6 +51,7 @@ class Evaluation:
         self.cycle = cycle
         cycle.what_if_source = self.what_if
         self.pre_filtered = self._pre_filter()
+        cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
 
     # -- PreFilter

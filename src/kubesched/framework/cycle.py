@@ -27,6 +27,10 @@ class StateKey(Generic[T]):
         return f"StateKey({self.name!r})"
 
 
+# The names of the plugins whose PreFilter was asked in this cycle, in order; written by the framework.
+PRE_FILTERED = StateKey[tuple[str, ...]]("pre-filtered")
+
+
 class WhatIf(Protocol):
     """A batch of worlds: world i is the table with some pods taken off and some put on row `rows[i]`."""
 

@@ -8,21 +8,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-import msgspec
-
+from kubesched.config.build import EnabledPlugin
+from kubesched.config.load import Loaded
+from kubesched.config.types import RawArgs
 from kubesched.errors import PluginError
 from kubesched.framework import plugin as points
 from kubesched.framework.plugin import EXTENSION_POINTS, Plugin
 from kubesched.framework.registry import Registry
 
 P = TypeVar("P", bound=Plugin)
-
-
-class EnabledPlugin(msgspec.Struct, frozen=True):
-    """A plugin at an extension point; the weight counts for scoring only."""
-
-    name: str
-    weight: int = 1
 
 
 class Profile:
@@ -55,6 +49,22 @@ class Profile:
         self.pre_bind = at("preBind", points.PreBindPlugin)
         self.bind = at("bind", points.BindPlugin)
         self.post_bind = at("postBind", points.PostBindPlugin)
+
+
+def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, Any]) -> dict[str, Profile]:
+    """Return every profile of a configuration by scheduler name, its plugins built."""
+    compiled = {}
+    for resolved in loaded.profiles:
+        args = {entry.name: resolved.args(entry.name) for entry in resolved.config.plugin_config}
+        compiled[resolved.scheduler_name] = compile_profile(
+            resolved.scheduler_name,
+            {point: [p for p in resolved.at(point) if p.name in registry] for point in EXTENSION_POINTS},  # TEMPORARY
+            {name: value.value if isinstance(value, RawArgs) else value for name, value in args.items()},
+            registry,
+            {**services, "gates": loaded.gates},
+            resolved.config.percentage_of_nodes_to_score,
+        )
+    return compiled
 
 
 def compile_profile(

@@ -52,6 +52,13 @@ class Registry:
         """Return the extension points of every plugin, by name."""
         return dict(self._points)
 
+    def adopt(self, other: "Registry", name: str) -> None:
+        """Add a plugin of another registry."""
+        if name in self._factories:
+            raise PluginError(f"a plugin named {name} already exists")
+        self._factories[name] = other._factories[name]
+        self._points[name] = other._points[name]
+
     def copy(self) -> "Registry":
         """Return an independent copy."""
         other = Registry()

@@ -1,0 +1,139 @@
+"""`kubesched evaluate`: lines of the conformance formats in, the reference's verdicts out.
+
+Reads files (.gz too) or standard input, a JSON object a line, and writes the computed `expected` object of each, a line
+each, in order; with --check compares it to the `expected` of the line instead.
+"""
+
+import gzip
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import click
+import msgspec
+
+from kubesched.cli.plugin_options import plugin_option
+from kubesched.conformance.corpus import answer, differences
+from kubesched.errors import KubeschedError
+from kubesched.framework.registry import Registry
+
+
+class NumberedLine(NamedTuple):
+    """A line with the place it comes from."""
+
+    source: str
+    number: int
+    text: bytes
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--check", is_flag=True, help="Compare with the `expected` of each line instead of printing the answers.")
+@click.option("--only", metavar="TEXT", default="", help="Only lines whose name contains TEXT.")
+@click.option("--most", default=20, show_default=True, help="With --check: differences shown per line at most.")
+@plugin_option
+def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registry: Registry) -> None:
+    """Evaluate scenarios: what would the scheduler say?
+
+    Each line of FILES (or of standard input; .gz is unpacked) is a JSON object: a cluster with pods to judge, a
+    configuration, a quantity, ... A field `expected` is ignored, unless --check compares with it. For each line the
+    computed answer is written as one line of JSON. A line that cannot be read gives a line with an `error` that names
+    it; the others still run.
+
+    \b
+    Examples:
+      kubesched evaluate examples/scenarios/two-zones.jsonl
+      kubesched evaluate --check tests/conformance/data/taints.jsonl.gz
+      kubesched evaluate --plugin my_plugins.py scenario.jsonl
+
+    Exit code: 0; 1 if a line could not be read or, with --check, differs.
+    """
+    lines = _selected(_lines(files), only)
+    failed = _check(lines, registry, most) if check else _answer(lines, registry)
+    sys.exit(1 if failed else 0)
+
+
+def _answer(lines: Iterable[NumberedLine], registry: Registry) -> int:
+    """Print the answer to every line; return how many could not be answered."""
+    failed = 0
+    encoder = msgspec.json.Encoder(order="sorted")
+    for line in lines:
+        try:
+            computed = answer(_parse(line), registry)
+        except KubeschedError as error:
+            failed += 1
+            click.echo(f"{_place(line)}: {error}", err=True)
+            computed = {"error": f"line {line.number}: {error}"}
+        sys.stdout.buffer.write(encoder.encode(computed) + b"\n")
+    sys.stdout.buffer.flush()
+    return failed
+
+
+def _check(lines: Iterable[NumberedLine], registry: Registry, most: int) -> int:
+    """Print how the answers differ from the lines' own; return how many lines do."""
+    passed = failed = 0
+    for line in lines:
+        try:
+            parsed = _parse(line)
+            if "expected" not in parsed:
+                raise KubeschedError("the line has no `expected` to compare with")
+            computed = answer(parsed, registry, steered=True)
+            found = list(differences(parsed["expected"], computed))
+            name = parsed.get("name") or parsed.get("input") or parsed.get("table") or ""
+        except KubeschedError as error:
+            found, name = [str(error)], ""
+        if not found:
+            passed += 1
+            continue
+        failed += 1
+        for difference in found[:most]:
+            click.echo(f"{_place(line)}: {name}: {difference}")
+        if len(found) > most:
+            click.echo(f"{_place(line)}: {name}: ... and {len(found) - most} more differences")
+    click.echo(f"{passed} passed, {failed} failed")
+    return failed
+
+
+def _parse(line: NumberedLine) -> dict[str, Any]:
+    try:
+        parsed = msgspec.json.decode(line.text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise KubeschedError(f"not a line of JSON: {error}") from None
+    if not isinstance(parsed, dict):
+        raise KubeschedError(f"expected a JSON object, got {type(parsed).__name__}")
+    return parsed
+
+
+def _place(line: NumberedLine) -> str:
+    return f"{line.source}:{line.number}"
+
+
+def _selected(lines: Iterable[NumberedLine], only: str) -> Iterator[NumberedLine]:
+    for line in lines:
+        if not only or only.encode() in line.text:
+            if only and only not in str(_parse(line).get("name", "")):
+                continue
+            yield line
+
+
+def _lines(files: tuple[Path, ...]) -> Iterator[NumberedLine]:
+    """Yield the non-empty lines of all files."""
+    for path in files or (Path("-"),):
+        source = "<stdin>" if str(path) == "-" else str(path)
+        try:
+            with _opened(path) as stream:
+                for number, text in enumerate(stream, 1):
+                    if text.strip():
+                        yield NumberedLine(source, number, text)
+        except (OSError, EOFError, zlib.error) as error:
+            raise KubeschedError(f"{source}: cannot be read: {error}") from None
+
+
+def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
+    if str(path) == "-":
+        return sys.stdin.buffer
+    if path.suffix == ".gz":
+        return gzip.open(path)
+    return path.open("rb")

@@ -1,0 +1,128 @@
+"""Lines of the conformance corpus: which format a line has, its answer, and how two answers differ.
+
+From a line of any of the corpus' formats to the computed `expected` object, and from two such objects to differences
+that name pod, node, plugin and field.
+"""
+
+import importlib
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kubesched.errors import KubeschedError
+from kubesched.framework.registry import Registry
+
+Line = Mapping[str, Any]
+
+# The texts of these may be our own; that there is an error is what must agree.
+FREE_TEXTS = ("error", "scoreError", "compileError")
+
+
+class UnknownFormatError(KubeschedError):
+    """A line that is of none of the corpus' formats."""
+
+
+def format_of(line: Line) -> str:
+    """Return the name of the module that answers lines like this one, told by the fields of the question."""
+    if "pods" in line or "objects" in line and "plugin" not in line:
+        return "scenarios"
+    if "plugin" in line:
+        return "hints"
+    if "table" in line:
+        return "tables"
+    if "input" in line:
+        return "quantities"
+    if "expression" in line:
+        return "cel"
+    if line.keys() & {"string", "selector", "labels", "nodeSelector", "toleration", "deviceToleration"}:
+        return "selectors"
+    if line.keys() & {"oldObj", "newObj"} or str(line.get("name", "")).startswith("registered-"):
+        return "events"
+    if "name" in line or "config" in line:
+        return "configurations"
+    raise UnknownFormatError("no corpus format has these fields: " + ", ".join(sorted(map(str, line))))
+
+
+def answer(line: Line, registry: Registry | None = None, *, steered: bool = False) -> Any:
+    """Return the computed `expected` of a line; with `steered`, sequences go on with the line's own choices."""
+    module = importlib.import_module(f"kubesched.conformance.{format_of(line)}")
+    wanted = inspect.signature(module.answer).parameters
+    options: dict[str, Any] = {}
+    if "registry" in wanted:
+        options["registry"] = registry
+    if "steer" in wanted and steered:
+        options["steer"] = (line.get("expected") or {}).get("results", ())
+    return module.answer(line, **options)
+
+
+def differences(expected: Any, computed: Any) -> Iterator[str]:
+    """Yield a line for each place in which two answers differ, most telling field first."""
+    if isinstance(expected, dict) and "results" in expected and isinstance(computed, dict):
+        if "results" not in computed:
+            yield f"error: expected results, got {computed.get('error')!r}"
+            return
+        yield from _result_differences(expected["results"], computed["results"])
+    elif isinstance(expected, dict) and expected.get("stage") == "decode":
+        # the texts of decode errors are our own
+        yield from _differences("decode", computed.get("stage"), ("stage",))
+    else:
+        yield from _differences(expected, computed, ())
+
+
+FIELD_ORDER = (
+    "preEnqueue",
+    "preFilter",
+    "preFilterNodes",
+    "filterSkip",
+    "filter",
+    "nodeStatus",
+    "feasible",
+    "scoreSkip",
+    "raw",
+    "scores",
+    "total",
+    "best",
+)
+
+
+def _result_differences(expected: list[Any], computed: list[Any]) -> Iterator[str]:
+    if len(expected) != len(computed):
+        yield f"results: expected {len(expected)} of them, got {len(computed)}"
+    for want, have in zip(expected, computed, strict=False):
+        retry = " (retry)" if want.get("retry") else ""
+        fields = sorted({*want, *have}, key=lambda f: (FIELD_ORDER.index(f) if f in FIELD_ORDER else 99, f))
+        for field in fields:
+            for difference in _differences(want.get(field), have.get(field), (field,)):
+                yield f"{want.get('pod')}{retry}: {difference}"
+
+
+def _differences(expected: Any, computed: Any, path: tuple[str, ...]) -> Iterator[str]:
+    if path and path[-1] in FREE_TEXTS and isinstance(expected, str) and isinstance(computed, str) and computed:
+        return
+    if isinstance(expected, dict) and isinstance(computed, dict):
+        for key in sorted({*expected, *computed}):
+            yield from _differences(expected.get(key, _ABSENT), computed.get(key, _ABSENT), (*path, str(key)))
+    elif path and path[-1] == "reasons" and isinstance(expected, list) and isinstance(computed, list):
+        if sorted(expected) != sorted(computed):
+            yield _difference(expected, computed, path)
+    elif _kind(expected) != _kind(computed) or expected != computed:
+        yield _difference(expected, computed, path)
+
+
+def _kind(value: Any) -> type:
+    # 1 and True are equal in Python, not in JSON
+    return bool if isinstance(value, bool) else int if isinstance(value, float | int) else type(value)
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_ABSENT = _Absent()
+
+
+def _difference(expected: Any, computed: Any, path: tuple[str, ...]) -> str:
+    where = " ".join(path) or "answer"
+    want, have = (_ABSENT if value is None else value for value in (expected, computed))
+    return f"{where}: expected {want!r}, got {have!r}"

@@ -1,0 +1,229 @@
+"""One pod's verdict in the corpus' form.
+
+From an evaluation to the fields of a corpus result. Every filter is also asked alone, every feasible node is scored, as
+the corpus has it; fields that would be empty are left out.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.evaluation.evaluation import Evaluation
+from kubesched.framework.plugin import PreEnqueuePlugin
+from kubesched.framework.profile import Profile
+from kubesched.framework.status import Code, Status
+from kubesched.scheduling.diagnosis import diagnose
+from kubesched.scheduling.post_filter import PostFiltered, run_post_filter
+
+Result = dict[str, Any]
+
+
+def status_form(status: Status, *, with_plugin: bool) -> dict[str, Any]:
+    """Return a status as the corpus writes it."""
+    form: dict[str, Any] = {"code": status.code.text}
+    if status.reasons:
+        form["reasons"] = sorted(status.reasons)
+    if with_plugin and status.plugin:
+        form["plugin"] = status.plugin
+    return form
+
+
+def held_back(plugins: tuple[PreEnqueuePlugin, ...], pod: PodInfo) -> dict[str, Any]:
+    """Return the PreEnqueue plugins that hold the pod back, with their statuses."""
+    refusals = {}
+    for plugin in plugins:
+        status = plugin.pre_enqueue(pod)
+        if status is not None and not status.ok:
+            refusals[plugin.name] = status_form(status, with_plugin=False)
+    return refusals
+
+
+class Judge:
+    """Judges one pod under a profile and fills in a result."""
+
+    def __init__(self, profile: Profile, evaluation: Evaluation) -> None:
+        self.profile = profile
+        self.evaluation = evaluation
+        self.table = evaluation.table
+        self.result: Result = {"pod": evaluation.pod.full_name}
+
+    def judge(self) -> Result:
+        """Return the result of the whole cycle."""
+        result, pre = self.result, self.evaluation.pre_filtered
+        skipped = [
+            question.plugin.name
+            for question in self.evaluation.pod_class.pre_filters
+            if question.skip and question.plugin.name in pre.asked
+        ]
+        result["filterSkip"] = sorted(skipped)
+        if pre.rejection is not None and pre.rejection.code is Code.ERROR:
+            result["error"] = pre.rejection.message
+            return self._trimmed()
+        if pre.rejection is not None:
+            result["preFilter"] = status_form(pre.rejection, with_plugin=True)
+            self._fail()
+            return self._trimmed()
+        if pre.node_names is not None:
+            result["preFilterNodes"] = sorted(pre.node_names)
+        if self._filter():
+            self._nominated_node()
+            if result["feasible"]:
+                self._score()
+            else:
+                self._choose()
+            if "error" not in result and "chosen" not in result:
+                self._fail()
+        return self._trimmed()
+
+    def _trimmed(self) -> Result:
+        return {key: value for key, value in self.result.items() if value not in (None, [], {}, "")}
+
+    # -- filtering
+
+    def _filter(self) -> bool:
+        """Fill in what the filters say; return False if one of them failed."""
+        evaluation = self.evaluation
+        objectors = evaluation.first_objectors()
+        rows = self._judged()
+        failed = next((row for row in rows if self._status(objectors, row).code is Code.ERROR), None)
+        if failed is not None:
+            # the first failure in the order of the rows ends the search
+            rows = rows[: rows.index(failed) + 1]
+        self._filters_alone(rows)
+        if failed is not None:
+            status = self._status(objectors, failed)
+            self.result["error"] = f'running "{status.plugin}" filter plugin: {status.message}'
+            rows = rows[:-1]
+        rejected = {row: self._status(objectors, row) for row in rows if objectors[row]}
+        self.result["nodeStatus"] = {
+            self.table.names[row]: status_form(status, with_plugin=True) for row, status in rejected.items()
+        }
+        if failed is not None:
+            return False
+        self.result["feasible"] = self._names(evaluation.feasible().mask)
+        verdicts = evaluation.verdicts()
+        self.result["unschedulablePlugins"] = sorted(diagnose(evaluation, verdicts).unschedulable_plugins)
+        return True
+
+    def _judged(self) -> list[int]:
+        rows = self.evaluation.judged_rows()
+        judged = self.table.present_rows() if rows is None else rows
+        return sorted(judged.tolist(), key=lambda row: self.table.names[row])
+
+    def _filters_alone(self, rows: list[int]) -> None:
+        alone: dict[str, dict[str, Any]] = {}
+        for question in self.evaluation.active_filters:
+            ids = question.judge(np.array(rows, np.intp))
+            for row, index in zip(rows, ids.tolist(), strict=True):
+                if index:
+                    status = self.evaluation.statuses[index]
+                    node = alone.setdefault(self.table.names[row], {})
+                    node[question.plugin.name] = status_form(status, with_plugin=False)
+        self.result["filter"] = alone
+
+    def _status(self, ids: NDArray[np.int16], row: int) -> Status:
+        return self.evaluation.statuses[int(ids[row])]
+
+    def _names(self, mask: NDArray[np.bool_]) -> list[str]:
+        return sorted(self.table.names[row] for row in np.flatnonzero(mask).tolist())
+
+    def _nominated_node(self) -> None:
+        name = self.evaluation.pod.status.nominated_node_name
+        row = self.table.row_of.get(name)
+        if name and row is not None and self.table.present[row]:
+            # tried first, whatever PreFilter narrowed the search to
+            if not self.evaluation.judge(np.array([row], np.intp))[0]:
+                self.result["nominated"] = name
+
+    # -- scoring
+
+    def _score(self) -> None:
+        evaluation, result = self.evaluation, self.result
+        feasible = evaluation.feasible()
+        failure = self._raw_scores(np.flatnonzero(feasible.mask))
+        totals = evaluation.score()
+        failure = failure or (f"{totals.failure.message}" if totals.failure is not None else "")
+        if failure:
+            if feasible.count == 1:
+                result["scoreError"] = failure
+                result["best"] = result["feasible"]
+                self._choose()
+            elif "nominated" in result:
+                result["error"] = failure
+                self._choose()
+            else:
+                result["error"] = failure
+            return
+        total = {name: int(totals.totals[self.table.row_of[name]]) for name in result["feasible"]}
+        result["total"] = total
+        best = max(total.values())
+        result["best"] = [name for name in result["feasible"] if total[name] == best]
+        self._choose()
+
+    def _raw_scores(self, rows: NDArray[np.intp]) -> str:
+        """Fill in raw and weighted scores; return the text of a failure."""
+        evaluation, result = self.evaluation, self.result
+        active = evaluation.active_scores()
+        pre_scored = {plugin.name for plugin in self.profile.pre_score}
+        for question, _ in active:
+            if question.failure is not None and question.plugin.name in pre_scored and question.seq < 0:
+                return f'running PreScore plugin "{question.plugin.name}": {question.failure.message}'
+        result["scoreSkip"] = sorted(q.plugin.name for q, _ in evaluation.pod_class.scores if q.skip)
+        for question, _ in active:
+            if question.failure is not None:
+                return f'running Score plugins: plugin "{question.plugin.name}" failed with: {question.failure.message}'
+        raw: dict[str, dict[str, int]] = {}
+        scores: dict[str, dict[str, int]] = {}
+        feasible = evaluation.feasible()
+        for question, weight in active:
+            name = question.plugin.name
+            raw[name] = {self.table.names[row]: int(question.raw[row]) for row in rows.tolist()}
+            final = question.scores(feasible)
+            if isinstance(final, Status):
+                result["raw"] = {q.plugin.name: self._column(q.raw, rows) for q, _ in active}
+                return f"applying score defaultWeights on Score plugins: {final.message}"
+            column = np.full(self.table.size, final) if isinstance(final, int) else final
+            scores[name] = self._column(column * weight, rows)
+        result["raw"], result["scores"] = raw, scores
+        return ""
+
+    def _column(self, column: NDArray[Any], rows: NDArray[np.intp]) -> dict[str, int]:
+        return {self.table.names[row]: int(column[row]) for row in rows.tolist()}
+
+    def _choose(self) -> None:
+        result = self.result
+        if "nominated" in result:
+            result["chosen"] = result["nominated"]
+        elif result.get("best"):
+            result["chosen"] = result["best"][0]
+
+    # -- failing
+
+    def _fail(self) -> None:
+        """Fill in what PostFilter says and the message people read."""
+        evaluation, result = self.evaluation, self.result
+        verdicts = evaluation.verdicts()
+        diagnosis = diagnose(evaluation, verdicts)
+        result["unschedulablePlugins"] = sorted(diagnosis.unschedulable_plugins)
+        found = run_post_filter(self.profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+        self._preemption(found)
+        result["message"] = diagnosis.message(found.message)
+
+    def _preemption(self, found: PostFiltered) -> None:
+        for name, outcome in found.by_plugin.items():
+            if outcome.released:
+                self.result["claimsReleased"] = list(outcome.released)
+            if name != "DefaultPreemption":
+                continue
+            self.result["preemptionCandidates"] = {
+                candidate.node_name: {
+                    "victims": [victim.full_name for victim in candidate.victims],
+                    "pdbViolations": candidate.pdb_violations,
+                }
+                for candidate in outcome.candidates
+            }
+            self.result["preemptionBest"] = sorted(outcome.best)
+            if not outcome.status.ok:
+                self.result["preemptionMessage"] = outcome.status.message.removeprefix("preemption: ")

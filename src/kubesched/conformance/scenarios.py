@@ -1,0 +1,152 @@
+"""Answers to corpus scenarios: a cluster and pods in, the reference's verdicts out.
+
+From a scenario's objects to an engine; pods are judged each on the cluster as given, or in sequence, where what
+happened to earlier pods matters.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from kubesched.api.kinds import decode
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.conformance.results import Judge, Result, held_back
+from kubesched.errors import InvalidObjectError
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.profile import Profile
+from kubesched.framework.registry import Registry
+from kubesched.scheduling.engine import Engine, build_engine
+
+START_OF_SEQUENCE = datetime(2030, 1, 1, tzinfo=UTC)
+LEFT_OUT_IN_BRIEF = ("filter", "filterSkip", "scoreSkip", "raw", "scores")
+
+
+def answer(
+    line: Mapping[str, Any], registry: Registry | None = None, steer: Sequence[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the `expected` object of a scenario.
+
+    A sequence goes on with the choices in `steer` (results of the corpus) where they are given, so that one difference
+    does not hide all that comes after it.
+    """
+    gates = FeatureGates(line.get("featureGates") or {})
+    try:
+        engine = build_engine(line.get("config"), gates, registry, validate=False)
+    except ConfigError as error:
+        return {"error": "; ".join(error.errors)}
+    scenario = Scenario(engine, line)
+    return {"results": scenario.run(steer)}
+
+
+class Scenario:
+    """A cluster with pods to be judged."""
+
+    def __init__(self, engine: Engine, line: Mapping[str, Any]) -> None:
+        self.engine = engine
+        self.cluster = engine.cluster
+        self.sequence = bool(line.get("sequence"))
+        self.preempt = bool(line.get("preempt"))
+        self.brief = line.get("detail") == "brief"
+        objects = [decode(document) for document in line.get("objects") or ()]
+        # Rows are in the order of names, which is the order in which the corpus looks at nodes.
+        for obj in sorted(objects, key=_nodes_first):
+            self.cluster.add(obj)
+        self.by_name = {obj.full_name: obj for obj in objects if isinstance(obj, Pod)}
+        self._ungate()
+        self.names: list[str] = list(line.get("pods") or ())
+        for name in self.names:
+            if name not in self.by_name:
+                raise InvalidObjectError(f"pods: {name} is not among the objects")
+
+    def _ungate(self) -> None:
+        """Drop the nominations of pods that PreEnqueue holds back."""
+        for pod in list(self.cluster.pending.values()):
+            if pod.status.nominated_node_name and held_back(self._profile(pod).pre_enqueue, pod):
+                self.cluster.nominations.remove(pod.uid)
+
+    def _profile(self, pod: PodInfo) -> Profile:
+        profiles = self.engine.profiles
+        return profiles.get(pod.spec.scheduler_name) or next(iter(profiles.values()))
+
+    def run(self, steer: Sequence[Mapping[str, Any]]) -> list[Result]:
+        """Return the results of all attempts."""
+        results: list[Result] = []
+        retries: list[str] = []
+        for name in self.names:
+            result = self._attempt(name, len(results), steer)
+            results.append(result)
+            if self.preempt and result.get("preemptionBest"):
+                self._carry_out_preemption(name, result)
+                retries.append(name)
+        for name in retries:
+            result = self._attempt(name, len(results), steer)
+            result["retry"] = True
+            results.append(result)
+            if "chosen" not in result:
+                self.cluster.nominations.remove(self.by_name[name].uid)
+        return [self._shortened(result) for result in results]
+
+    def _attempt(self, name: str, position: int, steer: Sequence[Mapping[str, Any]]) -> Result:
+        pod = self.cluster.reader.read(self.by_name[name])
+        profile = self._profile(pod)
+        refusals = held_back(profile.pre_enqueue, pod)
+        if refusals:
+            return {"pod": name, "preEnqueue": refusals}
+        evaluation = self.engine.evaluators[profile.scheduler_name].evaluate(pod)
+        result = Judge(profile, evaluation).judge()
+        if self.sequence:
+            chosen = steer[position].get("chosen") if position < len(steer) else result.get("chosen")
+            if chosen is not None:
+                self._place(pod, profile, evaluation.cycle, chosen, position, result)
+        return result
+
+    def _place(
+        self, pod: PodInfo, profile: Profile, cycle: CycleState, node_name: str, position: int, result: Result
+    ) -> None:
+        """Assume the pod on its node and run the Reserve plugins, as a scheduling cycle would."""
+        started = pod
+        if pod.status.start_time is None:
+            status = msgspec.structs.replace(
+                pod.status, start_time=START_OF_SEQUENCE + timedelta(seconds=position)
+            )
+            started = pod.replaced(msgspec.structs.replace(pod.pod, status=status))
+        placed = self.cluster.assume(started, node_name)
+        for index, plugin in enumerate(profile.reserve):
+            failure = plugin.reserve(cycle, placed, node_name)
+            if failure is not None and not failure.ok:
+                result["reserveError"] = f'running Reserve plugin "{plugin.name}": {failure.message}'
+                for earlier in reversed(profile.reserve[: index + 1]):
+                    earlier.unreserve(cycle, placed, node_name)
+                self.cluster.forget(placed)
+                return
+
+    def _carry_out_preemption(self, name: str, result: Result) -> None:
+        """Let the victims vanish and nominate the pod to their node."""
+        node_name = result["preemptionBest"][0]
+        pod = self.cluster.reader.read(self.by_name[name])
+        for victim in result["preemptionCandidates"][node_name]["victims"]:
+            self.cluster.remove_pod(self.by_name[victim].uid)
+        for nominated in self.cluster.nominations.on(node_name):
+            if nominated.priority < pod.priority:
+                self.cluster.nominations.remove(nominated.uid)
+        status = msgspec.structs.replace(pod.status, nominated_node_name=node_name)
+        self.by_name[name] = msgspec.structs.replace(pod.pod, status=status)
+        self.cluster.add(self.by_name[name])
+
+    def _shortened(self, result: Result) -> Result:
+        if not self.brief:
+            return result
+        left_out = {*LEFT_OUT_IN_BRIEF, *(("nodeStatus",) if "chosen" in result else ())}
+        return {key: value for key, value in result.items() if key not in left_out}
+
+
+def _nodes_first(obj: ApiObject) -> tuple[int, str]:
+    """Return a sort key: nodes by name, then everything else as it came."""
+    return (0, obj.name) if isinstance(obj, Node) else (1, "")

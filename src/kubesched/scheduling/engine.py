@@ -1,0 +1,50 @@
+"""The verdict engine: a configuration and a cluster in, evaluations out.
+
+Puts the pieces together for whoever has no API server: scenarios, benchmarks, notebooks. Profiles are selected by the
+pod's `spec.schedulerName`.
+"""
+
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import PodInfo, request_options
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
+from kubesched.config.load import Loaded, load
+from kubesched.evaluation.evaluation import Evaluation
+from kubesched.evaluation.evaluator import Evaluator
+from kubesched.framework.profile import Profile, compile_profiles
+from kubesched.framework.registry import Registry
+from kubesched.plugins.in_tree import in_tree_registry
+
+
+class Engine:
+    """A cluster, and an evaluator per profile."""
+
+    def __init__(self, loaded: Loaded, registry: Registry | None = None) -> None:
+        self.loaded = loaded
+        self.cluster = Cluster(request_options(loaded.gates))
+        everything = in_tree_registry()
+        if registry is not None:
+            for name in registry:
+                everything.adopt(registry, name)
+        self.profiles: dict[str, Profile] = compile_profiles(loaded, everything, {"cluster": self.cluster})
+        self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
+
+    def evaluator_for(self, pod: PodInfo) -> Evaluator | None:
+        """Return the evaluator of the profile that the pod names, or None if there is none."""
+        return self.evaluators.get(pod.spec.scheduler_name or "default-scheduler")
+
+    def evaluate(self, pod: PodInfo) -> Evaluation:
+        """Return the evaluation of a pod under its profile; KeyError if there is no such profile."""
+        return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluate(pod)
+
+
+def build_engine(
+    config: str | bytes | None = None,
+    gates: FeatureGates | None = None,
+    registry: Registry | None = None,
+    *,
+    validate: bool = True,
+) -> Engine:
+    """Return an engine for a configuration text; `registry` brings out-of-tree plugins."""
+    catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
+    return Engine(load(config, gates, catalog, validate=validate), registry)

@@ -1,0 +1,48 @@
+"""PostFilter as a whole: the plugins that try to help a pod that no node takes.
+
+From verdicts to what can be done. The first success ends the search; the words of the others are joined.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.framework.plugin import PostFilterPlugin
+from kubesched.framework.status import Code, Status, error
+
+
+class PostFiltered(msgspec.Struct, frozen=True):
+    """The joined status, and what each plugin that was asked found."""
+
+    status: Status
+    by_plugin: dict[str, PostFilterResult]
+
+    @property
+    def message(self) -> str:
+        """Return what PostFilter adds to the pod's condition; nothing after a success."""
+        return "" if self.status.ok else self.status.message
+
+
+# upstream: framework/runtime/framework.go, RunPostFilterPlugins (v1.36)
+def run_post_filter(
+    plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts
+) -> PostFiltered:
+    """Return what the PostFilter plugins say, asked in order."""
+    by_plugin: dict[str, PostFilterResult] = {}
+    reasons: list[str] = []
+    rejector = ""
+    for plugin in plugins:
+        result = by_plugin[plugin.name] = plugin.post_filter(cycle, pod, verdicts)
+        status = result.status
+        if status.ok:
+            return PostFiltered(status, by_plugin)
+        if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return PostFiltered(status.by(plugin.name), by_plugin)
+        if not status.rejected:
+            return PostFiltered(error(*status.reasons).by(plugin.name), by_plugin)
+        reasons.extend(status.reasons)
+        rejector = rejector or plugin.name
+    return PostFiltered(Status(Code.UNSCHEDULABLE, tuple(reasons), rejector), by_plugin)
