@@ -8,7 +8,7 @@ READY  := $(VENV)/.ready
 .PHONY: run test check bench lock clean
 
 run: $(READY)
-	$(BIN)/kubesched evaluate --help
+	$(BIN)/kubesched evaluate examples/scenarios/three-zones.jsonl | $(BIN)/python -m json.tool
 
 test: $(READY) check
 	$(BIN)/python -m pytest -n auto

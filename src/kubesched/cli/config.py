@@ -1,15 +1,14 @@
 """`kubesched config`: look at a configuration as the scheduler would understand it.
 
 In: a KubeSchedulerConfiguration file, `-` for standard input, or nothing for the defaults. Out: the completed
-configuration and the plugins of every extension point. Whatever is wrong with the input goes to standard error, one
-problem a line, with exit code 1.
+configuration and the plugins of every extension point. Whatever is wrong with the input is a KubeschedError, which the
+command group reports.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kubesched.config import IN_TREE, Catalog, ConfigError, FeatureGates, Loaded, ResolvedProfile, load, to_wire
+from kubesched.cli.command_group import CommandGroup
+from kubesched.cli.plugin_options import plugin_option
+from kubesched.config import IN_TREE, Catalog, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
 from kubesched.config.report import plugins_by_point
+from kubesched.errors import KubeschedError
+from kubesched.framework.registry import Registry
 
 MAX_BYTES = 10 * 1024 * 1024
 OUTPUTS = ("table", "yaml", "json")
 
 
-class UnreadableError(Exception):
+class UnreadableError(KubeschedError):
     """An input that cannot be read; the text names it."""
 
 
-@click.group("config")
+@click.group("config", cls=CommandGroup)
 def config_group() -> None:
     """Look at scheduler configurations."""
 
@@ -40,36 +43,21 @@ def config_group() -> None:
 @click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print.")
 @click.option("--feature-gates", "feature_gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
 @click.option("--emulated-version", "versions", multiple=True, metavar="1.35", help="Release whose gates to use.")
-def show_command(file: str | None, output: str, feature_gates: tuple[str, ...], versions: tuple[str, ...]) -> None:
+@plugin_option
+def show_command(
+    file: str | None, output: str, feature_gates: tuple[str, ...], versions: tuple[str, ...], registry: Registry
+) -> None:
     """Print FILE completed with all defaults, and which plugins run where.
 
     FILE is a KubeSchedulerConfiguration in YAML or JSON, - is standard input; without FILE the defaults are shown.
     """
-    raise SystemExit(show(file, output=output, feature_gates=feature_gates, emulated_versions=versions))
+    gates = FeatureGates.parse(",".join(feature_gates), versions)
+    show(file, gates, output=output, catalog=merge_catalogs(IN_TREE, registry.catalog()))
 
 
-def show(
-    file: str | None,
-    *,
-    output: str = "table",
-    feature_gates: Sequence[str] = (),
-    emulated_versions: Sequence[str] = (),
-    catalog: Catalog = IN_TREE,
-) -> int:
-    """Print the configuration in `file` and return the exit code; plugins from elsewhere come in with `catalog`."""
-    try:
-        gates = FeatureGates.parse(",".join(feature_gates), emulated_versions)
-        loaded = load(None if file is None else read(file), gates, catalog)
-    except UnreadableError as error:
-        click.echo(str(error), err=True)
-        return 1
-    except ConfigError as error:
-        for problem in error.errors:
-            # Problems quote what they complain about, but a parser's own words may hold line breaks.
-            click.echo(" ".join(problem.split("\n")), err=True)
-        return 1
-    _PRINTERS[output](loaded)
-    return 0
+def show(file: str | None, gates: FeatureGates, *, output: str = "table", catalog: Catalog = IN_TREE) -> None:
+    """Print the configuration in `file`; plugins from elsewhere come in with `catalog`."""
+    _PRINTERS[output](load(None if file is None else read(file), gates, catalog))
 
 
 def read(file: str) -> bytes:

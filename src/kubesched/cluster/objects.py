@@ -62,6 +62,14 @@ class Objects:
         """Return all objects of a kind."""
         return list(self._kinds.get(kind.__name__, {}).values())  # type: ignore[arg-type]
 
+    def kinds(self) -> list[str]:
+        """Return the kinds of which there are objects."""
+        return [kind for kind, objects in self._kinds.items() if objects]
+
+    def named(self, kind: str) -> list[ApiObject]:
+        """Return all objects of a kind given by name."""
+        return list(self._kinds.get(kind, {}).values())
+
     def _changed(self, kind: str) -> None:
         self.versions[kind] = self.versions.get(kind, 0) + 1
         epoch = EPOCH_OF_KIND.get(kind)

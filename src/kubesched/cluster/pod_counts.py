@@ -217,7 +217,7 @@ class PodCounts:
             for namespace in namespaces:
                 yield from self._by_namespace.get(namespace, {}).values()
 
-    def terms(self, kinds: Iterable[Carried]) -> list[CarriedTerm]:
+    def terms(self, kinds: Iterable[int]) -> list[CarriedTerm]:
         """Return the terms that pods on any row carry in lists of these kinds."""
         wanted = set(kinds)
         return [term for term in self._terms.values() if term.key.kind in wanted]

@@ -13,8 +13,8 @@ import msgspec
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod, PodSpec, PodStatus
 from kubesched.api.resources import PodResources, RequestOptions, pod_resources
-from kubesched.config.feature_gates import FeatureGates
 from kubesched.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
+from kubesched.config.feature_gates import FeatureGates
 
 T = TypeVar("T")
 
@@ -115,10 +115,10 @@ class PodInfo:
 class PodReader:
     """Makes `PodInfo`s, remembering the digests of recent templates."""
 
-    __slots__ = ("_digests", "_encode", "_options")
+    __slots__ = ("_digests", "_encode", "options")
 
     def __init__(self, options: RequestOptions) -> None:
-        self._options = options
+        self.options = options
         self._digests: OrderedDict[tuple[object, ...], Digest] = OrderedDict()
         self._encode = msgspec.msgpack.Encoder().encode
 
@@ -144,7 +144,7 @@ class PodReader:
         digest = self._digests.get(key)
         if digest is None:
             affinity = parse_affinity_terms(pod.spec, pod.metadata.namespace)
-            digest = Digest(pod.spec, pod_resources(pod, self._options), affinity)
+            digest = Digest(pod.spec, pod_resources(pod, self.options), affinity)
             self._digests[key] = digest
             if len(self._digests) > DIGESTS:
                 self._digests.popitem(last=False)

@@ -82,6 +82,10 @@ class NodeTable:
                     column.assign(row, node.metadata.labels)
         return column
 
+    def label_columns(self) -> list[LabelColumn]:
+        """Return the label columns that somebody asked for."""
+        return list(self._labels.values())
+
     def present_rows(self) -> NDArray[np.intp]:
         """Return the rows that have a Node object."""
         return np.flatnonzero(self.present[: self.size])

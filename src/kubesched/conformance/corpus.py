@@ -24,7 +24,7 @@ class UnknownFormatError(KubeschedError):
 
 def format_of(line: Line) -> str:
     """Return the name of the module that answers lines like this one, told by the fields of the question."""
-    if "pods" in line or "objects" in line and "plugin" not in line:
+    if "pods" in line or ("objects" in line and "plugin" not in line):
         return "scenarios"
     if "plugin" in line:
         return "hints"

@@ -130,12 +130,9 @@ class Judge:
         return sorted(self.table.names[row] for row in np.flatnonzero(mask).tolist())
 
     def _nominated_node(self) -> None:
-        name = self.evaluation.pod.status.nominated_node_name
-        row = self.table.row_of.get(name)
-        if name and row is not None and self.table.present[row]:
-            # tried first, whatever PreFilter narrowed the search to
-            if not self.evaluation.judge(np.array([row], np.intp))[0]:
-                self.result["nominated"] = name
+        row = self.evaluation.nominated_row()
+        if row is not None:
+            self.result["nominated"] = self.table.names[row]
 
     # -- scoring
 

@@ -113,9 +113,7 @@ class Scenario:
         """Assume the pod on its node and run the Reserve plugins, as a scheduling cycle would."""
         started = pod
         if pod.status.start_time is None:
-            status = msgspec.structs.replace(
-                pod.status, start_time=START_OF_SEQUENCE + timedelta(seconds=position)
-            )
+            status = msgspec.structs.replace(pod.status, start_time=START_OF_SEQUENCE + timedelta(seconds=position))
             started = pod.replaced(msgspec.structs.replace(pod.pod, status=status))
         placed = self.cluster.assume(started, node_name)
         for index, plugin in enumerate(profile.reserve):

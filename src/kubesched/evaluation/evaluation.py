@@ -19,6 +19,8 @@ from kubesched.framework.outcomes import NodeVerdicts
 from kubesched.framework.questions import Feasible, FilterQuestion, ScoreQuestion
 from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable
 
+WORST = np.iinfo(np.int64).min
+
 
 class PreFiltered(msgspec.Struct, frozen=True):
     """What PreFilter as a whole says: a rejection (or error), or a narrowing to some nodes by some plugins."""
@@ -130,6 +132,19 @@ class Evaluation:
                     mask[alive] = question.judge(alive) == 0
         return Feasible(mask, tuple(version))
 
+    def filter_failure(self) -> Status | None:
+        """Return the error of the first row on which a filter failed: it ends the cycle, whatever others say."""
+        self.feasible()
+        if not self.statuses.has_errors:
+            return None
+        ids = self.first_objectors()
+        failed = [index for index, status in enumerate(self.statuses.statuses) if status.code is Code.ERROR]
+        rows = np.flatnonzero(np.isin(ids, failed) & self.table.present[: self.table.size])
+        if not len(rows):
+            return None
+        status = self.statuses[int(ids[rows[0]])]
+        return Status(Code.ERROR, (f'running "{status.plugin}" filter plugin: {status.message}',), status.plugin)
+
     def _filter_rows(self, rows: NDArray[np.intp]) -> Feasible:
         mask = np.zeros(self.table.size, np.bool_)
         mask[rows] = self.judge(rows) == 0
@@ -190,6 +205,16 @@ class Evaluation:
         absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(pre.narrowing))}]")
         return NodeVerdicts(self.first_objectors(), judged, absent, self.statuses)
 
+    def nominated_row(self) -> int | None:
+        """Return the row the pod itself is nominated to if it passes there, whatever PreFilter narrowed."""
+        name = self.pod.status.nominated_node_name
+        if not name:
+            return None
+        row = self.table.row_of.get(name)
+        if row is None or not self.table.present[row] or self.judge(np.array([row], np.intp))[0]:
+            return None
+        return row
+
     # -- nominated pods and other worlds
 
     def what_if(self, rows: NDArray[np.intp]) -> Worlds:
@@ -240,6 +265,14 @@ class Evaluation:
             else:
                 totals = totals + scores * weight
         return Scoring(totals + constant if constant else totals)
+
+    def best_rows(self) -> NDArray[np.intp] | Status:
+        """Return the feasible rows with the highest total, or why there are no totals."""
+        scoring = self.score()
+        if scoring.failure is not None:
+            return scoring.failure
+        ranking = np.where(self.feasible().mask, scoring.totals, WORST)
+        return np.flatnonzero(ranking == ranking.max())
 
 
 def split(

@@ -56,7 +56,8 @@ class Evaluator:
 
     def evaluate(self, pod: PodInfo) -> Evaluation:
         """Return the evaluation of a pod on the table as it is."""
-        if len(self.statuses) > STATUSES or len(self._templates) > 4 * CLASSES:
+        if self.statuses.has_errors or len(self.statuses) > STATUSES or len(self._templates) > 4 * CLASSES:
+            # An internal error is never kept: whoever failed is asked again.
             self._start()
         cycle = CycleState()
         return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)

@@ -26,7 +26,6 @@ class Action(IntFlag):
     UPDATE_POD_TOLERATION = 1024
     UPDATE_POD_SCHEDULING_GATES_ELIMINATED = 2048
     UPDATE_POD_GENERATED_RESOURCE_CLAIM = 4096
-    UPDATE_OTHER = 8192
 
     UPDATE = (
         UPDATE_NODE_ALLOCATABLE
@@ -40,9 +39,14 @@ class Action(IntFlag):
         | UPDATE_POD_TOLERATION
         | UPDATE_POD_SCHEDULING_GATES_ELIMINATED
         | UPDATE_POD_GENERATED_RESOURCE_CLAIM
-        | UPDATE_OTHER
     )
     ALL = ADD | DELETE | UPDATE
+
+    @property
+    def text(self) -> str:
+        """Return the action as the reference writes it; only single actions, Update and All have a name."""
+        name = self.name or ""
+        return "" if "|" in name else "".join(word.capitalize() for word in name.split("_"))
 
 
 class Resource(StrEnum):
@@ -85,13 +89,18 @@ class ClusterEvent(NamedTuple):
     resource: Resource | str
     action: Action
 
+    # upstream: framework/types.go, MatchClusterEvents (v1.36)
     def matches(self, other: "ClusterEvent") -> bool:
-        """Return whether this registration covers an event."""
-        if self.resource is not Resource.WILDCARD and self.resource != other.resource:
+        """Return whether this registration covers an event.
+
+        An event is as specific as can be: a plain Update is none of the specific ones, so it is of interest only to
+        those who registered for all updates.
+        """
+        if self.resource != Resource.WILDCARD and self.resource != other.resource:
             pods = (Resource.ASSIGNED_POD, Resource.UNSCHEDULED_POD)
-            if not (self.resource is Resource.POD and other.resource in pods):
+            if not (self.resource == Resource.POD and other.resource in pods):
                 return False
-        return bool(self.action & other.action)
+        return other.action & ~self.action == 0
 
 
 class Registration(NamedTuple):
@@ -99,3 +108,24 @@ class Registration(NamedTuple):
 
     event: ClusterEvent
     hint: HintFunction | None = None
+
+
+# upstream: framework/types.go, UnrollWildCardResource (v1.36)
+_WATCHED_FOR_OTHERS = (
+    Resource.POD,
+    Resource.NODE,
+    Resource.PERSISTENT_VOLUME,
+    Resource.PERSISTENT_VOLUME_CLAIM,
+    Resource.CSI_NODE,
+    Resource.CSI_DRIVER,
+    Resource.CSI_STORAGE_CAPACITY,
+    Resource.STORAGE_CLASS,
+    Resource.RESOURCE_CLAIM,
+    Resource.DEVICE_CLASS,
+)
+
+
+def registrations_for_extenders(*, pod_groups: bool) -> tuple[Registration, ...]:
+    """Return what is registered for those who cannot say what helps them; `pod_groups` is the GenericWorkload gate."""
+    resources = (*_WATCHED_FOR_OTHERS, Resource.POD_GROUP) if pod_groups else _WATCHED_FOR_OTHERS
+    return tuple(Registration(ClusterEvent(resource, Action.ALL)) for resource in resources)

@@ -262,3 +262,9 @@ EXTENSION_POINTS: dict[str, type[Plugin]] = {
 def extension_points_of(plugin: type[Plugin]) -> frozenset[str]:
     """Return the names of the extension points that a plugin class implements."""
     return frozenset(point for point, base in EXTENSION_POINTS.items() if issubclass(plugin, base))
+
+
+# upstream: framework/runtime/framework.go, shouldHaveEnqueueExtensions (v1.36)
+def can_reject(plugin: Plugin) -> bool:
+    """Return whether the plugin can turn a pod down, so that the events it registers for matter."""
+    return isinstance(plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin)

@@ -4,11 +4,17 @@ Comes in: percentages from the configuration and the number of nodes. Goes out: 
 how many preemption candidates are looked for. Integer arithmetic throughout, cut towards zero.
 """
 
+from kubesched.framework.cycle import StateKey
+
 # upstream: scheduler/schedule_one.go (numFeasibleNodesToFind),
 # plugins/defaultpreemption/default_preemption.go (calculateNumCandidates) (v1.36)
 
 MIN_FEASIBLE_NODES = 100
 MIN_FEASIBLE_PERCENTAGE = 5
+
+# A large random number that a living cycle draws for preemption: where the search begins, and which of equally good
+# candidates is taken. Without it every candidate is looked at and the first name is taken.
+CANDIDATE_DRAW = StateKey[int]("candidate-draw")
 
 
 def feasible_nodes_to_find(nodes: int, percentage: int, profile_percentage: int | None = None) -> int:

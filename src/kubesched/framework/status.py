@@ -87,9 +87,11 @@ def error(*reasons: str) -> Status:
 class StatusTable:
     """Statuses by small integer. Entry 0 is success; entries are never dropped while columns refer to them."""
 
-    __slots__ = ("_codes", "statuses")
+    __slots__ = ("_codes", "has_errors", "statuses")
 
     def __init__(self) -> None:
+        # whether any entry is an internal error
+        self.has_errors = False
         self.statuses: list[Status] = [SUCCESS]
         self._codes: dict[Status, int] = {SUCCESS: 0}
 
@@ -108,6 +110,7 @@ class StatusTable:
         if index is None:
             index = self._codes[status] = len(self.statuses)
             self.statuses.append(status)
+            self.has_errors = self.has_errors or status.code is Code.ERROR
         return index
 
     def intern_all(self, statuses: Iterable[Status | None], plugin: str) -> list[int]:

@@ -1,0 +1,1 @@
+"""The engine's benchmark: `python -m benchmarks --help`."""

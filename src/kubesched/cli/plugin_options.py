@@ -1,0 +1,101 @@
+"""`--plugin`, the option of every command that runs plugins.
+
+In: texts such as `my_package.plugins:QuietNodes` or `my_plugins.py`. Out: a registry with those and with what
+installed packages declare under `kubesched.plugins`. Reading files is done here; the rest is `framework.discovery`.
+"""
+
+import functools
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import click
+
+from kubesched.errors import PluginError
+from kubesched.framework.discovery import (
+    SourcedRegistry,
+    add_from_module,
+    add_reference,
+    discover_installed,
+    guarded,
+    make_importable,
+)
+from kubesched.framework.registry import Registry
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def plugin_option(command: F) -> F:
+    """Give a command `--plugin`, and the out-of-tree plugins as its parameter `registry`."""
+
+    @click.option(
+        "--plugin",
+        "plugins",
+        multiple=True,
+        metavar="SOURCE",
+        help="A plugin of your own: module:Class, or a Python file, of which every plugin is taken. May be repeated.",
+    )
+    @functools.wraps(command)
+    def with_registry(*args: Any, plugins: tuple[str, ...], **kwargs: Any) -> Any:
+        return command(*args, registry=load_plugins(plugins), **kwargs)
+
+    return with_registry  # type: ignore[return-value]
+
+
+def load_plugins(sources: Iterable[str] = ()) -> Registry:
+    """Return the out-of-tree plugins: those of installed packages, then those of `sources`."""
+    registry = SourcedRegistry()
+    discover_installed(registry)
+    for source in dict.fromkeys(sources):
+        _add(registry, source)
+    return registry
+
+
+def _add(registry: SourcedRegistry, text: str) -> None:
+    source = f"--plugin {text}"
+    file, attribute = _split_file(text)
+    if file:
+        add_from_module(registry, _module_in(Path(file), source), attribute, source)
+    else:
+        make_importable(os.getcwd())
+        add_reference(registry, text, source)
+
+
+def _split_file(text: str) -> tuple[str, str]:
+    """Return file and attribute if the text names a file (`a.py`, `dir/a`, `a.py:Class`), else two empty texts."""
+    before, colon, attribute = text.rpartition(":")
+    if colon and before.endswith(".py") and not attribute.endswith(".py"):
+        return before, attribute
+    return (text, "") if text.endswith(".py") or os.sep in text else ("", "")
+
+
+def _module_in(path: Path, source: str) -> ModuleType:
+    """Return the module that a Python file defines, executed anew."""
+    try:
+        resolved = path.resolve(strict=True)
+        if not resolved.is_file():
+            raise PluginError(f"{source}: is not a file; give a Python file or module:Class")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PluginError(f"{source}: {reason}; give a Python file or module:Class") from None
+    # Two files may have one name; a stable one of its own keeps them apart.
+    name = f"kubesched_plugins_{path.stem.replace('.', '_')}_{sha256(str(resolved).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, resolved)
+    if spec is None or spec.loader is None:
+        raise PluginError(f"{source}: is no Python file; its name must end in .py")
+    make_importable(str(resolved.parent))
+    module = importlib.util.module_from_spec(spec)
+    # Before it is executed, as an import statement does: classes look up their own module.
+    sys.modules[name] = module
+    loader = spec.loader
+    try:
+        guarded(lambda: loader.exec_module(module), source)
+    except PluginError:
+        del sys.modules[name]
+        raise
+    return module

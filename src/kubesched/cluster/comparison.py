@@ -1,0 +1,119 @@
+"""What a cluster's columns say, independent of row numbers and codes, so that two of them can be compared.
+
+From a table kept up to date change by change, and one rebuilt from the objects, to the differences between them. There
+should never be any.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.columns import LabelColumn
+from kubesched.cluster.table import NodeTable
+
+Content = dict[str, Any]
+
+
+def content(cluster: Cluster) -> Content:
+    """Return everything the columns say, by names."""
+    table = cluster.table
+    rows = sorted(table.row_of.items())
+    return {
+        "nodes": {name: _row(table, row) for name, row in rows},
+        "node count": table.node_count,
+        "images": dict(sorted(table.image_nodes.items())),
+        "label groups": _groups(table),
+        "carried terms": {repr(term.key): _by_name(table, term.rows) for term in table.counts.terms(range(4))},
+        "nominations": {name: sorted(p.uid for p in cluster.nominations.on(name)) for name, _ in rows},
+        "pending": sorted(cluster.pending),
+    }
+
+
+def differences(left: Content, right: Content, path: str = "") -> Iterator[str]:
+    """Yield a line for each place in which two contents differ."""
+    for key in sorted({*left, *right}, key=str):
+        a, b = left.get(key), right.get(key)
+        where = f"{path}{key}"
+        if isinstance(a, dict) and isinstance(b, dict):
+            yield from differences(a, b, f"{where}: ")
+        elif a != b:
+            yield f"{where}: {a!r} != {b!r}"
+
+
+def rebuilt(cluster: Cluster) -> Cluster:
+    """Return a new cluster made from the objects that this one holds."""
+    fresh = Cluster(cluster.reader.options)
+    refill(fresh, cluster)
+    return fresh
+
+
+def refill(empty: Cluster, cluster: Cluster) -> None:
+    """Add all objects of a cluster to an empty one."""
+    for node in cluster.table.nodes:
+        if node is not None:
+            empty.add(node)
+    for pod in (*cluster.table.pods.values(), *cluster.pending.values()):
+        empty.add(pod.pod)
+    for kind in cluster.objects.kinds():
+        for obj in cluster.objects.named(kind):
+            empty.add(obj)
+
+
+def _row(table: NodeTable, row: int) -> Content:
+    def amounts(matrix: Any) -> dict[str, int]:
+        return {
+            name: int(matrix[code, row])
+            for code, name in enumerate(table.resources.values)
+            if code < matrix.shape[0] and matrix[code, row]
+        }
+
+    return {
+        "present": bool(table.present[row]),
+        "allocatable": amounts(table.allocatable),
+        "requested": amounts(table.requested),
+        "non-zero requested": table.non_zero_requested[:, row].tolist(),
+        "allowed pods": int(table.allowed_pods[row]),
+        "pod count": int(table.pod_count[row]),
+        "pods": sorted(table.pods_on[row]),
+        "unschedulable": bool(table.unschedulable[row]),
+        "taints": table.taint_sets.values[table.taint_set[row]],
+        "images": sorted(table.image_sets.values[table.image_set[row]]),
+        "features": sorted(table.feature_sets.values[table.feature_set[row]]),
+        "ports": sorted(map(repr, table.ports.used_on(row))),
+        "labels": {column.key: _value(column, row) for column in table.label_columns() if column.codes[row]},
+        "slots": sorted(
+            (
+                pod.uid,
+                int(table.slots.priority[pod.slot]),
+                float(table.slots.start[pod.slot]),
+                _requests(table, pod.slot),
+            )
+            for pod in table.pods_on[row].values()
+        ),
+    }
+
+
+def _value(column: LabelColumn, row: int) -> str:
+    return column.values[int(column.codes[row])]
+
+
+def _requests(table: NodeTable, slot: int) -> tuple[tuple[str, int], ...]:
+    requests = table.slots.requests[:, slot]
+    return tuple((table.resources.values[code], int(requests[code])) for code in np.flatnonzero(requests))
+
+
+def _groups(table: NodeTable) -> Content:
+    return {
+        f"{group.namespace} {group.key}": {
+            "live": _by_name(table, group.live),
+            "terminating": _by_name(table, group.terminating),
+            "members": group.members,
+        }
+        for group in table.counts.groups.values()
+    }
+
+
+def _by_name(table: NodeTable, rows: dict[int, int]) -> dict[str, int]:
+    return {table.names[row]: count for row, count in rows.items()}

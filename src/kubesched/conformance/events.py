@@ -1,0 +1,70 @@
+"""Answers to corpus questions about cluster events: what plugins register for, and what an update stands for."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kubesched.api.kinds import decode
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.conformance.single_plugins import SinglePlugins
+from kubesched.errors import InvalidObjectError, PluginError
+from kubesched.framework.events import Action, Registration, registrations_for_extenders
+from kubesched.framework.plugin import Plugin, can_reject
+from kubesched.framework.registry import Registry
+from kubesched.queue.object_changes import node_events, pod_events
+
+
+def answer(line: Mapping[str, Any], registry: Registry | None = None) -> dict[str, Any]:
+    """Return the events of an update, or the registrations of every plugin that can reject a pod."""
+    if "oldObj" in line or "newObj" in line:
+        return {"events": _change(line)}
+    return {"plugins": _registered(line, registry)}
+
+
+def _change(line: Mapping[str, Any]) -> list[str]:
+    gates = FeatureGates(line.get("featureGates") or {})
+    old, new = decode(line["oldObj"]), decode(line["newObj"])
+    if isinstance(old, Pod) and isinstance(new, Pod):
+        events = pod_events(old, new, gates)
+    elif isinstance(old, Node) and isinstance(new, Node):
+        events = node_events(old, new, gates)
+    else:
+        raise InvalidObjectError(f"expected two versions of a pod or a node, got {old.kind} and {new.kind}")
+    return [f"{event.resource}/{event.action.text}" for event in events]
+
+
+def _registered(line: Mapping[str, Any], registry: Registry | None) -> dict[str, Any]:
+    plugins = SinglePlugins(line, registry)
+    registered: dict[str, Any] = {}
+    if plugins.loaded.config.extenders:
+        pod_groups = plugins.gates.enabled("GenericWorkload")
+        registered["Extender"] = _described(registrations_for_extenders(pod_groups=pod_groups))
+    for name in plugins.names:
+        try:
+            plugin: Plugin = plugins.build(name)
+        except PluginError as error:
+            registered[name] = str(error)
+            continue
+        if can_reject(plugin):
+            registered[name] = _described(plugin.events_to_register())
+    return registered
+
+
+def _described(registrations: Iterable[Registration]) -> list[dict[str, Any]]:
+    return [
+        {
+            "resource": str(registration.event.resource),
+            "actions": _actions(registration.event.action),
+            "hint": registration.hint is not None,
+        }
+        for registration in registrations
+    ]
+
+
+def _actions(action: Action) -> list[str]:
+    """Return the actions one by one, all updates together as Update, everything as All."""
+    if action == Action.ALL:
+        return [action.text]
+    whole = Action.UPDATE if action & Action.UPDATE == Action.UPDATE else Action(0)
+    return [single.text for single in action & ~whole] + ([whole.text] if whole else [])

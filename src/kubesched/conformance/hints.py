@@ -1,0 +1,53 @@
+"""Answers to corpus questions about queueing hints: does an event help a pod that a plugin rejected?"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kubesched.api.kinds import decode
+from kubesched.api.pods import Pod
+from kubesched.cluster.cluster import Cluster
+from kubesched.conformance.single_plugins import SinglePlugins
+from kubesched.errors import InvalidObjectError, PluginError
+from kubesched.framework.events import Action, ClusterEvent, Hint
+from kubesched.framework.registry import Registry
+
+_ACTIONS: dict[str, Action] = {action.text: action for action in (*Action, Action.UPDATE, Action.ALL)}
+
+
+def answer(line: Mapping[str, Any], registry: Registry | None = None) -> dict[str, Any]:
+    """Return whether the plugin registered for the event, and what its hint says."""
+    plugins = SinglePlugins(line, registry)
+    try:
+        plugin = plugins.build(line["plugin"])
+    except PluginError as error:
+        return {"registered": str(error)}
+    event = ClusterEvent(line["resource"], _action(line["action"]))
+    hints = [registration.hint for registration in plugin.events_to_register() if registration.event.matches(event)]
+    if not hints:
+        return {"registered": False}
+    pod, old, new = (_object(line.get(field), plugins.cluster) for field in ("pod", "oldObj", "newObj"))
+    hint = Hint.QUEUE_SKIP
+    for function in hints:
+        try:
+            told = Hint.QUEUE if function is None else function(pod, old, new)
+        except Exception as error:
+            # Whatever goes wrong counts as a reason to try again.
+            return {"registered": True, "hint": Hint.QUEUE.value, "error": str(error) or type(error).__name__}
+        if told is Hint.QUEUE:
+            hint = Hint.QUEUE
+    return {"registered": True, "hint": hint.value}
+
+
+def _action(text: str) -> Action:
+    try:
+        return _ACTIONS[text]
+    except KeyError:
+        raise InvalidObjectError(f"action {text!r}: expected one of {', '.join(_ACTIONS)}") from None
+
+
+def _object(document: Mapping[str, Any] | None, cluster: Cluster) -> Any:
+    """Return an object as hints see it: pods with what is derived from them, nothing for nothing."""
+    if document is None:
+        return None
+    obj = decode(document)
+    return cluster.reader.read(obj) if isinstance(obj, Pod) else obj

@@ -1,0 +1,49 @@
+"""Plugins of a configuration, built one at a time, for questions that are about one plugin alone.
+
+From a line's `config`, `featureGates` and `objects` to a cluster and the plugins over it. A plugin that cannot be
+built does not stand in the way of the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kubesched.api.kinds import decode
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import request_options
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
+from kubesched.config.load import load
+from kubesched.config.types import RawArgs
+from kubesched.framework.plugin import Plugin
+from kubesched.framework.profile import build_plugin
+from kubesched.framework.registry import Registry
+from kubesched.plugins.in_tree import in_tree_registry
+
+
+class SinglePlugins:
+    """The plugins of the first profile of a configuration, over a cluster of their own."""
+
+    def __init__(self, line: Mapping[str, Any], registry: Registry | None = None) -> None:
+        self.gates = FeatureGates(line.get("featureGates") or {})
+        catalog = IN_TREE if registry is None else merge_catalogs(IN_TREE, registry.catalog())
+        self.loaded = load(line.get("config"), self.gates, catalog)
+        self.profile = self.loaded.profiles[0]
+        self.cluster = Cluster(request_options(self.gates))
+        for document in line.get("objects") or ():
+            self.cluster.add(decode(document))
+        self._registry = in_tree_registry()
+        for name in registry or ():
+            assert registry is not None
+            self._registry.adopt(registry, name)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Return the names of all plugins that the profile enables anywhere."""
+        return list(dict.fromkeys(plugin.name for plugins in self.profile.points.values() for plugin in plugins))
+
+    def build(self, name: str) -> Plugin:
+        """Return a plugin with the arguments of the profile; PluginError if there is none of that name."""
+        args = self.profile.args(name)
+        plain = args.value if isinstance(args, RawArgs) else args
+        services = {"cluster": self.cluster, "gates": self.gates, "args": plain}
+        return build_plugin(name, self._registry.factory(name), services, self.profile.scheduler_name)

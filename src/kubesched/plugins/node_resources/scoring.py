@@ -1,0 +1,207 @@
+"""How much of its resources a node would have given away: the arithmetic that scores share.
+
+From configured resources and a pod to terms, one per resource that counts for the pod, and from terms and columns to
+what is used and what there is. The strategies turn that into scores from 0 to 100.
+"""
+
+# upstream: noderesources/resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go
+# (v1.36)
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.resources import is_scalar_resource
+from kubesched.cluster.table import CPU, MEMORY, NATIVE, NodeTable
+from kubesched.config.args import ResourceSpec, ScoringStrategy, UtilizationShapePoint
+from kubesched.config.types import MAX_CUSTOM_PRIORITY_SCORE
+from kubesched.framework.nodes import Nodes
+from kubesched.framework.plugin import MAX_NODE_SCORE
+
+FULL: Final = 100
+# Beyond this, multiplication by 100 does not fit into 64 bits.
+LARGEST_CAPACITY: Final = (2**63 - 1) // FULL
+
+Ints = NDArray[np.int64]
+
+
+class Term(NamedTuple):
+    """A resource that counts in the score of a pod.
+
+    `assumed` says that pods which ask for none of it count for what they are assumed to need.
+    """
+
+    code: int
+    request: int
+    weight: int
+    assumed: bool
+
+
+Terms = tuple[Term, ...]
+
+
+class Use(NamedTuple):
+    """A term on many nodes: what there is, and what is used once the pod is there."""
+
+    capacity: Ints
+    used: Ints
+    weight: int
+
+
+def terms_of(
+    resources: Sequence[ResourceSpec], requests: Mapping[str, int], table: NodeTable, *, assumed: bool
+) -> Terms:
+    """Return the terms of a pod that requests so much by resource name.
+
+    A resource that is counted by name counts only for pods that ask for it; others than these, cpu, memory and
+    ephemeral storage count for nothing.
+    """
+    terms = []
+    for resource in resources:
+        request = requests.get(resource.name, 0)
+        if resource.name in NATIVE or (request and is_scalar_resource(resource.name)):
+            code = table.resource(resource.name)
+            terms.append(Term(code, request, resource.weight, assumed and code in (CPU, MEMORY)))
+    return tuple(terms)
+
+
+def uses(terms: Terms, nodes: Nodes) -> Iterator[Use]:
+    """Yield the use of each term's resource on the nodes."""
+    table, rows = nodes.table, nodes.rows
+    for code, request, weight, assumed in terms:
+        present = table.non_zero_requested if assumed else table.requested
+        yield Use(table.allocatable[code, rows], present[code, rows] + request, weight)
+
+
+class Strategy(ABC):
+    """Scores a node by how much of each resource is used; resources that a node does not offer do not count."""
+
+    # Whether a resource that scores 0 does not count either.
+    ignores_zero: ClassVar[bool] = False
+    # Whether the mean over resources is rounded, halves up, instead of cut off.
+    rounds: ClassVar[bool] = False
+
+    @abstractmethod
+    def of_use(self, used: int, capacity: int) -> int:
+        """Return the score for one resource, of which there is some."""
+
+    @abstractmethod
+    def of_uses(self, used: Ints, capacity: Ints) -> Ints:
+        """Return the scores of many nodes for one resource, of which each has some."""
+
+    def score(self, terms: Terms, table: NodeTable, row: int) -> int:
+        """Return the score of one row."""
+        allocatable, of_use, ignores_zero = table.allocatable.item, self.of_use, self.ignores_zero
+        total = weights = 0
+        for code, request, weight, assumed in terms:
+            capacity = allocatable(code, row)
+            if capacity:
+                present = table.non_zero_requested if assumed else table.requested
+                scored = of_use(present.item(code, row) + request, capacity)
+                if scored or not ignores_zero:
+                    total += scored * weight
+                    weights += weight
+        return self.mean(total, weights)
+
+    def mean(self, total: int, weights: int) -> int:
+        """Return the weighted mean of a total, 0 where nothing counts."""
+        if not weights:
+            return 0
+        # exact where the reference divides floating point numbers: so small ones have the same quotient
+        return (2 * total + weights) // (2 * weights) if self.rounds else total // weights
+
+    def score_nodes(self, found: Iterable[Use], count: int) -> Ints:
+        """Return the scores of `count` nodes."""
+        totals = np.zeros(count, np.int64)
+        weights = np.zeros(count, np.int64)
+        for capacity, used, weight in found:
+            counts = capacity != 0
+            scored = self._of_uses(used, capacity if counts.all() else np.where(counts, capacity, 1))
+            if self.ignores_zero:
+                counts &= scored != 0
+            if counts.all():
+                totals += scored * weight
+                weights += weight
+            else:
+                totals += np.where(counts, scored, 0) * weight
+                weights += np.where(counts, weight, 0)
+        if self.rounds:
+            totals, weights = 2 * totals + weights, 2 * weights
+        return totals // np.maximum(weights, 1)
+
+    # differs: upstream's product overflows beyond LARGEST_CAPACITY, and the score is whatever comes out.
+    def _of_uses(self, used: Ints, capacity: Ints) -> Ints:
+        if capacity.max(initial=0) <= LARGEST_CAPACITY:
+            return self.of_uses(used, capacity)
+        return np.array([self.of_use(*pair) for pair in zip(used.tolist(), capacity.tolist(), strict=True)], np.int64)
+
+
+class LeastAllocated(Strategy):
+    """The more is left, the better."""
+
+    def of_use(self, used: int, capacity: int) -> int:
+        """Return the share that is left in per cent."""
+        return 0 if used > capacity else (capacity - used) * FULL // capacity
+
+    def of_uses(self, used: Ints, capacity: Ints) -> Ints:
+        """Return the shares that are left."""
+        return np.where(used > capacity, 0, (capacity - used) * FULL // capacity)
+
+
+class MostAllocated(Strategy):
+    """The more is used, the better."""
+
+    def of_use(self, used: int, capacity: int) -> int:
+        """Return the share that is used in per cent."""
+        return FULL if used > capacity else used * FULL // capacity
+
+    def of_uses(self, used: Ints, capacity: Ints) -> Ints:
+        """Return the shares that are used."""
+        return np.where(used > capacity, FULL, used * FULL // capacity)
+
+
+class RequestedToCapacityRatio(Strategy):
+    """The value of a piecewise linear function at the share that is used."""
+
+    ignores_zero = True
+    rounds = True
+
+    def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
+        scale = MAX_NODE_SCORE // MAX_CUSTOM_PRIORITY_SCORE
+        points = [(point.utilization, point.score * scale) for point in shape]
+        self._values = [_broken_linear(points, share) for share in range(FULL + 1)]
+        self._column = np.array(self._values, np.int64)
+
+    def of_use(self, used: int, capacity: int) -> int:
+        """Return the function's value."""
+        return self._values[FULL if used > capacity else used * FULL // capacity]
+
+    def of_uses(self, used: Ints, capacity: Ints) -> Ints:
+        """Return the function's values."""
+        return self._column[np.where(used > capacity, FULL, used * FULL // capacity)]
+
+
+# upstream: plugins/helper/shape_score.go (v1.36)
+def _broken_linear(points: Sequence[tuple[int, int]], at: int) -> int:
+    """Return the value of the function through the points, constant before the first and after the last."""
+    for index, (x, y) in enumerate(points):
+        if at <= x:
+            if index == 0:
+                return y
+            before_x, before_y = points[index - 1]
+            rise = (y - before_y) * (at - before_x)
+            run = x - before_x
+            # cut off, not rounded down
+            return before_y + (rise // run if rise >= 0 else -(-rise // run))
+    return points[-1][1]
+
+
+def strategy_of(strategy: ScoringStrategy) -> Strategy:
+    """Return the strategy that is configured."""
+    if strategy.type == "RequestedToCapacityRatio":
+        parameters = strategy.requested_to_capacity_ratio
+        return RequestedToCapacityRatio(parameters.shape if parameters is not None else ())
+    return MostAllocated() if strategy.type == "MostAllocated" else LeastAllocated()

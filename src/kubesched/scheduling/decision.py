@@ -1,0 +1,47 @@
+"""The decision about one pod: which node, or why none.
+
+From an evaluation to a node: the pod's own nominated node if it passes, the only feasible node unscored, else one of
+the best at random. The randomness comes in as a function, so that the same seed makes the same decisions.
+"""
+
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from kubesched.evaluation.evaluation import Evaluation
+from kubesched.framework.status import Status
+
+# given n, returns a number from 0 to n-1
+Pick = Callable[[int], int]
+
+
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """The node a pod goes to, or (`node_name` empty) a failure; without one, no node was feasible."""
+
+    node_name: str = ""
+    feasible_nodes: int = 0
+    failure: Status | None = None
+
+
+def decide(evaluation: Evaluation, pick: Pick) -> Decision:
+    """Return the decision on the table as it is."""
+    pre = evaluation.pre_filtered
+    if pre.rejection is not None:
+        return Decision() if pre.rejection.rejected else Decision(failure=pre.rejection)
+    names = evaluation.table.names
+    nominated = evaluation.nominated_row()
+    if nominated is not None:
+        return Decision(names[nominated], 1)
+    failure = evaluation.filter_failure()
+    if failure is not None:
+        return Decision(failure=failure)
+    feasible = evaluation.feasible()
+    if feasible.count == 0:
+        return Decision()
+    if feasible.count == 1:
+        return Decision(names[int(np.argmax(feasible.mask))], 1)
+    best = evaluation.best_rows()
+    if isinstance(best, Status):
+        return Decision(failure=best)
+    return Decision(names[best[pick(len(best)) if len(best) > 1 else 0]], feasible.count)
