@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from kubesched.cli.config import MAX_BYTES, config_group, show
-from kubesched.config import IN_TREE, merge_catalogs
+from kubesched.cli.config import MAX_BYTES, config_group
 from kubesched.config.document import parse
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
@@ -108,13 +107,3 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     assert failure(str(missing)) == [f"{missing}: No such file or directory"]
     assert failure(str(tmp_path)) == [f"{tmp_path}: Is a directory"]
-
-
-def test_plugins_from_elsewhere_come_in_with_the_catalog(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    file = tmp_path / "config.yaml"
-    file.write_text(HEAD + "profiles:\n- plugins: {filter: {enabled: [{name: Mine}]}}\n")
-    assert show(str(file)) == 1
-    assert 'FilterPlugin "Mine" does not exist' in capsys.readouterr().err
-    assert show(str(file), output="json", catalog=merge_catalogs(IN_TREE, {"Mine": frozenset({"filter"})})) == 0
-    plugins = json.loads(capsys.readouterr().out)["plugins"]["default-scheduler"]["filter"]
-    assert plugins[-1] == {"name": "Mine"}

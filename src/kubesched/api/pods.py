@@ -67,10 +67,10 @@ class PreferredSchedulingTerm(ApiStruct, frozen=True):
 
 
 class NodeAffinity(ApiStruct, frozen=True):
-    """spec.affinity.nodeAffinity."""
+    """spec.affinity.nodeAffinity; an empty list of preferences is not the same as none."""
 
     required_during_scheduling_ignored_during_execution: NodeSelector | None = None
-    preferred_during_scheduling_ignored_during_execution: tuple[PreferredSchedulingTerm, ...] = ()
+    preferred_during_scheduling_ignored_during_execution: tuple[PreferredSchedulingTerm, ...] | None = None
 
 
 class PodAffinityTerm(ApiStruct, frozen=True):

@@ -13,8 +13,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import click
 import msgspec
-from kubesched.cli.plugin_options import plugin_option
 
+from kubesched.cli.plugin_options import plugin_option
 from kubesched.conformance.corpus import answer, differences
 from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry

@@ -5,40 +5,42 @@ groups of columns that differ, or no row (`EVERYWHERE`) for an epoch such as "na
 differences are logged. The log is bounded: a reader that fell off its end evaluates in full.
 """
 
-from enum import IntFlag
 from typing import Final
 
 EVERYWHERE: Final = -1
 CAPACITY: Final = 8192
 
 
-class Group(IntFlag):
-    """What of a row (first part) or of the whole cluster (second part) a change touches, and a question reads."""
+class Group:
+    """What of a row (first part) or of the whole cluster (second part) a change touches, and a question reads.
 
-    RESOURCES = 1
-    PORTS = 2
-    PODS = 4
-    LABELS = 8
-    TAINTS = 16
-    IMAGES = 32
-    VOLUMES = 64
-    DEVICES = 128
-    NOMINATIONS = 256
-    FEATURES = 512
-    PRESENCE = 1024
+    Plain integers to be combined with `|`, since they are compared in the innermost loops.
+    """
+
+    RESOURCES: Final = 1
+    PORTS: Final = 2
+    PODS: Final = 4
+    LABELS: Final = 8
+    TAINTS: Final = 16
+    IMAGES: Final = 32
+    VOLUMES: Final = 64
+    DEVICES: Final = 128
+    NOMINATIONS: Final = 256
+    FEATURES: Final = 512
+    PRESENCE: Final = 1024
     # epochs, logged without a row
-    NAMESPACES = 2048
-    OWNERS = 4096
-    STORAGE = 8192
-    CLAIMS = 16384
-    NODE_COUNT = 32768
+    NAMESPACES: Final = 2048
+    OWNERS: Final = 4096
+    STORAGE: Final = 8192
+    CLAIMS: Final = 16384
+    NODE_COUNT: Final = 32768
 
-    NOTHING = 0
+    NOTHING: Final = 0
 
 
 # A node that appears, vanishes or is replaced on a recycled row differs in every respect.
-WHOLE_ROW: Final = Group(2047)
-ANYTHING: Final = Group(65535)
+WHOLE_ROW: Final = 2047
+ANYTHING: Final = 65535
 
 
 class Changes:

@@ -23,7 +23,6 @@ def content(cluster: Cluster) -> Content:
     return {
         "nodes": {name: _row(table, row) for name, row in rows},
         "node count": table.node_count,
-        "images": dict(sorted(table.image_nodes.items())),
         "label groups": _groups(table),
         "carried terms": {repr(term.key): _by_name(table, term.rows) for term in table.counts.terms(range(4))},
         "nominations": {name: sorted(p.uid for p in cluster.nominations.on(name)) for name, _ in rows},
@@ -79,7 +78,7 @@ def _row(table: NodeTable, row: int) -> Content:
         "pods": sorted(table.pods_on[row]),
         "unschedulable": bool(table.unschedulable[row]),
         "taints": table.taint_sets.values[table.taint_set[row]],
-        "images": sorted(table.image_sets.values[table.image_set[row]]),
+        "images": dict(table.images.on(row)),
         "features": sorted(table.feature_sets.values[table.feature_set[row]]),
         "ports": sorted(map(repr, table.ports.used_on(row))),
         "labels": {column.key: _value(column, row) for column in table.label_columns() if column.codes[row]},

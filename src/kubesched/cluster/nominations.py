@@ -25,6 +25,7 @@ class Nominations:
         self.remove(pod.uid)
         if node_name:
             self._table.hold(pod)
+            self._table.counts.foresee(pod, 1)
             self._on.setdefault(node_name, {})[pod.uid] = pod
             self._node_of[pod.uid] = node_name
             self._record(node_name)
@@ -34,7 +35,9 @@ class Nominations:
         node_name = self._node_of.pop(uid, None)
         if node_name is not None:
             pods = self._on[node_name]
-            self._table.release(pods.pop(uid))
+            pod = pods.pop(uid)
+            self._table.counts.foresee(pod, -1)
+            self._table.release(pod)
             if not pods:
                 del self._on[node_name]
             self._record(node_name)

@@ -128,7 +128,7 @@ class PodCounts:
         self._terms: dict[TermKey, CarriedTerm] = {}
         # advances when the set of carried terms changes: what a pod's labels are matched against
         self.terms_version = 0
-        # label keys that some carried term's selector mentions, with the number of such terms
+        # label keys that selectors of carried terms (and of nominated pods' terms) mention, with how many do
         self._mentioned: dict[str, int] = {}
 
     # -- pods come and go
@@ -187,8 +187,17 @@ class PodCounts:
 
     def _mention(self, key: TermKey, sign: int) -> None:
         self.terms_version += 1
+        self._mention_labels(key, sign)
+
+    def _mention_labels(self, key: TermKey, sign: int) -> None:
         for label in key.term.selector.keys:
             _bump(self._mentioned, label, sign)
+
+    def foresee(self, pod: PodInfo, sign: int) -> None:
+        """Mention the labels in the terms of a pod that is nominated: worlds in which it is placed look at them."""
+        if pod.digest.affinity is not NO_TERMS:
+            for key in pod.derive(carried_terms):
+                self._mention_labels(key, sign)
 
     # -- questions
 

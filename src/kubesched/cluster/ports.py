@@ -4,7 +4,7 @@ From the ports of placed pods to the rows on which a port is taken. Indexed by (
 few ports and most nodes use none of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from kubesched.cluster.pod_info import HostPort
 
@@ -47,8 +47,8 @@ class HostPorts:
 
 
 # upstream: kube-scheduler/framework/types.go, HostPortInfo.CheckConflict (v1.36)
-def conflicts(ip: str, used_ips: Iterable[str]) -> bool:
+def conflicts(ip: str, used_ips: Collection[str]) -> bool:
     """Return whether a port wanted on `ip` is taken where it is used on `used_ips`."""
     if ip == ANY_IP:
-        return any(True for _ in used_ips)
-    return any(used in (ip, ANY_IP) for used in used_ips)
+        return bool(used_ips)
+    return ip in used_ips or ANY_IP in used_ips

@@ -5,17 +5,18 @@ there is a Node object or a pod says that it runs there. A row without a Node ob
 nothing. Only `Cluster` calls the mutating methods.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.nodes import ContainerImage, Node
+from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.api.resources import is_scalar_resource
 from kubesched.cluster.changes import WHOLE_ROW, ChangeLog, Group
 from kubesched.cluster.columns import LabelColumn, grown
+from kubesched.cluster.images import NodeImages
 from kubesched.cluster.interning import Interner
 from kubesched.cluster.pod_counts import PodCounts
 from kubesched.cluster.pod_info import PodInfo
@@ -25,8 +26,6 @@ from kubesched.cluster.ports import HostPorts
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 INITIAL_CAPACITY = 64
-
-ImageSet = frozenset[tuple[str, int]]
 
 
 class NodeTable:
@@ -57,13 +56,10 @@ class NodeTable:
         self.taint_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
         self.taint_sets: Interner[tuple[Taint, ...]] = Interner()
         self.taint_sets.code(())
-        self.image_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.image_sets: Interner[ImageSet] = Interner()
-        self.image_sets.code(frozenset())
         self.feature_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.feature_sets: Interner[frozenset[str]] = Interner()
-        self.feature_sets.code(frozenset())
-        self.image_nodes: dict[str, int] = {}
+        self.feature_sets: Interner[tuple[str, ...]] = Interner()
+        self.feature_sets.code(())
+        self.images = NodeImages()
         self._labels: dict[str, LabelColumn] = {}
         self.ports = HostPorts()
         self.counts = PodCounts()
@@ -110,7 +106,7 @@ class NodeTable:
         if old is None:
             self.present[row] = True
             self.node_count += 1
-            changed = int(WHOLE_ROW)
+            changed = WHOLE_ROW
         else:
             changed = node_difference(old, node)
         if changed:
@@ -145,9 +141,9 @@ class NodeTable:
             for column in self._labels.values():
                 column.assign(row, node.metadata.labels)
         if changed & Group.IMAGES:
-            self._fill_images(row, node.status.images)
+            self.images.assign(row, node.status.images)
         if changed & Group.FEATURES:
-            self.feature_set[row] = self.feature_sets.code(frozenset(node.status.declared_features))
+            self.feature_set[row] = self.feature_sets.code(node.status.declared_features)
 
     def _fill_allocatable(self, row: int, node: Node) -> None:
         amounts = {name: _amount(name, raw) for name, raw in node.status.allocatable.items()}
@@ -160,22 +156,6 @@ class NodeTable:
         self.allocatable[:, row] = 0
         for code, amount in codes.items():
             self.allocatable[code, row] = amount
-
-    # upstream: backend/cache/cache.go, addNodeImageStates (v1.36)
-    def _fill_images(self, row: int, images: Iterable[ContainerImage]) -> None:
-        sizes: dict[str, int] = {}
-        for image in images:
-            for name in image.names:
-                sizes[name] = image.size_bytes
-        for name, _ in self.image_sets.values[self.image_set[row]]:
-            left = self.image_nodes[name] - 1
-            if left:
-                self.image_nodes[name] = left
-            else:
-                del self.image_nodes[name]
-        for name in sizes:
-            self.image_nodes[name] = self.image_nodes.get(name, 0) + 1
-        self.image_set[row] = self.image_sets.code(frozenset(sizes.items()))
 
     # -- pods
 
@@ -292,7 +272,6 @@ _ARRAYS = (
     "allowed_pods",
     "pod_count",
     "taint_set",
-    "image_set",
     "feature_set",
 )
 _NO_NODE = Node()

@@ -14,6 +14,7 @@ from kubesched.evaluation.evaluation import Evaluation
 from kubesched.framework.plugin import PreEnqueuePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, Status
+from kubesched.scheduling.decision import NO_NODES
 from kubesched.scheduling.diagnosis import diagnose
 from kubesched.scheduling.post_filter import PostFiltered, run_post_filter
 
@@ -52,6 +53,9 @@ class Judge:
     def judge(self) -> Result:
         """Return the result of the whole cycle."""
         result, pre = self.result, self.evaluation.pre_filtered
+        if not self.table.node_count:
+            result["error"] = NO_NODES.message
+            return result
         skipped = [
             question.plugin.name
             for question in self.evaluation.pod_class.pre_filters
@@ -59,6 +63,7 @@ class Judge:
         ]
         result["filterSkip"] = sorted(skipped)
         if pre.rejection is not None and pre.rejection.code is Code.ERROR:
+            result["preFilter"] = status_form(pre.rejection, with_plugin=True)
             result["error"] = pre.rejection.message
             return self._trimmed()
         if pre.rejection is not None:
@@ -140,8 +145,8 @@ class Judge:
         evaluation, result = self.evaluation, self.result
         feasible = evaluation.feasible()
         failure = self._raw_scores(np.flatnonzero(feasible.mask))
-        totals = evaluation.score()
-        failure = failure or (f"{totals.failure.message}" if totals.failure is not None else "")
+        scoring = evaluation.score()
+        failure = failure or (scoring.failure.message if scoring.failure is not None else "")
         if failure:
             if feasible.count == 1:
                 result["scoreError"] = failure
@@ -153,7 +158,8 @@ class Judge:
             else:
                 result["error"] = failure
             return
-        total = {name: int(totals.totals[self.table.row_of[name]]) for name in result["feasible"]}
+        totals = scoring.totals + scoring.constant
+        total = {name: int(totals[self.table.row_of[name]]) for name in result["feasible"]}
         result["total"] = total
         best = max(total.values())
         result["best"] = [name for name in result["feasible"] if total[name] == best]

@@ -14,6 +14,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import load
 from kubesched.config.types import RawArgs
+from kubesched.framework.effects import RecordingEffects
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.profile import build_plugin
 from kubesched.framework.registry import Registry
@@ -45,5 +46,5 @@ class SinglePlugins:
         """Return a plugin with the arguments of the profile; PluginError if there is none of that name."""
         args = self.profile.args(name)
         plain = args.value if isinstance(args, RawArgs) else args
-        services = {"cluster": self.cluster, "gates": self.gates, "args": plain}
+        services = {"cluster": self.cluster, "gates": self.gates, "effects": RecordingEffects(), "args": plain}
         return build_plugin(name, self._registry.factory(name), services, self.profile.scheduler_name)

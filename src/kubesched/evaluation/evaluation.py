@@ -12,14 +12,12 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.evaluation.pod_class import PodClass
+from kubesched.evaluation.pod_class import WORST, PodClass
 from kubesched.evaluation.worlds import Worlds
 from kubesched.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.framework.outcomes import NodeVerdicts
 from kubesched.framework.questions import Feasible, FilterQuestion, ScoreQuestion
 from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable
-
-WORST = np.iinfo(np.int64).min
 
 
 class PreFiltered(msgspec.Struct, frozen=True):
@@ -33,9 +31,10 @@ class PreFiltered(msgspec.Struct, frozen=True):
 
 
 class Scoring(msgspec.Struct, frozen=True):
-    """What Score as a whole says: the total for every row (meaningful where feasible), or a failure."""
+    """What Score as a whole says: for every row (meaningful where feasible) `totals` plus `constant`, or a failure."""
 
     totals: NDArray[np.int64]
+    constant: int = 0
     failure: Status | None = None
 
 
@@ -122,14 +121,15 @@ class Evaluation:
                     mask = mask & (question.ids == 0)
                     version.append(question.seq)
         blocked = self._blocked_by_nominations()
-        if blocked or pod_class.alive_filters:
+        alive_filters = [question for question in pod_class.alive_filters if not question.skip]
+        if blocked or alive_filters:
             mask = mask.copy()
             mask[blocked] = False
-            version.append(self.table.log.seq)
-            for question in pod_class.alive_filters:
-                if not question.skip:
-                    alive = np.flatnonzero(mask)
-                    mask[alive] = question.judge(alive) == 0
+            # of this pod alone: nominations count by priority, and what only looks at survivors is not cached
+            version.append(object())
+            for question in alive_filters:
+                alive = np.flatnonzero(mask)
+                mask[alive] = question.judge(alive) == 0
         return Feasible(mask, tuple(version))
 
     def filter_failure(self) -> Status | None:
@@ -148,7 +148,7 @@ class Evaluation:
     def _filter_rows(self, rows: NDArray[np.intp]) -> Feasible:
         mask = np.zeros(self.table.size, np.bool_)
         mask[rows] = self.judge(rows) == 0
-        return Feasible(mask, ("rows", self.table.log.seq, tuple(rows.tolist())))
+        return Feasible(mask, object())
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
         """Return the first objector's status index on some rows, nominated pods taken into account."""
@@ -202,18 +202,27 @@ class Evaluation:
             return NodeVerdicts(self.first_objectors(), None, SUCCESS, self.statuses)
         judged = np.zeros(self.table.size, np.bool_)
         judged[self.judged_rows()] = True
+        ids = self.first_objectors()
+        nominated = self._own_nomination()
+        if nominated is not None:
+            # it was tried first, and what was said there counts
+            judged[nominated] = True
+            ids[nominated] = self.judge(np.array([nominated], np.intp))[0]
         absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(pre.narrowing))}]")
-        return NodeVerdicts(self.first_objectors(), judged, absent, self.statuses)
+        return NodeVerdicts(ids, judged, absent, self.statuses)
 
     def nominated_row(self) -> int | None:
         """Return the row the pod itself is nominated to if it passes there, whatever PreFilter narrowed."""
-        name = self.pod.status.nominated_node_name
-        if not name:
-            return None
-        row = self.table.row_of.get(name)
-        if row is None or not self.table.present[row] or self.judge(np.array([row], np.intp))[0]:
+        row = self._own_nomination()
+        if row is None or self.judge(np.array([row], np.intp))[0]:
             return None
         return row
+
+    def _own_nomination(self) -> int | None:
+        """Return the row the pod itself is nominated to, if there is such a node."""
+        name = self.pod.status.nominated_node_name
+        row = self.table.row_of.get(name) if name else None
+        return row if row is not None and self.table.present[row] else None
 
     # -- nominated pods and other worlds
 
@@ -249,7 +258,7 @@ class Evaluation:
         active = self.active_scores()
         failure = next((question.failure for question, _ in active if question.failure is not None), None)
         if failure is not None:
-            return Scoring(np.zeros(0, np.int64), failure)
+            return Scoring(np.zeros(0, np.int64), failure=failure)
         if not self.pod_class.scores:
             return Scoring(np.ones(self.table.size, np.int64))
         base, normalized = split(active)
@@ -259,19 +268,24 @@ class Evaluation:
         for question, weight in normalized:
             scores = question.scores(self.feasible())
             if isinstance(scores, Status):
-                return Scoring(totals, scores)
+                return Scoring(totals, failure=scores)
             if isinstance(scores, int):
                 constant += scores * weight
             else:
                 totals = totals + scores * weight
-        return Scoring(totals + constant if constant else totals)
+        return Scoring(totals, constant)
 
     def best_rows(self) -> NDArray[np.intp] | Status:
         """Return the feasible rows with the highest total, or why there are no totals."""
         scoring = self.score()
         if scoring.failure is not None:
             return scoring.failure
-        ranking = np.where(self.feasible().mask, scoring.totals, WORST)
+        mask = self.feasible().mask
+        pod_class = self.pod_class
+        if mask is pod_class.passing and scoring.totals is pod_class.base_scores:
+            ranking = pod_class.ranking()
+        else:
+            ranking = np.where(mask, scoring.totals, WORST)
         return np.flatnonzero(ranking == ranking.max())
 
 

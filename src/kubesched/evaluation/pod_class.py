@@ -18,6 +18,8 @@ from kubesched.cluster.table import NodeTable
 from kubesched.framework.questions import FilterQuestion, Question, RowFilterQuestion, ScoreQuestion
 
 FEW_ROWS = 25
+# the rank of a row that is not feasible
+WORST = np.iinfo(np.int64).min
 
 
 class PodClass:
@@ -42,30 +44,32 @@ class PodClass:
         self.alive_filters = [q for q in filters if q.plugin.alive_only]
         self.passing: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.passing_seq = -1
-        # differs whenever `passing` may differ
-        self.passing_version = 0
+        # another object whenever `passing` may differ; questions are shared, so no two classes may have an equal one
+        self.passing_version = object()
         self.base_scores: NDArray[np.int64] = np.zeros(0, np.int64)
         self.base_seq = -1
-        self.base_version = 0
+        # the newest sequence number at which one of the two was made as a whole
+        self._whole_seq = -1
+        self._ranking: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._ranking_seq = -1
 
     @property
     def narrowed(self) -> bool:
         """Return whether PreFilter narrows the search to some nodes."""
         return any(question.node_names is not None for question in self.pre_filters)
 
-    def refresh_passing(self) -> list[int] | None:
-        """Bring `passing` up to date; return the rows that were looked at, or None for all of them."""
+    def refresh_passing(self) -> None:
+        """Bring `passing` up to date."""
         seq = self.table.log.seq
         if self.passing_seq == seq:
-            return []
+            return
         rows = self._changed_rows(self.row_filters, self.passing_seq, Group.PRESENCE)
         if rows is None or len(self.passing) != self.table.size:
             self._combine_passing()
-            rows = None
-        else:
+            self._whole_seq = seq
+        elif rows:
             self._recheck_passing(rows)
         self.passing_seq = seq
-        return rows
 
     def _combine_passing(self) -> None:
         passing = self.table.present[: self.table.size].copy()
@@ -73,7 +77,7 @@ class PodClass:
             if not question.passes_everywhere:
                 passing &= question.ids == 0
         self.passing = passing
-        self.passing_version += 1
+        self.passing_version = object()
 
     def _recheck_passing(self, rows: Sequence[int]) -> None:
         passing, present = self.passing, self.table.present
@@ -82,39 +86,59 @@ class PodClass:
             now = bool(present[row]) and not any(column[row] for column in columns)
             if now != passing[row]:
                 passing[row] = now
-                self.passing_version += 1
+                self.passing_version = object()
 
-    def refresh_base_scores(self, active: Sequence[tuple[ScoreQuestion, int]]) -> list[int] | None:
-        """Bring `base_scores`, the sum over `active`, up to date; return the rows looked at, or None for all."""
+    def refresh_base_scores(self, active: Sequence[tuple[ScoreQuestion, int]]) -> None:
+        """Bring `base_scores`, the sum over `active`, up to date."""
         seq = self.table.log.seq
         if self.base_seq == seq:
-            return []
+            return
         rows = self._changed_rows([question for question, _ in active], self.base_seq, Group.NOTHING)
         if rows is None or len(self.base_scores) != self.table.size:
             self.base_scores = np.zeros(self.table.size, np.int64)
             for question, weight in active:
                 self.base_scores += question.raw * weight
-            rows = None
-        else:
+            self._whole_seq = seq
+        elif rows:
             base = self.base_scores
             columns = [(question.raw, weight) for question, weight in active]
             for row in rows:
                 base[row] = sum(int(column[row]) * weight for column, weight in columns)
         self.base_seq = seq
-        return rows
+
+    def ranking(self) -> NDArray[np.int64]:
+        """Return `base_scores` where a row passes and WORST elsewhere; both must be up to date."""
+        since, seq = self._ranking_seq, self.table.log.seq
+        if since == seq:
+            return self._ranking
+        changes = self.table.log.since(since) if since >= self._whole_seq else None
+        if changes is None or len(changes.rows) > FEW_ROWS:
+            self._ranking = np.where(self.passing, self.base_scores, WORST)
+        else:
+            for row in changes.rows:
+                self._ranking[row] = self.base_scores[row] if self.passing[row] else WORST
+        self._ranking_seq = seq
+        return self._ranking
 
     def _changed_rows(self, questions: Sequence[Question], since: int, also: int) -> list[int] | None:
         """Refresh the questions; return the rows in which any may differ from `since`, None if that is unknown."""
+        seq = self.table.log.seq
+        changes = self.table.log.since(since) if since >= 0 else None
+        groups = changes.groups if changes is not None else 0
         reads = also
-        wide = False
+        wide = changes is None
         for question in questions:
-            question.refresh()
+            if question.seq != seq:
+                if changes is not None and question.seq >= since and not question.reads & groups:
+                    # nothing that it reads has changed
+                    question.seq = seq
+                else:
+                    question.refresh()
             wide = wide or question.wide_seq > since
             reads |= question.reads
-        changes = self.table.log.since(since) if since >= 0 else None
         if wide or changes is None:
             return None
-        if not changes.groups & reads:
+        if not groups & reads:
             return []
         rows = changes.touching(reads)
         return rows if len(rows) <= FEW_ROWS else None

@@ -73,7 +73,7 @@ class Questioner:
         pre_filter = plugin.name in self._pre_filtered
         if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.pre_filter_state:
             # Filter looks for what PreFilter would have written and does not find it.
-            failure = error(f'error reading "{plugin.pre_filter_state}" from cycleState: not found')
+            failure = _not_found(plugin.pre_filter_state, 'error reading "{}" from cycleState: not found')
             plugin = _Unprepared(plugin.name, failure)
         if isinstance(plugin, QuestionFilterPlugin):
             return plugin.filter_question(pod, self.statuses)
@@ -84,11 +84,17 @@ class Questioner:
         pre_score = plugin.name in self._pre_scored
         if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.pre_score_state:
             question = RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=False)
-            question.failure = error(f'reading "{plugin.pre_score_state}" from cycleState: not found').by(plugin.name)
+            failure = _not_found(plugin.pre_score_state, 'reading "{}" from cycleState: not found')
+            question.failure = failure.by(plugin.name)
             return question
         if isinstance(plugin, QuestionScorePlugin):
             return plugin.score_question(pod)
         return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
+
+
+def _not_found(state: str, wording: str) -> Status:
+    """Return the error about a state that nobody wrote; a plugin may give its own words instead of the state's name."""
+    return error(state if " " in state else wording.format(state))
 
 
 class _Unprepared(FilterPlugin):

@@ -45,7 +45,9 @@ class Worlds:
         batch = self if worlds is None else self._select(worlds)
         ids = batch._first_objectors()
         ahead = self._cluster.nominations.qualifying(self._pod)
-        crowded = np.array([i for i, row in enumerate(batch.rows.tolist()) if row in ahead], np.intp)
+        if not ahead:
+            return ids
+        crowded = np.flatnonzero(np.isin(batch.rows, list(ahead)))
         if len(crowded):
             with_nominated = batch._select(crowded).judge_with(ahead)
             ids[crowded] = np.where(with_nominated != 0, with_nominated, ids[crowded])

@@ -86,15 +86,18 @@ def add_from_module(registry: SourcedRegistry, module: ModuleType, attribute: st
     for part in attribute.split("."):
         if not hasattr(value, part):
             there = ", ".join(plugin.__qualname__ for plugin in plugin_classes(module)) or "none"
-            raise PluginError(f"{source}: {module.__name__} has no attribute {attribute}; plugins in it: {there}")
+            raise PluginError(f"{source}: it has no attribute {attribute}; plugins in it: {there}")
         value = getattr(value, part)
     if isinstance(value, ModuleType):
         add_from_module(registry, value, "", source)
         return
     try:
         classes = declared_plugins(value)
-    except PluginError as error:
-        raise PluginError(f"{source}: {error}") from None
+    except PluginError:
+        raise PluginError(
+            f"{source}: {attribute} is no kubesched plugin but of type {type(value).__name__}; "
+            "expected a class derived from FilterPlugin, ScorePlugin, ..., or a list of such classes"
+        ) from None
     for plugin in classes:
         registry.add(plugin, source)
 
@@ -125,7 +128,7 @@ def plugin_classes(module: ModuleType) -> list[type[Plugin]]:
 
 def imported(name: str, source: str) -> ModuleType:
     """Return a module by its name."""
-    if not name:
+    if not name or name.startswith("."):
         raise PluginError(f"{source}: names no module; write module:Class or path/to/file.py")
 
     def load() -> ModuleType:

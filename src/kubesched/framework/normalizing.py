@@ -6,7 +6,8 @@ From a plugin's raw scores of the feasible nodes to final ones; for plugins that
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.framework.plugin import MAX_NODE_SCORE
+from kubesched.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE
+from kubesched.framework.status import Status, error
 
 
 # upstream: framework/plugins/helper/normalize_score.go (v1.36)
@@ -21,4 +22,15 @@ def normalize_to_highest(scores: NDArray[np.int64], *, reverse: bool = False) ->
 
 def truncated_quotient(dividends: NDArray[np.int64], divisor: int) -> NDArray[np.int64]:
     """Return the quotients by a positive divisor, rounded towards zero."""
-    return np.where(dividends < 0, -(-dividends // divisor), dividends // divisor)
+    floored: NDArray[np.int64] = dividends // divisor
+    if dividends.min(initial=0) >= 0:
+        return floored
+    return np.where(dividends < 0, -(-dividends // divisor), floored)
+
+
+def invalid_score(plugin: str, score: int) -> Status:
+    """Return the error about a plugin whose final score is out of range."""
+    return error(
+        f'plugin "{plugin}" returns an invalid score {score}, it should in the range of '
+        f"[{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+    ).by(plugin)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.cluster.changes import ANYTHING, Group
+from kubesched.cluster.changes import ANYTHING
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action as EventAction
@@ -66,7 +66,7 @@ class QueueSortPlugin(Plugin):
 class PreFilterPlugin(Plugin):
     """Looks at the pod before any node is filtered."""
 
-    # Where Filter cannot do without PreFilter: the name upstream gives the missing state.
+    # Where Filter cannot do without PreFilter: the name upstream gives the missing state, or what it says then.
     pre_filter_state: ClassVar[str] = ""
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> "PreFilterResult | Status | None":
@@ -85,7 +85,7 @@ class PreFilterPlugin(Plugin):
 class FilterPlugin(Plugin):
     """Says which nodes cannot take the pod."""
 
-    reads: ClassVar[Group] = ANYTHING
+    reads: ClassVar[int] = ANYTHING
     # Whether `key` reads only the specification and the namespace, so that one answer serves all pods of a template.
     key_of_template: ClassVar[bool] = False
     # A filter that runs only on nodes which all earlier filters passed, and is never cached.
@@ -124,7 +124,7 @@ class PostFilterPlugin(Plugin):
 class PreScorePlugin(Plugin):
     """Looks at the pod before feasible nodes are scored."""
 
-    # Where Score cannot do without PreScore: the name upstream gives the missing state.
+    # Where Score cannot do without PreScore: the name upstream gives the missing state, or what it says then.
     pre_score_state: ClassVar[str] = ""
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
@@ -135,7 +135,7 @@ class PreScorePlugin(Plugin):
 class ScorePlugin(Plugin):
     """Says how good nodes are for the pod."""
 
-    score_reads: ClassVar[Group] = ANYTHING
+    score_reads: ClassVar[int] = ANYTHING
     # Whether `score_key` reads only the specification and the namespace.
     score_key_of_template: ClassVar[bool] = False
     # A promise that final scores lie between 0 and 100, so that nobody has to look.

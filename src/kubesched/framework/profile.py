@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 from kubesched.config.build import EnabledPlugin
 from kubesched.config.load import Loaded
 from kubesched.config.types import RawArgs
-from kubesched.errors import PluginError
+from kubesched.errors import KubeschedError, PluginError
 from kubesched.framework import plugin as points
 from kubesched.framework.plugin import EXTENSION_POINTS, Plugin
 from kubesched.framework.registry import Registry
@@ -79,6 +79,11 @@ def compile_profile(
     names = dict.fromkeys(plugin.name for plugins in enabled.values() for plugin in plugins)
     built = {}
     for name in names:
+        if name not in registry:
+            raise PluginError(
+                f"profile {scheduler_name!r}: plugin {name!r} does not exist; register it, install the package that "
+                "declares it, or name its module or file"
+            )
         factory = registry.factory(name)
         built[name] = build_plugin(name, factory, {**services, "args": args.get(name)}, scheduler_name)
     for point, plugins in enabled.items():
@@ -101,7 +106,15 @@ def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[st
                 f"profile {scheduler_name!r}: plugin {name!r} asks for {parameter.name!r}, which nobody provides; "
                 f"its constructor may ask for: {offered}"
             )
-    plugin = factory(**wanted)
+    try:
+        plugin = factory(**wanted)
+    except KubeschedError as error:
+        raise PluginError(f"profile {scheduler_name!r}: plugin {name!r}: {error}") from None
+    except Exception as error:
+        raise PluginError(
+            f"profile {scheduler_name!r}: plugin {name!r} cannot be built: its constructor failed with "
+            f"{type(error).__name__}: {error}"
+        ) from error
     if not isinstance(plugin, Plugin):
         raise PluginError(
             f"profile {scheduler_name!r}: the factory of plugin {name!r} returned {type(plugin).__name__}, "

@@ -17,6 +17,7 @@ from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow, Nodes
+from kubesched.framework.normalizing import invalid_score
 from kubesched.framework.outcomes import PreFilterResult
 from kubesched.framework.plugin import (
     MAX_NODE_SCORE,
@@ -26,7 +27,7 @@ from kubesched.framework.plugin import (
     PreScorePlugin,
     ScorePlugin,
 )
-from kubesched.framework.status import Code, Status, StatusTable, error
+from kubesched.framework.status import Code, Status, StatusTable
 from kubesched.framework.verdict import Verdict
 
 FEW_ROWS = 25
@@ -355,10 +356,7 @@ class RowScoreQuestion(ScoreQuestion):
         if not self.plugin.in_range:
             wrong = normalized[(normalized < MIN_NODE_SCORE) | (normalized > MAX_NODE_SCORE)]
             if len(wrong):
-                return error(
-                    f'plugin "{self.plugin.name}" returns an invalid score {wrong[0]}, it should in the range of '
-                    f"[{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
-                ).by(self.plugin.name)
+                return invalid_score(self.plugin.name, int(wrong[0]))
         if self._uniform is not None:
             return int(normalized[0])
         column = np.zeros(self.size, np.int64)

@@ -25,6 +25,7 @@ from kubesched.framework.verdict import Verdict
 
 RESTART_ALL_CONTAINERS = "RestartAllContainersOnContainerExits"
 USER_NAMESPACES_HOST_NETWORK = "UserNamespacesHostNetworkSupport"
+_NOT_FOUND = 'error reading "PreFilterNodeDeclaredFeatures" from cycle-state: not found'
 _UNSATISFIED = unresolvable("node(s) didn't match Pod's required features")
 
 
@@ -39,7 +40,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         self._enabled = gates.enabled("NodeDeclaredFeatures")
         if self._enabled:
             # without its gate Filter does not miss what PreFilter did not write
-            self.pre_filter_state = "PreFilterNodeDeclaredFeatures"  # type: ignore[misc]
+            self.pre_filter_state = _NOT_FOUND  # type: ignore[misc]
 
     def key(self, pod: PodInfo) -> Hashable:
         """Return the features the pod requires."""

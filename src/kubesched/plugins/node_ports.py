@@ -34,7 +34,7 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
     name = "NodePorts"
     reads = Group.PORTS
     key_of_template = True
-    pre_filter_state = "PreFilterNodePorts"
+    pre_filter_state = 'reading "PreFilterNodePorts" from cycleState: not found'
 
     def __init__(self, cluster: Cluster) -> None:
         self._table = cluster.table
@@ -84,11 +84,13 @@ class PortWorlds(FilterWorlds):
         self._used = np.zeros((0, len(rows)), np.bool_)
         for want in wanted:
             users = table.ports.users(want)
-            for row, ips in users.items():
-                for ip in ips:
-                    port = HostPort(ip, want.protocol, want.port)
-                    if port not in self._index and in_the_way(port, wanted):
-                        self._used[self._code(port)] = _using(port, users, rows)
+            for ip in {ip for ips in users.values() for ip in ips}:
+                port = HostPort(ip, want.protocol, want.port)
+                if port not in self._index and in_the_way(port, wanted):
+                    using = np.zeros(table.size, np.bool_)
+                    using[[row for row, ips in users.items() if ip in ips]] = True
+                    code = self._code(port)
+                    self._used[code] = using[rows]
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
         """Mark the ports of added pods as used, those of removed pods as free."""
@@ -98,11 +100,13 @@ class PortWorlds(FilterWorlds):
             assert pod is not None, "a world is changed by pods that have a slot"
             for port in pod.digest.host_ports:
                 if port in self._index or (sign > 0 and in_the_way(port, self._wanted)):
-                    self._used[self._code(port), world] = sign > 0
+                    code = self._code(port)
+                    self._used[code, world] = sign > 0
 
     def verdict(self) -> Verdict:
         """Reject the worlds in which a port is taken."""
-        return Verdict.rejecting(self._used.any(axis=0), _TAKEN)
+        taken: NDArray[np.bool_] = np.logical_or.reduce(self._used, axis=0)
+        return Verdict.rejecting(taken, _TAKEN)
 
     def select(self, worlds: NDArray[np.intp]) -> "PortWorlds":
         """Return an independent copy of some worlds."""
@@ -145,11 +149,3 @@ def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
         return Hint.QUEUE_SKIP
     wanted = pod.digest.host_ports
     return Hint.QUEUE if any(in_the_way(port, wanted) for port in old.digest.host_ports) else Hint.QUEUE_SKIP
-
-
-def _using(port: HostPort, users: dict[int, dict[str, int]], rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which of the rows use a port on just its address."""
-    using = np.zeros(max(int(rows.max(initial=-1)), max(users)) + 1, np.bool_)
-    using[[row for row, ips in users.items() if port.ip in ips]] = True
-    of_rows: NDArray[np.bool_] = using[rows]
-    return of_rows

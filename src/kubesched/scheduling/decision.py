@@ -10,10 +10,14 @@ import msgspec
 import numpy as np
 
 from kubesched.evaluation.evaluation import Evaluation
-from kubesched.framework.status import Status
+from kubesched.framework.status import Status, error
 
 # given n, returns a number from 0 to n-1
 Pick = Callable[[int], int]
+
+
+# upstream: scheduler.go, ErrNoNodesAvailable (v1.36)
+NO_NODES = error("no nodes available to schedule pods")
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
@@ -26,6 +30,8 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 def decide(evaluation: Evaluation, pick: Pick) -> Decision:
     """Return the decision on the table as it is."""
+    if not evaluation.table.node_count:
+        return Decision(failure=NO_NODES)
     pre = evaluation.pre_filtered
     if pre.rejection is not None:
         return Decision() if pre.rejection.rejected else Decision(failure=pre.rejection)

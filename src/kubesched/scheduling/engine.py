@@ -11,6 +11,7 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.evaluator import Evaluator
+from kubesched.framework.effects import RecordingEffects
 from kubesched.framework.profile import Profile, compile_profiles
 from kubesched.framework.registry import Registry
 from kubesched.plugins.in_tree import in_tree_registry
@@ -22,11 +23,15 @@ class Engine:
     def __init__(self, loaded: Loaded, registry: Registry | None = None) -> None:
         self.loaded = loaded
         self.cluster = Cluster(request_options(loaded.gates))
+        # what Bind would do to the world is remembered, nothing more
+        self.effects = RecordingEffects()
         everything = in_tree_registry()
         if registry is not None:
             for name in registry:
                 everything.adopt(registry, name)
-        self.profiles: dict[str, Profile] = compile_profiles(loaded, everything, {"cluster": self.cluster})
+        self.profiles: dict[str, Profile] = compile_profiles(
+            loaded, everything, {"cluster": self.cluster, "effects": self.effects}
+        )
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
     def evaluator_for(self, pod: PodInfo) -> Evaluator | None:

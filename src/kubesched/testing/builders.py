@@ -293,7 +293,8 @@ def an_affinity(
             preferred_during_scheduling_ignored_during_execution=tuple(
                 PreferredSchedulingTerm(weight=weight, preference=node_term(term))
                 for weight, term in _weighted(prefer_nodes)
-            ),
+            )
+            or None,
         )
     return Affinity(
         node_affinity=node_affinity,

@@ -116,7 +116,7 @@ def _compiled(budget: PodDisruptionBudget) -> Budget:
 
 
 def _means(budget: Budget, group: LabelGroup) -> bool:
-    """Return whether a budget means the pods of a group; an empty selector means none, and so do pods without labels."""
+    """Return whether a budget means the pods of a group; pods without labels are never meant."""
     if budget.namespace != group.namespace or not group.labels or budget.selector.empty:
         return False
     return budget.selector.matches(group.labels)

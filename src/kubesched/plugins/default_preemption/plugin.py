@@ -163,7 +163,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         rows = np.concatenate([run.rows[line] for run, line in zip(runs, lines, strict=True)])
         harmless = np.flatnonzero(violations == 0)
         # found in the order of the visit: the search ends at the limit, but not before one that breaks no budget
-        end = max(limit, int(harmless[0]) + 1) if len(harmless) else len(rows)
+        end = max(limit, int(harmless[0]) + 1) if len(harmless) else limit
         return Candidates(
             self._cluster.table, rows[:end], violations[:end], slots[: int(counts[:end].sum())], counts[:end]
         )

@@ -29,6 +29,11 @@ class Domains:
         self.counts = DomainCounts(table, topology_key, self._sources)
         self.column = self.counts.column
 
+    @property
+    def idle(self) -> bool:
+        """Return whether there is nothing to count from."""
+        return not self._sources
+
     def exchange(self, sources: Iterable[Source]) -> set[int]:
         """Count from these sources from now on; return the rows that new ones are on.
 
@@ -153,6 +158,6 @@ class Tally(Generic[D]):
         recount, self._recount = self._recount, {}
         for key, domains in list(self._by_key.items()):
             touched += [Touched(domains.column, code) for code in domains.update({*rows, *recount[key]})]
-            if not domains.counts.pods:
+            if domains.idle:
                 del self._by_key[key]
         return touched

@@ -40,8 +40,8 @@ def match_of_all(terms: Collection[AffinityTerm], cluster: Cluster) -> PodMatch:
     common = ALL_NAMESPACES
     for term in terms:
         namespaces = namespaces_of(term, cluster)
-        if namespaces is not ALL_NAMESPACES:
-            common = namespaces if common is ALL_NAMESPACES else common & namespaces
+        if namespaces is not None:
+            common = namespaces if common is None else common & namespaces
     selectors = tuple(dict.fromkeys(term.selector for term in terms))
     return cluster.table.counts.match(common, selectors, live_only=False)
 
@@ -55,9 +55,7 @@ class MeaningTerms:
 
     __slots__ = ("_cluster", "_kinds", "_version", "labels", "namespace", "terms")
 
-    def __init__(
-        self, cluster: Cluster, namespace: str, labels: Mapping[str, str], kinds: Collection[Carried]
-    ) -> None:
+    def __init__(self, cluster: Cluster, namespace: str, labels: Mapping[str, str], kinds: Collection[Carried]) -> None:
         self._cluster = cluster
         self._kinds = kinds
         self.namespace = namespace

@@ -47,9 +47,11 @@ class FitWorlds(FilterWorlds):
         self._table = table
         self._wanted = np.array([amount for _, amount in request.amounts], np.int64)[:, np.newaxis]
         self._free_pods: NDArray[np.int64] = table.allowed_pods[rows] - table.pod_count[rows]
-        codes = [code for code, _ in request.amounts]
-        offered = table.allocatable[codes][:, rows] if codes else np.empty((0, len(rows)), np.int64)
-        self._free: NDArray[np.int64] = offered - table.requested[codes][:, rows] if codes else offered
+        offered = np.empty((len(request.amounts), len(rows)), np.int64)
+        self._free: NDArray[np.int64] = np.empty_like(offered)
+        for index, (code, _) in enumerate(request.amounts):
+            table.allocatable[code].take(rows, out=offered[index])
+            np.subtract(offered[index], table.requested[code].take(rows), out=self._free[index])
         for index in delegated:
             self._free[index, offered[index] <= 0] = PLENTY
         # whether a world's node could not take the pod even if it were empty

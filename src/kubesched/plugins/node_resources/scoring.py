@@ -22,8 +22,7 @@ from kubesched.framework.nodes import Nodes
 from kubesched.framework.plugin import MAX_NODE_SCORE
 
 FULL: Final = 100
-# Beyond this, multiplication by 100 does not fit into 64 bits.
-LARGEST_CAPACITY: Final = (2**63 - 1) // FULL
+_INT64: Final = 2**63
 
 Ints = NDArray[np.int64]
 
@@ -41,6 +40,13 @@ class Term(NamedTuple):
 
 
 Terms = tuple[Term, ...]
+
+
+class DeviceColumns(NamedTuple):
+    """For every row of the table, how many devices stand for a resource and how many of them are taken."""
+
+    capacity: Ints
+    allocated: Ints
 
 
 class Use(NamedTuple):
@@ -68,12 +74,17 @@ def terms_of(
     return tuple(terms)
 
 
-def uses(terms: Terms, nodes: Nodes) -> Iterator[Use]:
-    """Yield the use of each term's resource on the nodes."""
+def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None = None) -> Iterator[Use]:
+    """Yield the use of each term's resource on the nodes; devices, by resource code, count where a node offers none."""
     table, rows = nodes.table, nodes.rows
     for code, request, weight, assumed in terms:
         present = table.non_zero_requested if assumed else table.requested
-        yield Use(table.allocatable[code, rows], present[code, rows] + request, weight)
+        capacity, used = table.allocatable[code, rows], present[code, rows] + request
+        if devices and code in devices:
+            here = capacity == 0
+            capacity = np.where(here, devices[code].capacity[rows], capacity)
+            used = np.where(here, devices[code].allocated[rows] + request, used)
+        yield Use(capacity, used, weight)
 
 
 class Strategy(ABC):
@@ -119,7 +130,7 @@ class Strategy(ABC):
         weights = np.zeros(count, np.int64)
         for capacity, used, weight in found:
             counts = capacity != 0
-            scored = self._of_uses(used, capacity if counts.all() else np.where(counts, capacity, 1))
+            scored = self.of_uses(used, capacity if counts.all() else np.where(counts, capacity, 1))
             if self.ignores_zero:
                 counts &= scored != 0
             if counts.all():
@@ -132,11 +143,18 @@ class Strategy(ABC):
             totals, weights = 2 * totals + weights, 2 * weights
         return totals // np.maximum(weights, 1)
 
-    # differs: upstream's product overflows beyond LARGEST_CAPACITY, and the score is whatever comes out.
-    def _of_uses(self, used: Ints, capacity: Ints) -> Ints:
-        if capacity.max(initial=0) <= LARGEST_CAPACITY:
-            return self.of_uses(used, capacity)
-        return np.array([self.of_use(*pair) for pair in zip(used.tolist(), capacity.tolist(), strict=True)], np.int64)
+    def score_together(self, terms: Terms, nodes: Nodes) -> int:
+        """Return the score of all nodes taken as one, which is asked once for what the terms request."""
+        total = weights = 0
+        for (capacity, used, weight), term in zip(uses(terms, nodes), terms, strict=True):
+            offered = int(capacity.sum())
+            if offered:
+                present = int((used - term.request)[capacity != 0].sum())
+                scored = self.of_use(present + term.request, offered)
+                if scored or not self.ignores_zero:
+                    total += scored * weight
+                    weights += weight
+        return self.mean(total, weights)
 
 
 class LeastAllocated(Strategy):
@@ -144,11 +162,11 @@ class LeastAllocated(Strategy):
 
     def of_use(self, used: int, capacity: int) -> int:
         """Return the share that is left in per cent."""
-        return 0 if used > capacity else (capacity - used) * FULL // capacity
+        return 0 if used > capacity else _per_cent(capacity - used, capacity)
 
     def of_uses(self, used: Ints, capacity: Ints) -> Ints:
         """Return the shares that are left."""
-        return np.where(used > capacity, 0, (capacity - used) * FULL // capacity)
+        return _per_cents(np.maximum(capacity - used, 0), capacity)
 
 
 class MostAllocated(Strategy):
@@ -156,11 +174,11 @@ class MostAllocated(Strategy):
 
     def of_use(self, used: int, capacity: int) -> int:
         """Return the share that is used in per cent."""
-        return FULL if used > capacity else used * FULL // capacity
+        return _per_cent(capacity if used > capacity else used, capacity)
 
     def of_uses(self, used: Ints, capacity: Ints) -> Ints:
         """Return the shares that are used."""
-        return np.where(used > capacity, FULL, used * FULL // capacity)
+        return _per_cents(np.minimum(used, capacity), capacity)
 
 
 class RequestedToCapacityRatio(Strategy):
@@ -177,11 +195,31 @@ class RequestedToCapacityRatio(Strategy):
 
     def of_use(self, used: int, capacity: int) -> int:
         """Return the function's value."""
-        return self._values[FULL if used > capacity else used * FULL // capacity]
+        return self._values[FULL if used > capacity else max(0, _per_cent(used, capacity))]
 
     def of_uses(self, used: Ints, capacity: Ints) -> Ints:
         """Return the function's values."""
-        return self._column[np.where(used > capacity, FULL, used * FULL // capacity)]
+        shares = np.where(used > capacity, FULL, _per_cents(np.minimum(used, capacity), capacity))
+        return self._column[np.maximum(shares, 0)]
+
+
+def _per_cent(part: int, whole: int) -> int:
+    """Return how much of the whole the part is, cut off; a product beyond 64 bits overflows as the reference's does."""
+    product = part * FULL
+    if product >= _INT64:
+        product = (product + _INT64) % (2 * _INT64) - _INT64
+        if product < 0:
+            return -(-product // whole)
+    return product // whole
+
+
+def _per_cents(parts: Ints, wholes: Ints) -> Ints:
+    """Return how much of the wholes the parts are."""
+    products = parts * FULL
+    quotients = products // wholes
+    if products.min(initial=0) < 0:
+        quotients += (products < 0) & (products % wholes != 0)
+    return quotients
 
 
 # upstream: plugins/helper/shape_score.go (v1.36)

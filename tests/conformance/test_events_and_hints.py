@@ -1,0 +1,120 @@
+"""Cluster events and queueing hints of the corpus, every line."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kubesched.api.kinds import to_builtins
+from kubesched.conformance import events, hints
+from kubesched.conformance.corpus import differences
+from kubesched.errors import InvalidObjectError
+from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.framework.plugin import FilterPlugin
+from kubesched.framework.registry import Registry
+from kubesched.testing import a_node, a_pod
+
+DATA = Path(__file__).parent / "data"
+# These take every event they registered for as a reason to try again; to be emptied as they are built.
+STAND_INS = {
+    "DynamicResources",
+    "GangScheduling",
+    "NodeVolumeLimits",
+    "VolumeBinding",
+    "VolumeRestrictions",
+    "VolumeZone",
+}
+
+
+def lines(corpus: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / f"{corpus}.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def test_every_update_stands_for_the_events_of_the_reference() -> None:
+    changes = [line for line in lines("cluster-events") if "oldObj" in line]
+    assert len(changes) == 220
+    assert [line["name"] for line in changes if events.answer(line) != line["expected"]] == []
+
+
+def test_every_plugin_registers_for_the_events_of_the_reference() -> None:
+    registered = [line for line in lines("cluster-events") if "oldObj" not in line]
+    assert len(registered) == 6
+    different = [(line["name"], *differences(line["expected"], events.answer(line))) for line in registered]
+    assert [found for found in different if len(found) > 1][:3] == []
+
+
+def test_every_hint_is_that_of_the_reference() -> None:
+    questions = lines("queueing-hints")
+    assert len(questions) == 945
+    built = [line for line in questions if line["plugin"] not in STAND_INS]
+    different = [(line["name"], *differences(line["expected"], hints.answer(line))) for line in built]
+    assert [found for found in different if len(found) > 1][:3] == []
+
+
+def test_a_stand_in_forgets_no_pod() -> None:
+    questions = [line for line in lines("queueing-hints") if line["plugin"] in STAND_INS]
+    assert {line["plugin"] for line in questions} == STAND_INS
+    for line in questions:
+        registered = line["expected"]["registered"]
+        expected = {"registered": True, "hint": "Queue"} if registered else {"registered": False}
+        assert hints.answer(line) == expected, line["name"]
+
+
+class Hopeful(FilterPlugin):
+    """A plugin from elsewhere that hopes for nodes, but not for every one."""
+
+    name = "Hopeful"
+
+    def events_to_register(self) -> list[Registration]:
+        return [
+            Registration(ClusterEvent(Resource.NODE, Action.ADD), self.hope),
+            Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.DELETE), self.despair),
+        ]
+
+    def hope(self, pod: Any, old: Any, new: Any) -> Hint:
+        assert pod.name == "p"
+        assert old is None
+        if new.name == "broken":
+            raise ValueError("no such node")
+        return Hint.QUEUE if new.name == "good" else Hint.QUEUE_SKIP
+
+    def despair(self, pod: Any, old: Any, new: Any) -> Hint:
+        return Hint.QUEUE_SKIP
+
+
+@pytest.mark.parametrize(
+    ("action", "node", "expected"),
+    [
+        ("Add", "good", {"registered": True, "hint": "Queue"}),
+        ("Add", "bad", {"registered": True, "hint": "QueueSkip"}),
+        ("Add", "broken", {"registered": True, "hint": "Queue", "error": "no such node"}),
+        ("UpdateNodeLabel", "good", {"registered": False}),
+    ],
+)
+def test_hints_of_plugins_from_elsewhere(action: str, node: str, expected: dict[str, Any]) -> None:
+    registry = Registry()
+    registry.register(Hopeful)
+    line = {
+        "plugin": "Hopeful",
+        "resource": "Node",
+        "action": action,
+        "pod": to_builtins(a_pod("p")),
+        "newObj": to_builtins(a_node(node)),
+    }
+    assert hints.answer(line, registry) == expected
+
+
+def test_a_plugin_that_does_not_exist_is_a_difference() -> None:
+    line = {"plugin": "Nope", "resource": "Node", "action": "Add", "pod": to_builtins(a_pod("p"))}
+    assert hints.answer(line) == {"registered": "Nope does not exist"}
+
+
+def test_questions_that_make_no_sense() -> None:
+    pod, node = to_builtins(a_pod("p")), to_builtins(a_node("n"))
+    with pytest.raises(InvalidObjectError, match="expected two versions of a pod or a node, got Pod and Node"):
+        events.answer({"oldObj": pod, "newObj": node})
+    with pytest.raises(InvalidObjectError, match="action 'Explode': expected one of Add, Delete, UpdateNode"):
+        hints.answer({"plugin": "NodeName", "resource": "Node", "action": "Explode", "pod": pod})
