@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -160,17 +161,40 @@ def test_a_text_file_is_no_python_file(tmp_path: Path) -> None:
         load_plugins([str(file)])
 
 
-def test_a_module_beside_the_caller_is_found(good: Path) -> None:
-    """In a process of its own: the working folder is not on the path of a console script."""
-    result = subprocess.run(
-        [sys.executable, "-P", "-m", "kubesched", "config", "show", "-o", "json", "--plugin", "my_plugins:Tenants"],
-        cwd=good.parent,
+def in_a_process(folder: Path, *args: str, path: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "kubesched", *args],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert result.stderr == ""
-    assert result.returncode == 0
+
+
+def test_a_module_beside_the_caller_is_found(good: Path) -> None:
+    """In a process of its own: the working folder is not on the path of a console script."""
+    result = in_a_process(good.parent, "config", "show", "-o", "json", "--plugin", "my_plugins:Tenants")
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_an_installed_package_needs_no_option(good: Path, tmp_path: Path) -> None:
+    info = tmp_path / "my_plugins-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugins\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[kubesched.plugins]\nTenants = my_plugins:Tenants\n")
+    config = tmp_path / "config.yaml"
+    config.write_text(HEAD + "profiles:\n- plugins: {filter: {enabled: [{name: Tenants}]}}\n")
+    result = in_a_process(tmp_path, "config", "show", "-o", "json", str(config), path=str(tmp_path))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert json.loads(result.stdout)["plugins"]["default-scheduler"]["filter"][-1] == {"name": "Tenants"}
+    good.write_text("import no_such_thing\n")
+    result = in_a_process(tmp_path, "config", "show", path=str(tmp_path))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"entry point 'Tenants' of my-plugins: importing it failed at {good}:1 with "
+        "ModuleNotFoundError: No module named 'no_such_thing'\n"
+    )
 
 
 def test_version_and_help() -> None:

@@ -72,8 +72,11 @@ def apply(cluster: Cluster, change: tuple[Any, ...]) -> None:
         case "no node", number:
             cluster.table.remove_node(f"n{number}")
         case "pod", number, kind, node, terminating:
-            pod = a_pod(f"b{number}", node=f"n{node}", terminating=terminating, **TEMPLATES[kind])
-            cluster.add(pod)
+            words = dict(TEMPLATES[kind])
+            if "ports" in words:
+                # two pods of one node cannot have one port: the first to go would free it, as in the reference
+                words["ports"] = [8080 + number]
+            cluster.add(a_pod(f"b{number}", node=f"n{node}", terminating=terminating, **words))
         case "no pod", number:
             cluster.remove_pod(f"default-b{number}")
         case "nominated", number, kind, node:

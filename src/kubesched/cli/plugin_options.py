@@ -21,8 +21,8 @@ from kubesched.framework.discovery import (
     SourcedRegistry,
     add_from_module,
     add_reference,
-    discover_installed,
     guarded,
+    installed_plugins,
     make_importable,
 )
 from kubesched.framework.registry import Registry
@@ -49,8 +49,7 @@ def plugin_option(command: F) -> F:
 
 def load_plugins(sources: Iterable[str] = ()) -> Registry:
     """Return the out-of-tree plugins: those of installed packages, then those of `sources`."""
-    registry = SourcedRegistry()
-    discover_installed(registry)
+    registry = installed_plugins()
     for source in dict.fromkeys(sources):
         _add(registry, source)
     return registry

@@ -12,28 +12,33 @@ ANY_IP = "0.0.0.0"
 
 
 class HostPorts:
-    """(protocol, port) -> row -> ip -> number of pods."""
+    """(protocol, port) -> row -> addresses.
+
+    A set, not a count: of two pods with one port on one node (they can only have been put there past the scheduler) the
+    first to go frees it, as in the reference.
+    """
 
     __slots__ = ("_users",)
 
     def __init__(self) -> None:
-        self._users: dict[tuple[str, int], dict[int, dict[str, int]]] = {}
+        self._users: dict[tuple[str, int], dict[int, set[str]]] = {}
 
     def add(self, row: int, ports: Iterable[HostPort], sign: int) -> None:
-        """Count ports as used on a row, or with sign -1 no longer."""
+        """Mark ports as used on a row, or with sign -1 as free."""
         for port in ports:
             key = (port.protocol, port.port)
-            rows = self._users.setdefault(key, {})
-            ips = rows.setdefault(row, {})
-            ips[port.ip] = ips.get(port.ip, 0) + sign
-            if not ips[port.ip]:
-                del ips[port.ip]
-                if not ips:
-                    del rows[row]
-                    if not rows:
-                        del self._users[key]
+            if sign > 0:
+                self._users.setdefault(key, {}).setdefault(row, set()).add(port.ip)
+                continue
+            rows = self._users.get(key, {})
+            ips = rows.get(row, set())
+            ips.discard(port.ip)
+            if not ips:
+                rows.pop(row, None)
+                if not rows:
+                    self._users.pop(key, None)
 
-    def users(self, port: HostPort) -> dict[int, dict[str, int]]:
+    def users(self, port: HostPort) -> dict[int, set[str]]:
         """Return the rows that use a port's number and protocol, with the addresses they use it on."""
         return self._users.get((port.protocol, port.port), {})
 

@@ -4,13 +4,16 @@ From an evaluation to the fields of a corpus result. Every filter is also asked 
 the corpus has it; fields that would be empty are left out.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.config.types import Extender
 from kubesched.evaluation.evaluation import Evaluation
+from kubesched.framework.extenders import is_interested
 from kubesched.framework.plugin import PreEnqueuePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, Status
@@ -44,8 +47,9 @@ def held_back(plugins: tuple[PreEnqueuePlugin, ...], pod: PodInfo) -> dict[str, 
 class Judge:
     """Judges one pod under a profile and fills in a result."""
 
-    def __init__(self, profile: Profile, evaluation: Evaluation) -> None:
+    def __init__(self, profile: Profile, evaluation: Evaluation, extenders: Sequence[Extender] = ()) -> None:
         self.profile = profile
+        self.extenders = extenders
         self.evaluation = evaluation
         self.table = evaluation.table
         self.result: Result = {"pod": evaluation.pod.full_name}
@@ -144,20 +148,19 @@ class Judge:
     def _score(self) -> None:
         evaluation, result = self.evaluation, self.result
         feasible = evaluation.feasible()
-        failure = self._raw_scores(np.flatnonzero(feasible.mask))
         scoring = evaluation.score()
-        failure = failure or (scoring.failure.message if scoring.failure is not None else "")
-        if failure:
+        if scoring.failure is not None:
             if feasible.count == 1:
-                result["scoreError"] = failure
+                # the only candidate is taken without scoring
+                result["scoreError"] = scoring.failure.message
                 result["best"] = result["feasible"]
                 self._choose()
-            elif "nominated" in result:
-                result["error"] = failure
-                self._choose()
-            else:
-                result["error"] = failure
+                return
+            result["error"] = scoring.failure.message
+            if not any(q.pre_score_failed and q.failure for q in evaluation.pod_class.pre_scores):
+                self._scores(failed=True)
             return
+        self._scores(failed=False)
         totals = scoring.totals + scoring.constant
         total = {name: int(totals[self.table.row_of[name]]) for name in result["feasible"]}
         result["total"] = total
@@ -165,32 +168,28 @@ class Judge:
         result["best"] = [name for name in result["feasible"] if total[name] == best]
         self._choose()
 
-    def _raw_scores(self, rows: NDArray[np.intp]) -> str:
-        """Fill in raw and weighted scores; return the text of a failure."""
+    def _scores(self, *, failed: bool) -> None:
+        """Fill in skips, raw and weighted scores; of a failure, the raw scores of the plugins before it."""
         evaluation, result = self.evaluation, self.result
-        active = evaluation.active_scores()
-        pre_scored = {plugin.name for plugin in self.profile.pre_score}
-        for question, _ in active:
-            if question.failure is not None and question.plugin.name in pre_scored and question.seq < 0:
-                return f'running PreScore plugin "{question.plugin.name}": {question.failure.message}'
-        result["scoreSkip"] = sorted(q.plugin.name for q, _ in evaluation.pod_class.scores if q.skip)
-        for question, _ in active:
-            if question.failure is not None:
-                return f'running Score plugins: plugin "{question.plugin.name}" failed with: {question.failure.message}'
-        raw: dict[str, dict[str, int]] = {}
-        scores: dict[str, dict[str, int]] = {}
         feasible = evaluation.feasible()
-        for question, weight in active:
-            name = question.plugin.name
-            raw[name] = {self.table.names[row]: int(question.raw[row]) for row in rows.tolist()}
-            final = question.scores(feasible)
-            if isinstance(final, Status):
-                result["raw"] = {q.plugin.name: self._column(q.raw, rows) for q, _ in active}
-                return f"applying score defaultWeights on Score plugins: {final.message}"
-            column = np.full(self.table.size, final) if isinstance(final, int) else final
-            scores[name] = self._column(column * weight, rows)
+        rows = np.flatnonzero(feasible.mask)
+        result["scoreSkip"] = sorted(q.plugin.name for q in evaluation.pod_class.pre_scores if q.skip)
+        raw, scores = {}, {}
+        for question, weight in evaluation.active_scores():
+            if question.failure is not None:
+                break
+            raw[question.plugin.name] = self._column(question.raw, rows)
+            if not failed:
+                final = question.scores(feasible)
+                assert not isinstance(final, Status), "totals were computed from it"
+                column = np.full(self.table.size, final) if isinstance(final, int) else final
+                scores[question.plugin.name] = self._column(column * weight, rows)
+        if not failed:
+            for extender in self.extenders:
+                if not extender.prioritize_verb and is_interested(extender, evaluation.pod.spec):
+                    # one that only manages resources finds all nodes equally good
+                    scores[extender.url_prefix] = dict.fromkeys(result["feasible"], 0)
         result["raw"], result["scores"] = raw, scores
-        return ""
 
     def _column(self, column: NDArray[Any], rows: NDArray[np.intp]) -> dict[str, int]:
         return {self.table.names[row]: int(column[row]) for row in rows.tolist()}

@@ -66,14 +66,15 @@ class Scenario:
                 raise InvalidObjectError(f"pods: {name} is not among the objects")
 
     def _ungate(self) -> None:
-        """Drop the nominations of pods that PreEnqueue holds back."""
+        """Drop the nominations of pods that are not ours, or that PreEnqueue holds back."""
         for pod in list(self.cluster.pending.values()):
-            if pod.status.nominated_node_name and held_back(self._profile(pod).pre_enqueue, pod):
-                self.cluster.nominations.remove(pod.uid)
+            if pod.status.nominated_node_name:
+                profile = self._profile(pod)
+                if profile is None or held_back(profile.pre_enqueue, pod):
+                    self.cluster.nominations.remove(pod.uid)
 
-    def _profile(self, pod: PodInfo) -> Profile:
-        profiles = self.engine.profiles
-        return profiles.get(pod.spec.scheduler_name) or next(iter(profiles.values()))
+    def _profile(self, pod: PodInfo) -> Profile | None:
+        return self.engine.profiles.get(pod.spec.scheduler_name)
 
     def run(self, steer: Sequence[Mapping[str, Any]]) -> list[Result]:
         """Return the results of all attempts."""
@@ -96,11 +97,13 @@ class Scenario:
     def _attempt(self, name: str, position: int, steer: Sequence[Mapping[str, Any]]) -> Result:
         pod = self.cluster.reader.read(self.by_name[name])
         profile = self._profile(pod)
+        if profile is None:
+            return {"pod": name, "error": f'profile not found for scheduler name "{pod.spec.scheduler_name}"'}
         refusals = held_back(profile.pre_enqueue, pod)
         if refusals:
             return {"pod": name, "preEnqueue": refusals}
         evaluation = self.engine.evaluators[profile.scheduler_name].evaluate(pod)
-        result = Judge(profile, evaluation).judge()
+        result = Judge(profile, evaluation, self.engine.loaded.config.extenders).judge()
         if self.sequence:
             chosen = steer[position].get("chosen") if position < len(steer) else result.get("chosen")
             if chosen is not None:

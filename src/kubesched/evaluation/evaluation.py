@@ -249,6 +249,8 @@ class Evaluation:
     def active_scores(self) -> list[tuple[ScoreQuestion, int]]:
         """Return the scores that are not skipped for this pod, with their weights, brought up to date."""
         feasible = self.feasible()
+        for question in self.pod_class.pre_scores:
+            question.prepare(feasible)
         for question, _ in self.pod_class.scores:
             question.prepare(feasible)
         return [(question, weight) for question, weight in self.pod_class.scores if not question.skip]
@@ -256,8 +258,10 @@ class Evaluation:
     def score(self) -> Scoring:
         """Return the weighted total of every feasible row."""
         active = self.active_scores()
-        failure = next((question.failure for question, _ in active if question.failure is not None), None)
+        failure = self._score_failure(active)
         if failure is not None:
+            # so that whoever failed is asked again for the next pod
+            self.statuses.has_errors = True
             return Scoring(np.zeros(0, np.int64), failure=failure)
         if not self.pod_class.scores:
             return Scoring(np.ones(self.table.size, np.int64))
@@ -268,12 +272,25 @@ class Evaluation:
         for question, weight in normalized:
             scores = question.scores(self.feasible())
             if isinstance(scores, Status):
-                return Scoring(totals, failure=scores)
+                self.statuses.has_errors = True
+                return Scoring(totals, failure=_out_of_range(scores))
             if isinstance(scores, int):
                 constant += scores * weight
             else:
                 totals = totals + scores * weight
         return Scoring(totals, constant)
+
+    def _score_failure(self, active: Sequence[tuple[ScoreQuestion, int]]) -> Status | None:
+        """Return why the nodes cannot be scored: PreScore's failures first, in order."""
+        for question in self.pod_class.pre_scores:
+            if question.pre_score_failed and question.failure is not None:
+                name, message = question.plugin.name, question.failure.message
+                return error(f'running PreScore plugin "{name}": {message}').by(name)
+        for question, _ in active:
+            if question.failure is not None:
+                name, message = question.plugin.name, question.failure.message
+                return error(f'running Score plugins: plugin "{name}" failed with: {message}').by(name)
+        return None
 
     def best_rows(self) -> NDArray[np.intp] | Status:
         """Return the feasible rows with the highest total, or why there are no totals."""
@@ -295,6 +312,11 @@ def split(
     """Return the scores whose raw values count as they are, and those that are normalised."""
     base = [(question, weight) for question, weight in active if not question.normalized]
     return base, [(question, weight) for question, weight in active if question.normalized]
+
+
+def _out_of_range(status: Status) -> Status:
+    """Return the failure for scores that are not between 0 and 100."""
+    return error(f"applying score defaultWeights on Score plugins: {status.message}").by(status.plugin)
 
 
 def _nothing_left(narrowing: Sequence[str]) -> Status:

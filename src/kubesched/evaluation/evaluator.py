@@ -4,15 +4,15 @@ One evaluator per profile. It finds a pod's class, brings the class's columns up
 which answers for this pod in this cycle and is not kept beyond it.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.pod_class import PodClass
-from kubesched.evaluation.question_cache import PreFilterOnly, Questioner, Recent
+from kubesched.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
 from kubesched.framework.cycle import CycleState
-from kubesched.framework.plugin import UNCACHED, FilterPlugin, ScorePlugin
+from kubesched.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.framework.status import StatusTable
@@ -42,8 +42,15 @@ class Evaluator:
             *profile.filter,
             *(p if isinstance(p, FilterPlugin) else PreFilterOnly(p) for p in only_pre_filter),
         )
-        position = {plugin.name: index for index, plugin in enumerate(self._asking)}
-        self._pre_filter_order = [position[plugin.name] for plugin in profile.pre_filter]
+        self._pre_filter_order = _positions(profile.pre_filter, self._asking)
+        # The same for scoring.
+        scoring = {plugin.name for plugin in profile.score}
+        only_pre_score = [plugin for plugin in profile.pre_score if plugin.name not in scoring]
+        self._scoring: tuple[ScorePlugin, ...] = (
+            *profile.score,
+            *(p if isinstance(p, ScorePlugin) else PreScoreOnly(p) for p in only_pre_score),
+        )
+        self._pre_score_order = _positions(profile.pre_score, self._scoring)
         self._start()
 
     def _start(self) -> None:
@@ -68,29 +75,42 @@ class Evaluator:
         template = pod.derive(self._template_keys)
         own = tuple(
             [p.key(pod) for p in self._asking if not p.key_of_template]
-            + [p.score_key(pod) for p in self.profile.score if not p.score_key_of_template]
+            + [p.score_key(pod) for p in self._scoring if not p.score_key_of_template]
         )
         class_key = (template, own)
         known = self._classes.get(class_key)
         if known is not None:
             return known
         filters = [self._filter_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._asking)]
-        scores = [self._score_question(i, plugin, pod, cycle) for i, plugin in enumerate(self.profile.score)]
+        scores = [self._score_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._scoring)]
         made = PodClass(
             self.cluster.table,
             [filters[i][1] for i in self._pre_filter_order],
             [question for _, question in filters[: len(self.profile.filter)]],
-            [(question, self.profile.weights[question.plugin.name]) for _, question in scores],
+            [scores[i][1] for i in self._pre_score_order],
+            [(q, self.profile.weights[q.plugin.name]) for _, q in scores[: len(self.profile.score)]],
         )
-        uncached = any(key is None for key, _ in (*filters, *scores))
-        if not uncached and not made.narrowed:
+        if not made.narrowed:
             # What a narrowed pod asks is asked of few rows, and hardly ever again.
-            self._classes.put(class_key, made)
-            for filter_key, filter_question in filters:
-                self._filters.put(filter_key, filter_question)
-            for score_key, score_question in scores:
-                self._scores.put(score_key, score_question)
+            self._keep(class_key, made, filters, scores)
         return made
+
+    def _keep(
+        self,
+        class_key: Hashable,
+        pod_class: PodClass,
+        filters: Sequence[tuple[Hashable, FilterQuestion]],
+        scores: Sequence[tuple[Hashable, ScoreQuestion]],
+    ) -> None:
+        """Remember the questions that may be kept, and the class if all of them may."""
+        for filter_key, filter_question in filters:
+            if filter_key is not None:
+                self._filters.put(filter_key, filter_question)
+        for score_key, score_question in scores:
+            if score_key is not None:
+                self._scores.put(score_key, score_question)
+        if all(key is not None for key, _ in (*filters, *scores)):
+            self._classes.put(class_key, pod_class)
 
     def _filter_question(
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState
@@ -114,5 +134,11 @@ class Evaluator:
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
-        scores = tuple(plugin.score_key(pod) for plugin in self.profile.score if plugin.score_key_of_template)
+        scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
         return self._templates.setdefault((filters, scores), TemplateKeys())
+
+
+def _positions(some: Sequence[Plugin], among: Sequence[Plugin]) -> list[int]:
+    """Return where in `among` the plugins in `some` are, by name."""
+    position = {plugin.name: index for index, plugin in enumerate(among)}
+    return [position[plugin.name] for plugin in some]

@@ -30,11 +30,13 @@ class PodClass:
         table: NodeTable,
         pre_filters: Sequence[FilterQuestion],
         filters: Sequence[FilterQuestion],
+        pre_scores: Sequence[ScoreQuestion],
         scores: Sequence[tuple[ScoreQuestion, int]],
     ) -> None:
         self.table = table
         self.pre_filters = pre_filters
         self.filters = filters
+        self.pre_scores = pre_scores
         self.scores = scores
         # A row-scoped question knows for good whether it is skipped; the others decide anew in each cycle.
         self.row_filters = [

@@ -8,6 +8,9 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
 from kubesched.framework.cycle import CycleState
@@ -120,3 +123,17 @@ class PreFilterOnly(PreFilterPlugin, FilterPlugin):
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
         return Verdict.uniform(len(nodes), None)
+
+
+class PreScoreOnly(PreScorePlugin, ScorePlugin):
+    """Stands in for a plugin that only pre-scores."""
+
+    def __init__(self, plugin: PreScorePlugin) -> None:
+        self.name = plugin.name  # type: ignore[misc]
+        self._plugin = plugin
+
+    def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
+        return self._plugin.pre_score(cycle, pod, nodes)
+
+    def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
+        return np.zeros(len(nodes), np.int64)

@@ -51,6 +51,13 @@ class SourcedRegistry(Registry):
         self._sources[name] = (source, plugin)
 
 
+def installed_plugins() -> SourcedRegistry:
+    """Return a new registry with the plugins of all installed packages."""
+    registry = SourcedRegistry()
+    discover_installed(registry)
+    return registry
+
+
 def discover_installed(
     registry: SourcedRegistry, entry_points: Iterable[importlib.metadata.EntryPoint] | None = None
 ) -> None:

@@ -7,8 +7,20 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from kubesched.api.pods import Pod
+from kubesched.api.pods import Pod, PodSpec
 from kubesched.config.types import Extender
+
+
+# upstream: extender.go, IsInterested (v1.36)
+def is_interested(extender: Extender, spec: PodSpec) -> bool:
+    """Return whether an extender has a say about a pod: it manages nothing in particular, or what the pod names."""
+    managed = {resource.name for resource in extender.managed_resources}
+    if not managed:
+        return True
+    return any(
+        managed & {*container.resources.requests, *container.resources.limits}
+        for container in (*spec.containers, *spec.init_containers)
+    )
 
 
 class FilterQuestion(msgspec.Struct, frozen=True):

@@ -262,6 +262,8 @@ class ScoreQuestion(Question):
         self.pod = pod
         self.skip = False
         self.failure: Status | None = None
+        # whose failure it is: PreScore's, or Score's
+        self.pre_score_failed = True
         self.raw: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def prepare(self, feasible: Feasible) -> None:
@@ -281,6 +283,7 @@ class RowScoreQuestion(ScoreQuestion):
     ) -> None:
         super().__init__(plugin, pod, table)
         self.cycle = cycle
+        self.pre_score_failed = False
         # unnormalised scores that may be out of range take the same way, to be looked at
         self.normalized = plugin.normalizes or not plugin.in_range
         self._pre_score = pre_score and isinstance(plugin, PreScorePlugin)
@@ -300,6 +303,7 @@ class RowScoreQuestion(ScoreQuestion):
                 self.skip = True
             elif status is not None and status.code is not Code.SUCCESS:
                 self.failure = status.by(self.plugin.name)
+                self.pre_score_failed = True
         if not self.skip and self.failure is None:
             self.refresh()
 

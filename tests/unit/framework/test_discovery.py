@@ -16,6 +16,7 @@ from kubesched.framework.discovery import (
     add_reference,
     discover_installed,
     guarded,
+    installed_plugins,
     plugin_classes,
 )
 from kubesched.framework.plugin import FilterPlugin, ScorePlugin
@@ -119,10 +120,8 @@ def test_the_group_is_looked_up_where_packages_are_installed(monkeypatch: pytest
         return [entry_point(f"{here}:First")]
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-    registry = SourcedRegistry()
-    discover_installed(registry)
+    assert list(installed_plugins()) == ["First"]
     assert asked == ["kubesched.plugins"]
-    assert list(registry) == ["First"]
 
 
 def test_a_broken_entry_point_is_named(here: str) -> None:

@@ -5,17 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import Pod, PodAffinityTerm
 from kubesched.cluster.cluster import Cluster
 from kubesched.config.args import InterPodAffinityArgs
-from kubesched.framework.events import Action, Hint, Resource
 from kubesched.framework.questions import Feasible
 from kubesched.framework.status import Status, StatusTable, unresolvable
 from kubesched.plugins.inter_pod_affinity import InterPodAffinity
 from kubesched.testing import a_cluster, a_namespace, a_node, a_pod, a_term, an_affinity
-from kubesched.testing.asking import hint
 
 NODES = (a_node("a1", zone="a"), a_node("a2", zone="a"), a_node("b1", zone="b"), a_node("bare", hostname=False))
 WEB, DB = {"app": "web"}, {"app": "db"}
@@ -406,156 +403,3 @@ def test_a_pod_without_the_label_is_not_judged_by_the_labels_of_the_pod_that_ask
     assert plugin.key(second) != plugin.key(first)
     question.begin()
     assert question.skip, "the question now stands for pods without an app"
-
-
-NODE, POD = Resource.NODE, Resource.ASSIGNED_POD
-NEAR, APART = an_affinity(near="app=web@zone"), an_affinity(apart="app=web@zone")
-ON_A1 = {"node": "a1", "labels": WEB}
-
-HINT_CASES: list[tuple[str, dict[str, Any], Any, ApiObject | None, ApiObject | None, Hint | None]] = [
-    ("A pod it wants to be near came.", {"affinity": NEAR}, (POD, Action.ADD), None, a_pod("x", **ON_A1), Hint.QUEUE),
-    (
-        "Some other pod came.",
-        {"affinity": NEAR},
-        (POD, Action.ADD),
-        None,
-        a_pod("x", node="a1", labels=DB),
-        Hint.QUEUE_SKIP,
-    ),
-    (
-        "A pod it wants to be near came, but has no node.",
-        {"affinity": NEAR},
-        (Resource.UNSCHEDULED_POD, Action.ADD),
-        None,
-        a_pod("x", labels=WEB),
-        Hint.QUEUE_SKIP,
-    ),
-    (
-        "A pod it wants to be near is promised a node.",
-        {"affinity": NEAR},
-        (Resource.UNSCHEDULED_POD, Action.ADD),
-        None,
-        a_pod("x", labels=WEB, nominated="a1"),
-        Hint.QUEUE,
-    ),
-    ("A pod it shuns went.", {"affinity": APART}, (POD, Action.DELETE), a_pod("x", **ON_A1), None, Hint.QUEUE),
-    (
-        "A pod that shuns it went.",
-        {"labels": WEB},
-        (POD, Action.DELETE),
-        a_pod("x", node="a1", affinity=APART),
-        None,
-        Hint.QUEUE,
-    ),
-    (
-        "A pod it wants to be near went.",
-        {"affinity": NEAR},
-        (POD, Action.DELETE),
-        a_pod("x", **ON_A1),
-        None,
-        Hint.QUEUE_SKIP,
-    ),
-    (
-        "A pod became one it wants to be near.",
-        {"affinity": NEAR},
-        (POD, Action.UPDATE_POD_LABEL),
-        a_pod("x", node="a1", labels=DB),
-        a_pod("x", **ON_A1),
-        Hint.QUEUE,
-    ),
-    (
-        "A pod is no longer one it shuns.",
-        {"affinity": APART},
-        (POD, Action.UPDATE_POD_LABEL),
-        a_pod("x", **ON_A1),
-        a_pod("x", node="a1", labels=DB),
-        Hint.QUEUE,
-    ),
-    (
-        "A pod became one it shuns.",
-        {"affinity": APART},
-        (POD, Action.UPDATE_POD_LABEL),
-        a_pod("x", node="a1", labels=DB),
-        a_pod("x", **ON_A1),
-        Hint.QUEUE_SKIP,
-    ),
-    (
-        "Its own labels changed.",
-        {},
-        (Resource.UNSCHEDULED_POD, Action.UPDATE_POD_LABEL),
-        a_pod("p", labels=DB),
-        a_pod("p", labels=WEB),
-        Hint.QUEUE,
-    ),
-    ("Tolerations are no matter.", {}, (POD, Action.UPDATE_POD_TOLERATION), a_pod("x"), a_pod("x"), None),
-    (
-        "A node with the topology of its affinity came.",
-        {"affinity": NEAR},
-        (NODE, Action.ADD),
-        None,
-        a_node("n", zone="c"),
-        Hint.QUEUE,
-    ),
-    (
-        "A node without the topology of its affinity came.",
-        {"affinity": NEAR},
-        (NODE, Action.ADD),
-        None,
-        a_node("n"),
-        Hint.QUEUE_SKIP,
-    ),
-    ("Any node that came suits anti-affinity.", {"affinity": APART}, (NODE, Action.ADD), None, a_node("n"), Hint.QUEUE),
-    (
-        "A node moved to another domain of its affinity.",
-        {"affinity": NEAR},
-        (NODE, Action.UPDATE_NODE_LABEL),
-        a_node("n", zone="a"),
-        a_node("n", zone="b"),
-        Hint.QUEUE,
-    ),
-    (
-        "A node left all domains of its affinity.",
-        {"affinity": NEAR},
-        (NODE, Action.UPDATE_NODE_LABEL),
-        a_node("n", zone="a"),
-        a_node("n"),
-        Hint.QUEUE_SKIP,
-    ),
-    (
-        "A node left all domains of its anti-affinity.",
-        {"affinity": APART},
-        (NODE, Action.UPDATE_NODE_LABEL),
-        a_node("n", zone="a"),
-        a_node("n"),
-        Hint.QUEUE,
-    ),
-    (
-        "A node joined a domain of its anti-affinity.",
-        {"affinity": APART},
-        (NODE, Action.UPDATE_NODE_LABEL),
-        a_node("n"),
-        a_node("n", zone="a"),
-        Hint.QUEUE_SKIP,
-    ),
-]
-
-
-@pytest.mark.parametrize(("sentence", "incoming", "event", "old", "new", "expected"), HINT_CASES)
-def test_hints(
-    sentence: str,
-    incoming: dict[str, Any],
-    event: Any,
-    old: ApiObject | None,
-    new: ApiObject | None,
-    expected: Hint | None,
-) -> None:
-    cluster = a_cluster()
-    plugin = InterPodAffinity(None, cluster)
-    assert hint(plugin, cluster, a_pod("p", **incoming), event, old, new) is expected, sentence
-
-
-def test_a_hint_for_a_pod_with_malformed_terms_fails_which_counts_as_queue() -> None:
-    cluster = a_cluster()
-    pod = a_pod("p", affinity=an_affinity(apart=MALFORMED))
-    with pytest.raises(InvalidSelectorError, match="Bogus"):
-        hint(InterPodAffinity(None, cluster), cluster, pod, (POD, Action.ADD), None, a_pod("x", **ON_A1))

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from kubesched.api.pods import ContainerRestartRule
+from kubesched.api.pods import Container, ContainerRestartRule
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action, Hint, Resource
@@ -34,13 +35,13 @@ OFF = NodeDeclaredFeatures(
 )
 
 
-def restarting(action: str) -> Any:
-    container = a_container()
-    return type(container)(name="c", restart_policy_rules=(ContainerRestartRule(action=action),))
+def restarting(action: str) -> Container:
+    return msgspec.structs.replace(a_container(), restart_policy_rules=(ContainerRestartRule(action=action),))
 
 
-USER_NAMESPACES = {"host_network": True, "host_users": False}
-RESTARTS = {"containers": [restarting("RestartAllContainers")]}
+USER_NAMESPACES: dict[str, Any] = {"host_network": True, "host_users": False}
+RESTARTS: dict[str, Any] = {"containers": [restarting("RestartAllContainers")]}
+BOTH = {RESTART_ALL_CONTAINERS, USER_NAMESPACES_HOST_NETWORK}
 
 
 @pytest.mark.parametrize(
@@ -52,14 +53,12 @@ RESTARTS = {"containers": [restarting("RestartAllContainers")]}
         pytest.param(
             {"init_containers": (restarting("RestartAllContainers"),)},
             {RESTART_ALL_CONTAINERS},
-            id="in init containers",
+            id="an init container",
         ),
         pytest.param(USER_NAMESPACES, {USER_NAMESPACES_HOST_NETWORK}, id="user namespaces on the host's network"),
         pytest.param({"host_network": True}, set(), id="host users not said"),
         pytest.param({"host_users": False}, set(), id="no host network"),
-        pytest.param(
-            {**RESTARTS, **USER_NAMESPACES}, {RESTART_ALL_CONTAINERS, USER_NAMESPACES_HOST_NETWORK}, id="both"
-        ),
+        pytest.param({**RESTARTS, **USER_NAMESPACES}, BOTH, id="both"),
     ],
 )
 def test_what_pods_require(pod: dict[str, Any], required: set[str]) -> None:
