@@ -9,6 +9,9 @@ import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
+from kubesched.conformance.shapes import check_shape
 from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry
 
@@ -45,14 +48,23 @@ def format_of(line: Line) -> str:
 
 def answer(line: Line, registry: Registry | None = None, *, steered: bool = False) -> Any:
     """Return the computed `expected` of a line; with `steered`, sequences go on with the line's own choices."""
-    module = importlib.import_module(f"kubesched.conformance.{format_of(line)}")
+    kind = format_of(line)
+    if kind == "cel":
+        raise UnknownFormatError("device selectors (`expression`) cannot be evaluated yet")
+    check_shape(line, kind)
+    module = importlib.import_module(f"kubesched.conformance.{kind}")
     wanted = inspect.signature(module.answer).parameters
     options: dict[str, Any] = {}
     if "registry" in wanted:
         options["registry"] = registry
     if "steer" in wanted and steered:
         options["steer"] = (line.get("expected") or {}).get("results", ())
-    return module.answer(line, **options)
+    try:
+        return module.answer(line, **options)
+    except (msgspec.ValidationError, KeyError, ValueError) as error:
+        # the shape is right, something inside it is not
+        what = f"missing field {error}" if isinstance(error, KeyError) else str(error)
+        raise UnknownFormatError(f"the {kind} line cannot be understood: {what}") from error
 
 
 def differences(expected: Any, computed: Any) -> Iterator[str]:

@@ -249,9 +249,7 @@ class Evaluation:
     def active_scores(self) -> list[tuple[ScoreQuestion, int]]:
         """Return the scores that are not skipped for this pod, with their weights, brought up to date."""
         feasible = self.feasible()
-        for question in self.pod_class.pre_scores:
-            question.prepare(feasible)
-        for question, _ in self.pod_class.scores:
+        for question in self.pod_class.scoring:
             question.prepare(feasible)
         return [(question, weight) for question, weight in self.pod_class.scores if not question.skip]
 

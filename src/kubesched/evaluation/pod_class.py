@@ -38,6 +38,8 @@ class PodClass:
         self.filters = filters
         self.pre_scores = pre_scores
         self.scores = scores
+        # every question of scoring once, those that PreScore asks first
+        self.scoring = list(dict.fromkeys([*pre_scores, *(question for question, _ in scores)]))
         # A row-scoped question knows for good whether it is skipped; the others decide anew in each cycle.
         self.row_filters = [
             q for q in filters if isinstance(q, RowFilterQuestion) and not q.skip and not q.plugin.alive_only

@@ -26,12 +26,15 @@ from kubesched.framework.status import SKIP, Status, error, unschedulable
 
 IMPLICIT_PREFIX = "deviceclass.resource.kubernetes.io/"
 
+# What a hook says that does not find what PreFilter would have written.
+NOT_FOUND = "not found"
+
 
 class DynamicResources(StandInFilter, PreEnqueuePlugin, PostFilterPlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """Skips pods that ask for no devices; their score is 0."""
 
     name = "DynamicResources"
-    pre_filter_state = "DynamicResources"
+    pre_filter_state = NOT_FOUND
     # whether a resource stands for devices depends on the device classes there are
     key_of_template = False
     score_reads = Group.NOTHING
@@ -122,5 +125,5 @@ class DynamicResources(StandInFilter, PreEnqueuePlugin, PostFilterPlugin, ScoreP
     def _unprepared(self, cycle: CycleState) -> Status | None:
         """Return the error of a cycle in which an earlier plugin's rejection kept PreFilter from running."""
         if self._enabled and self.name not in cycle.read(PRE_FILTERED):
-            return error("not found")
+            return error(NOT_FOUND)
         return None

@@ -20,12 +20,15 @@ from kubesched.framework.plugin import PreBindPlugin, PreScorePlugin, ReservePlu
 from kubesched.framework.stand_in import StandInFilter, may_help
 from kubesched.framework.status import SKIP, Status, error
 
+# What a hook says that does not find what PreFilter would have written.
+NOT_FOUND = "not found"
+
 
 class VolumeBinding(StandInFilter, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """Skips pods without claims; their score is 0 where storage capacity counts at all."""
 
     name = "VolumeBinding"
-    pre_filter_state = "VolumeBinding"
+    pre_filter_state = NOT_FOUND
     score_reads = Group.NOTHING
     score_key_of_template = True
     in_range = True
@@ -85,7 +88,7 @@ class VolumeBinding(StandInFilter, PreScorePlugin, ScorePlugin, ReservePlugin, P
 
     def _unprepared(self, cycle: CycleState) -> Status | None:
         """Return the error of a cycle in which PreFilter did not run."""
-        return None if self.name in cycle.read(PRE_FILTERED) else error("not found")
+        return None if self.name in cycle.read(PRE_FILTERED) else error(NOT_FOUND)
 
 
 def bindable_volumes(pod: PodInfo) -> str:

@@ -86,10 +86,10 @@ def potential_victims(table: NodeTable, priority: int, rows: NDArray[np.intp]) -
 # upstream: util/utils.go, MoreImportantPod (v1.36)
 def by_importance(slots: PodSlots, victims: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return each line sorted: higher priority first, then earlier start; NOBODY comes last."""
-    started = np.take_along_axis(victims, np.argsort(slots.start[victims], axis=1, kind="stable"), axis=1)
-    # 64 bits, so that the lowest priority has a negative and nobody comes after it
-    rank = np.where(started == NOBODY, 2**32, -slots.priority[started].astype(np.int64))
-    return np.take_along_axis(started, np.argsort(rank, axis=1, kind="stable"), axis=1)
+    # 64 bits, so that every priority has a negative and nobody comes after all of them
+    rank = np.where(victims == NOBODY, 2**32, -slots.priority[victims].astype(np.int64))
+    order = np.lexsort((slots.start[victims], rank), axis=-1)
+    return np.take_along_axis(victims, order, axis=1)
 
 
 def _violating(budgets: DisruptionBudgets, victims: NDArray[np.intp]) -> NDArray[np.bool_]:

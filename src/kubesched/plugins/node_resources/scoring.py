@@ -22,6 +22,7 @@ from kubesched.framework.nodes import Nodes
 from kubesched.framework.plugin import MAX_NODE_SCORE
 
 FULL: Final = 100
+LARGEST_REQUEST: Final = 2**62
 _INT64: Final = 2**63
 
 Ints = NDArray[np.int64]
@@ -67,7 +68,8 @@ def terms_of(
     """
     terms = []
     for resource in resources:
-        request = requests.get(resource.name, 0)
+        # differs: upstream's sum with what others request may overflow
+        request = min(requests.get(resource.name, 0), LARGEST_REQUEST)
         if resource.name in NATIVE or (request and is_scalar_resource(resource.name)):
             code = table.resource(resource.name)
             terms.append(Term(code, request, resource.weight, assumed and code in (CPU, MEMORY)))

@@ -8,7 +8,7 @@ Invariant: which rows are included and where they are does not change during the
 whose nodes changed makes new ones.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,12 +18,11 @@ from kubesched.cluster.columns import ABSENT
 from kubesched.cluster.node_matching import matching_rows, tolerated_rows
 from kubesched.cluster.pod_counts import PodMatch
 from kubesched.cluster.table import NodeTable
+from kubesched.framework.questions import FEW_ROWS
 from kubesched.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
 
 # upstream: podtopologyspread/filtering.go, newCriticalPaths (v1.36): the minimum over no domains
 NO_MINIMUM = 2**31 - 1
-# Past this part of the table counting everything again is cheaper than row by row.
-MANY_ROWS = 8
 
 
 class Move(NamedTuple):
@@ -109,6 +108,11 @@ class Minimum:
         if counts.get(lowest) == 1:
             next_lowest = min((total for total in counts if total != lowest), default=NO_MINIMUM)
         return np.where(totals == lowest, next_lowest, lowest)
+
+
+def too_many(rows: Sequence[int], table: NodeTable) -> bool:
+    """Return whether counting everything again is cheaper than counting so many rows one by one."""
+    return len(rows) > max(FEW_ROWS, table.size // 8)
 
 
 def match_of(table: NodeTable, namespace: str, constraint: Constraint) -> PodMatch | None:

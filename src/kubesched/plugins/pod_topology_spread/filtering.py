@@ -17,7 +17,7 @@ from kubesched.framework.plugin import FilterPlugin
 from kubesched.framework.questions import FilterQuestion
 from kubesched.framework.status import StatusTable, error
 from kubesched.plugins.pod_topology_spread.constraints import SpreadKey
-from kubesched.plugins.pod_topology_spread.domains import MANY_ROWS, DomainTotals, included_rows, match_of
+from kubesched.plugins.pod_topology_spread.domains import DomainTotals, included_rows, match_of, too_many
 from kubesched.plugins.pod_topology_spread.hard_constraint import MISSING_LABEL, TOO_UNEVEN, HardConstraint
 from kubesched.plugins.pod_topology_spread.worlds import SpreadWorlds
 
@@ -66,7 +66,7 @@ class SpreadFilterQuestion(FilterQuestion):
     def catch_up(self, changes: Changes) -> None:
         """Count the changed rows again and judge the rows of the domains that it concerns."""
         rows = changes.touching(Group.PODS)
-        if changes.groups & self._of_nodes or len(rows) * MANY_ROWS > self.table.size:
+        if changes.groups & self._of_nodes or too_many(rows, self.table):
             self.evaluate()
             self.wide_seq = changes.until
             return

@@ -28,11 +28,11 @@ from kubesched.framework.questions import Feasible, ScoreQuestion
 from kubesched.framework.status import Status, error
 from kubesched.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
 from kubesched.plugins.pod_topology_spread.domains import (
-    MANY_ROWS,
     DomainTotals,
     included_rows,
     match_of,
     rows_with_keys,
+    too_many,
 )
 from kubesched.plugins.pod_topology_spread.signatures import LEFT_OUT, Signatures
 
@@ -194,7 +194,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         """Count the changed rows again."""
         rows = changes.touching(Group.PODS)
         signatures = self._signatures
-        if changes.groups & self._of_nodes or len(rows) * MANY_ROWS > self.table.size or signatures.crowded:
+        if changes.groups & self._of_nodes or too_many(rows, self.table) or signatures.crowded:
             self.evaluate()
             self.wide_seq = changes.until
             return

@@ -1,0 +1,156 @@
+"""`kubesched evaluate`: lines in, answers out; bad lines are named and the others still run."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli import main
+
+NODE = {
+    "apiVersion": "v1",
+    "kind": "Node",
+    "metadata": {"name": "n1"},
+    "status": {"allocatable": {"cpu": "4", "pods": "9"}},
+}
+POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "default", "uid": "u"},
+    "spec": {"schedulerName": "default-scheduler", "containers": [{"name": "c", "image": "i"}]},
+}
+SCENARIO: dict[str, Any] = {"name": "one", "objects": [NODE, POD], "pods": ["default/p"]}
+
+
+def run(*arguments: str, lines: list[Any] = ()) -> Result:  # type: ignore[assignment]
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    return CliRunner().invoke(main, ["evaluate", *arguments], input=text)
+
+
+def test_a_scenario_on_standard_input_gets_one_line_of_json() -> None:
+    result = run(lines=[SCENARIO])
+    assert result.exit_code == 0, result.output
+    answered = json.loads(result.stdout)
+    assert answered["results"][0]["chosen"] == "n1"
+
+
+def test_answers_come_in_the_order_of_the_lines_and_expected_is_ignored() -> None:
+    result = run(lines=[{"input": "1500m", "expected": "nonsense"}, SCENARIO, {"input": "2Ki"}])
+    first, second, third = map(json.loads, result.stdout.splitlines())
+    assert (first["milliValue"], third["value"]) == (1500, 2048)
+    assert second["results"][0]["pod"] == "default/p"
+
+
+def test_check_ends_with_the_count_and_names_what_differs() -> None:
+    right = json.loads(run(lines=[SCENARIO]).stdout)
+    wrong = json.loads(json.dumps(right))
+    wrong["results"][0]["raw"]["TaintToleration"]["n1"] = 7
+    result = run("--check", lines=[{**SCENARIO, "expected": right}, {**SCENARIO, "expected": wrong}])
+    assert result.exit_code == 1
+    *differences, count = result.stdout.splitlines()
+    assert count == "1 passed, 1 failed"
+    assert differences == ["<stdin>:2: one: default/p: raw TaintToleration n1: expected 7, got 0"]
+
+
+def test_check_with_no_difference_exits_with_zero() -> None:
+    right = json.loads(run(lines=[SCENARIO]).stdout)
+    result = run("--check", lines=[{**SCENARIO, "expected": right}])
+    assert (result.exit_code, result.stdout) == (0, "1 passed, 0 failed\n")
+
+
+def test_files_are_read_packed_or_not(tmp_path: Path) -> None:
+    plain, packed = tmp_path / "a.jsonl", tmp_path / "b.jsonl.gz"
+    plain.write_text(json.dumps({"input": "1"}) + "\n\n")
+    packed.write_bytes(gzip.compress(json.dumps({"input": "2"}).encode()))
+    result = run(str(plain), str(packed))
+    assert [json.loads(line)["value"] for line in result.stdout.splitlines()] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        pytest.param("{", "not a line of JSON", id="a torn line is no JSON"),
+        pytest.param("[1]", "expected a JSON object", id="a list is no question"),
+        pytest.param({"what": 1}, "no corpus format has these fields: what", id="a question nobody asks"),
+        pytest.param({**SCENARIO, "pods": "p"}, "pods: Expected `array", id="pods must be a list"),
+        pytest.param({**SCENARIO, "pods": ["default/q"]}, "default/q is not among the objects", id="an unknown pod"),
+        pytest.param({**SCENARIO, "objects": [7]}, "objects[0]: Expected `object", id="an object that is a number"),
+        pytest.param({**SCENARIO, "objects": [{"kind": "Pod"}]}, "apiVersion", id="an object without apiVersion"),
+        pytest.param(
+            {**SCENARIO, "objects": [NODE, {**POD, "spec": {"containers": [{"name": 3}]}}]},
+            "Pod default/p: spec.containers[0].name: expected a string",
+            id="a field of the wrong type names object and field",
+        ),
+        pytest.param(
+            {
+                **SCENARIO,
+                "objects": [
+                    NODE,
+                    {**POD, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "lots"}}}]}},
+                ],
+            },
+            "lots",
+            id="a quantity that is none",
+        ),
+        pytest.param({**SCENARIO, "featureGates": {"NoSuchGate": True}}, "NoSuchGate", id="an unknown gate"),
+        pytest.param({"table": "nope", "input": {}}, "nope", id="an unknown table"),
+        pytest.param({"table": "backoff", "input": {}}, "missing field", id="a table's input without its fields"),
+        pytest.param({"toleration": {}, "name": "x"}, "missing field 'taints'", id="a toleration without taints"),
+        pytest.param({"plugin": "NodeName", "pods": 1}, "pods", id="a hint line of the wrong shape"),
+    ],
+)
+def test_a_line_that_cannot_be_read_is_named_and_the_others_still_run(line: Any, named: str) -> None:
+    result = run(lines=[{"input": "1"}, line, {"input": "2"}])
+    assert result.exit_code == 1
+    first, second, third = map(json.loads, result.stdout.splitlines())
+    assert (first["value"], third["value"]) == (1, 2)
+    assert second["error"].startswith("line 2: ")
+    assert named in second["error"]
+    assert "Traceback" not in result.output
+
+
+def test_a_line_that_cannot_be_read_counts_as_failed_in_check() -> None:
+    result = run("--check", lines=["{", {"input": "1"}])
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1] == "0 passed, 2 failed"
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8bjunk", b"not packed"])
+def test_a_packed_file_that_is_broken_is_one_clear_error(tmp_path: Path, content: bytes) -> None:
+    broken = tmp_path / "broken.jsonl.gz"
+    broken.write_bytes(content)
+    result = run(str(broken))
+    assert result.exit_code == 1
+    assert f"{broken}: cannot be read" in result.output
+
+
+def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
+    result = run(str(tmp_path / "missing.jsonl"))
+    assert result.exit_code == 1
+    assert "missing.jsonl: cannot be read" in result.output
+
+
+def test_only_selects_by_name() -> None:
+    result = run("--only", "tw", lines=[{**SCENARIO, "name": "one"}, {**SCENARIO, "name": "two"}])
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_out_of_tree_plugins_take_part(tmp_path: Path) -> None:
+    file = tmp_path / "picky.py"
+    file.write_text(
+        "from kubesched import filter_plugin, unschedulable\n"
+        "@filter_plugin('Picky')\n"
+        "def picky(pod, node):\n"
+        "    return unschedulable('node(s) not to my taste')\n"
+    )
+    config = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- schedulerName: default-scheduler\n  plugins:\n    filter:\n      enabled:\n      - name: Picky\n"
+    )
+    result = run("--plugin", str(file), lines=[{**SCENARIO, "config": config}])
+    verdict = json.loads(result.stdout)["results"][0]
+    assert verdict["unschedulablePlugins"] == ["Picky"]
+    assert verdict["message"].startswith("0/1 nodes are available: 1 node(s) not to my taste.")
