@@ -21,10 +21,9 @@ from kubesched.framework.cycle import CycleState
 from kubesched.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.framework.questions import (
     QuestionScorePlugin,
-    RowFilterQuestion,
-    RowScoreQuestion,
     ScoreQuestion,
 )
+from kubesched.framework.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.framework.status import StatusTable
 from kubesched.plugins.image_locality import ImageLocality
 from kubesched.plugins.node_affinity import NodeAffinity

@@ -27,7 +27,8 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.plugin import ScorePlugin
-from kubesched.framework.questions import Feasible, RowFilterQuestion, RowScoreQuestion
+from kubesched.framework.questions import Feasible
+from kubesched.framework.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.framework.status import Status, StatusTable
 from kubesched.framework.verdict import Verdict
 from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.changes import Group
 from kubesched.cluster.table import NodeTable
-from kubesched.framework.questions import FilterQuestion, Question, RowFilterQuestion, ScoreQuestion
+from kubesched.framework.questions import FEW_ROWS, FilterQuestion, Question, ScoreQuestion
+from kubesched.framework.row_questions import RowFilterQuestion
 
-FEW_ROWS = 25
 # the rank of a row that is not feasible
 WORST = np.iinfo(np.int64).min
 

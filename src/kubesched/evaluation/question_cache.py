@@ -22,10 +22,9 @@ from kubesched.framework.questions import (
     FilterQuestion,
     QuestionFilterPlugin,
     QuestionScorePlugin,
-    RowFilterQuestion,
-    RowScoreQuestion,
     ScoreQuestion,
 )
+from kubesched.framework.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.framework.status import Status, StatusTable, error
 from kubesched.framework.verdict import Verdict
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.changes import ANYTHING
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.errors import PluginError
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action as EventAction
 from kubesched.framework.events import ClusterEvent, Registration, Resource
@@ -108,6 +109,8 @@ class FilterPlugin(Plugin):
         for index, row in enumerate(nodes.row_numbers()):
             if table.nodes[row] is not None:
                 status = self.filter(cycle, pod, NodeRow(table, row))
+                if status is not None and not isinstance(status, Status):
+                    raise PluginError(f"filter returned {status!r}; return None or a status: unschedulable('why')")
                 if status is not None and status.code is not Code.SUCCESS:
                     which[index] = statuses.setdefault(status, len(statuses))
         return Verdict(which, tuple(statuses))
@@ -165,6 +168,8 @@ class ScorePlugin(Plugin):
                 score = self.score(cycle, pod, NodeRow(table, row))
                 if isinstance(score, Status):
                     return score
+                if not isinstance(score, int | np.integer):
+                    raise PluginError(f"score returned {score!r}; return an integer from 0 to 100")
                 scores[index] = score
         return scores
 

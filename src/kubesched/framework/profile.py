@@ -58,7 +58,7 @@ def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, 
         args = {entry.name: resolved.args(entry.name) for entry in resolved.config.plugin_config}
         compiled[resolved.scheduler_name] = compile_profile(
             resolved.scheduler_name,
-            {point: [p for p in resolved.at(point) if p.name in registry] for point in EXTENSION_POINTS},  # TEMPORARY
+            {point: resolved.at(point) for point in EXTENSION_POINTS},
             {name: value.value if isinstance(value, RawArgs) else value for name, value in args.items()},
             registry,
             {**services, "gates": loaded.gates},
@@ -141,6 +141,7 @@ _SYNCHRONOUS = (
     "permit",
     "pre_bind_pre_flight",
 )
+_COROUTINES = {"preBind": "pre_bind", "bind": "bind", "postBind": "post_bind"}
 _ONE_OF = {
     "filter": ("filter", "filter_nodes", "filter_question"),
     "score": ("score", "score_nodes", "score_question"),
@@ -156,6 +157,9 @@ def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
     for method in _SYNCHRONOUS:
         if inspect.iscoroutinefunction(getattr(plugin, method, None)):
             raise PluginError(f"{where}: {method} is `async def`; only pre_bind, bind and post_bind may be coroutines")
+    coroutine = _COROUTINES.get(point)
+    if coroutine is not None and not inspect.iscoroutinefunction(getattr(plugin, coroutine)):
+        raise PluginError(f"{where}: {coroutine} must be `async def`, since it waits for the outside world")
     choices = _ONE_OF.get(point, ())
     if choices and all(getattr(type(plugin), choice, None) is getattr(base, choice, None) for choice in choices):
         raise PluginError(f"{where} is enabled at {point} but defines neither {choices[0]} nor {choices[1]}")

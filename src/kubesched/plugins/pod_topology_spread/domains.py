@@ -18,11 +18,12 @@ from kubesched.cluster.columns import ABSENT
 from kubesched.cluster.node_matching import matching_rows, tolerated_rows
 from kubesched.cluster.pod_counts import PodMatch
 from kubesched.cluster.table import NodeTable
-from kubesched.framework.questions import FEW_ROWS
 from kubesched.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
 
 # upstream: podtopologyspread/filtering.go, newCriticalPaths (v1.36): the minimum over no domains
 NO_MINIMUM = 2**31 - 1
+# So many rows are always looked at one by one.
+FEW_ROWS = 25
 
 
 class Move(NamedTuple):

@@ -87,7 +87,7 @@ class _Domain:
             minimum = 0
         else:
             # a row that is not included changes nothing, and its domain need not be one that counts
-            minimum = np.minimum(totals, self.others)
+            minimum = np.where(self.included, np.minimum(totals, self.others), hard.minimum.lowest)
         uneven: NDArray[np.bool_] = totals + hard.self_match - minimum > hard.constraint.max_skew
         return uneven
 

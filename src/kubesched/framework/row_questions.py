@@ -1,0 +1,261 @@
+"""Questions of plugins whose answer for a row depends on that row alone: derived from the hooks people write.
+
+From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. A plugin that raises fails the attempt with its name
+in the message; it never takes the engine down.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.cluster.changes import Changes, Group
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.cluster.table import NodeTable
+from kubesched.errors import PluginError
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.nodes import NodeRow, Nodes
+from kubesched.framework.normalizing import invalid_score
+from kubesched.framework.outcomes import PreFilterResult
+from kubesched.framework.plugin import (
+    MAX_NODE_SCORE,
+    MIN_NODE_SCORE,
+    FilterPlugin,
+    Plugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubesched.framework.questions import (
+    FEW_ROWS,
+    Feasible,
+    FilterQuestion,
+    FilterWorlds,
+    ScoreQuestion,
+    WorldsFilterPlugin,
+)
+from kubesched.framework.row_worlds import RowWorlds
+from kubesched.framework.status import Code, Status, StatusTable, error
+from kubesched.framework.verdict import Verdict
+
+# Groups that pods bring and take: a filter that reads none of them answers the same in every world.
+OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEVICES
+
+
+T = TypeVar("T")
+
+
+def failed(plugin: Plugin, hook: str, raised: Exception) -> Status:
+    """Return the status of an attempt in which a plugin's hook raised."""
+    what = str(raised) if isinstance(raised, PluginError) else f"{type(raised).__name__}: {raised}"
+    return error(f'plugin "{plugin.name}" failed in {hook}: {what}').by(plugin.name)
+
+
+def guarded(plugin: Plugin, hook: str, call: Callable[[], T]) -> T | Status:
+    """Return what a hook returns, or the failure if it raises."""
+    try:
+        return call()
+    except Exception as raised:
+        return failed(plugin, hook, raised)
+
+
+class RowFilterQuestion(FilterQuestion):
+    """A filter whose verdict for a row depends on that row alone; derived from `filter` and `filter_nodes`."""
+
+    def __init__(
+        self,
+        plugin: FilterPlugin,
+        pod: PodInfo,
+        table: NodeTable,
+        statuses: StatusTable,
+        cycle: CycleState,
+        *,
+        pre_filter: bool,
+    ) -> None:
+        super().__init__(plugin, pod, table, statuses)
+        self.cycle = cycle
+        if pre_filter and isinstance(plugin, PreFilterPlugin):
+            self._take(guarded(plugin, "pre_filter", lambda: plugin.pre_filter(cycle, pod)))
+
+    def _take(self, outcome: PreFilterResult | Status | None) -> None:
+        if isinstance(outcome, PreFilterResult):
+            self.node_names = outcome.node_names
+        elif outcome is not None and outcome.code is Code.SKIP:
+            self.skip = True
+        elif outcome is not None and outcome.code is not Code.SUCCESS:
+            self.rejection = outcome.by(self.plugin.name)
+
+    def evaluate(self) -> None:
+        """Ask the plugin about every row."""
+        self.assign(self._ask(Nodes(self.table)))
+
+    def catch_up(self, changes: Changes) -> None:
+        """Ask the plugin about the changed rows."""
+        rows = changes.touching(self.reads)
+        if not rows:
+            return
+        if len(rows) > FEW_ROWS:
+            changed = np.array(rows)
+            self.assign(self._ask(Nodes(self.table, changed)), changed)
+            return
+        table, ids, intern = self.table, self.ids, self.statuses.intern
+        for row in rows:
+            if table.nodes[row] is None:
+                ids[row] = 0
+                continue
+            try:
+                status = self.plugin.filter(self.cycle, self.pod, NodeRow(table, row))
+            except Exception as raised:
+                status = failed(self.plugin, "filter", raised)
+            index = 0 if status is None else intern(status, self.plugin.name)
+            ids[row] = index
+            if index:
+                self.passes_everywhere = False
+
+    def _ask(self, nodes: Nodes) -> Verdict:
+        try:
+            verdict = self.plugin.filter_nodes(self.cycle, self.pod, nodes)
+            if len(verdict.which) != len(nodes):
+                raise PluginError(f"answered for {len(verdict.which)} nodes, was asked about {len(nodes)}")
+        except Exception as raised:
+            return Verdict.uniform(len(nodes), failed(self.plugin, "filter_nodes", raised))
+        return verdict
+
+    def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Ask the plugin about some rows."""
+        return self.indices(self._ask(Nodes(self.table, rows)))
+
+    def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
+        """Return worlds in which pods do not matter, or which the plugin is asked about one by one."""
+        if isinstance(self.plugin, WorldsFilterPlugin):
+            return self.plugin.filter_worlds(self.pod, rows)
+        if not self.reads & OF_PODS:
+            return UnchangingWorlds(self._ask(Nodes(self.table, rows)))
+        return RowWorlds(self.plugin, self.pod, self.cycle, self.table, rows)
+
+
+class UnchangingWorlds(FilterWorlds):
+    """Worlds for a filter that does not look at pods."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+
+    def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
+        """Do nothing."""
+
+    def verdict(self) -> Verdict:
+        """Return the verdict on the rows as they are."""
+        return self._verdict
+
+    def select(self, worlds: NDArray[np.intp]) -> FilterWorlds:
+        """Return some of the worlds."""
+        return UnchangingWorlds(Verdict(self._verdict.which[worlds], self._verdict.statuses))
+
+
+class RowScoreQuestion(ScoreQuestion):
+    """A score whose raw value for a row depends on that row alone; derived from `score` and `score_nodes`."""
+
+    def __init__(
+        self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, cycle: CycleState, *, pre_score: bool
+    ) -> None:
+        super().__init__(plugin, pod, table)
+        self.cycle = cycle
+        self.pre_score_failed = False
+        # unnormalised scores that may be out of range take the same way, to be looked at
+        self.normalized = plugin.normalizes or not plugin.in_range
+        self._pre_score = pre_score and isinstance(plugin, PreScorePlugin)
+        # one value for all rows, or None if they differ
+        self._uniform: int | None = None
+        self._scores: NDArray[np.int64] | int | Status = 0
+        self._scores_for: object = None
+
+    def prepare(self, feasible: Feasible) -> None:
+        """Ask PreScore once, then keep the raw column up to date."""
+        if self._pre_score:
+            self._pre_score = False
+            assert isinstance(self.plugin, PreScorePlugin)
+            rows = np.flatnonzero(feasible.mask)
+            pre_score = self.plugin.pre_score
+            nodes = Nodes(self.table, rows)
+            status = guarded(self.plugin, "pre_score", lambda: pre_score(self.cycle, self.pod, nodes))
+            if status is not None and status.code is Code.SKIP:
+                self.skip = True
+            elif status is not None and status.code is not Code.SUCCESS:
+                self.failure = status.by(self.plugin.name)
+                self.pre_score_failed = True
+        if not self.skip and self.failure is None:
+            self.refresh()
+
+    def evaluate(self) -> None:
+        """Ask the plugin about every row."""
+        raw = self._ask(Nodes(self.table))
+        self._scores_for = None
+        if isinstance(raw, Status):
+            self.failure = raw.by(self.plugin.name)
+            return
+        self.raw = raw
+        present = self.table.present[: self.table.size]
+        values = raw[present]
+        self._uniform = int(values[0]) if len(values) and bool((values == values[0]).all()) else None
+
+    def catch_up(self, changes: Changes) -> None:
+        """Ask the plugin about the changed rows."""
+        rows = changes.touching(self.reads)
+        if not rows:
+            return
+        self._scores_for = None
+        if len(rows) > FEW_ROWS:
+            scores = self._ask(Nodes(self.table, np.array(rows)))
+            if isinstance(scores, Status):
+                self.failure = scores.by(self.plugin.name)
+                return
+            self.raw[rows] = scores
+            self._uniform = None
+            return
+        for row in rows:
+            if self.table.nodes[row] is not None:
+                try:
+                    score = self.plugin.score(self.cycle, self.pod, NodeRow(self.table, row))
+                except Exception as raised:
+                    score = failed(self.plugin, "score", raised)
+                if isinstance(score, Status):
+                    self.failure = score.by(self.plugin.name)
+                    return
+                self.raw[row] = score
+                if score != self._uniform:
+                    self._uniform = None
+
+    def _ask(self, nodes: Nodes) -> NDArray[np.int64] | Status:
+        try:
+            scores = self.plugin.score_nodes(self.cycle, self.pod, nodes)
+            if not isinstance(scores, Status) and len(scores) != len(nodes):
+                raise PluginError(f"answered for {len(scores)} nodes, was asked about {len(nodes)}")
+        except Exception as raised:
+            return failed(self.plugin, "score_nodes", raised)
+        return scores
+
+    def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+        """Normalise the raw scores of the feasible rows, unless nothing moved since last time."""
+        if not self.normalized:
+            return self.raw
+        if self._scores_for != feasible.version:
+            self._scores = self._normalize(feasible)
+            self._scores_for = feasible.version
+        return self._scores
+
+    def _normalize(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+        raw = self.raw[feasible.mask] if self._uniform is None else np.array([self._uniform])
+        normalize = self.plugin.normalize_scores
+        normalized = guarded(self.plugin, "normalize_scores", lambda: normalize(self.cycle, self.pod, raw))
+        if isinstance(normalized, Status):
+            return normalized.by(self.plugin.name)
+        if not self.plugin.in_range:
+            wrong = normalized[(normalized < MIN_NODE_SCORE) | (normalized > MAX_NODE_SCORE)]
+            if len(wrong):
+                return invalid_score(self.plugin.name, int(wrong[0]))
+        if self._uniform is not None:
+            return int(normalized[0])
+        column = np.zeros(self.size, np.int64)
+        column[feasible.mask] = normalized
+        return column
