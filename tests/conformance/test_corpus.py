@@ -70,7 +70,12 @@ def in_scope(file: str, line: dict[str, Any]) -> bool:
         return False
     if "plugin" in line:
         return line["plugin"] not in LATER_PLUGINS
-    return not LATER_KINDS & {document["kind"] for document in line.get("objects") or ()}
+    objects = line.get("objects") or ()
+    return not LATER_KINDS & {document["kind"] for document in objects} and not any(map(has_claims, objects))
+
+
+def has_claims(document: dict[str, Any]) -> bool:
+    return document["kind"] == "Pod" and bool(document["spec"].get("resourceClaims"))
 
 
 def portions() -> list[Any]:

@@ -42,11 +42,11 @@ CLASS = DeviceClass(metadata=ObjectMeta(name="nic"), spec=DeviceClassSpec(extend
 milli_cpus = st.sampled_from([0, 1, 100, 333, 1000, 1999, 4000, 7910])
 memory = st.one_of(st.sampled_from([0, 1, 2**30, 2**33, 2**61, 2**63 - 1]), st.integers(0, 2**34))
 few = st.integers(0, 3)
-requests = st.fixed_dictionaries(
+requests: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {},
     optional={"cpu": milli_cpus.map(lambda m: f"{m}m"), "memory": memory, "ephemeral-storage": few, GPU: few, NIC: few},
 )
-small_requests = st.fixed_dictionaries(
+small_requests: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {}, optional={"cpu": milli_cpus.map(lambda m: f"{m}m"), "memory": st.integers(0, 2**32), GPU: few, NIC: few}
 )
 resources = st.lists(

@@ -206,6 +206,8 @@ START = [
     a_node("n4", zone="b"),
     a_node("n5", labels={"rack": "2"}),
 ]
+# With few domains the minimum moves all the time.
+STARTS = st.sampled_from([START, START[:2], START[1:3]])
 
 
 def apply(cluster: Cluster, event: tuple[Any, bool]) -> None:
@@ -222,9 +224,9 @@ def feasible_rows(cluster: Cluster, seed: int) -> np.ndarray[Any, Any]:
 
 
 @SETTINGS
-@given(events, asking(soft=False))
-def test_the_verdict_column(script: list[tuple[Any, bool]], pod: Pod) -> None:
-    cluster = a_cluster(*START)
+@given(STARTS, events, asking(soft=False))
+def test_the_verdict_column(start: list[Node], script: list[tuple[Any, bool]], pod: Pod) -> None:
+    cluster = a_cluster(*start)
     plugin, info = PodTopologySpread(None, cluster, FeatureGates()), cluster.reader.read(pod)
     statuses = StatusTable()
     kept = plugin.filter_question(info, statuses)
@@ -240,13 +242,13 @@ def test_the_verdict_column(script: list[tuple[Any, bool]], pod: Pod) -> None:
         assert not (kept.passes_everywhere and caught_up.any())
         model = Model(plugin.key(info), info, cluster, random.Random(0))
         found = ["label" if "label" in statuses[i].message else "uneven" if i else "" for i in caught_up]
-        assert found == [model.verdict(cluster.table.nodes[row]) for row in rows]  # type: ignore[arg-type]
+        assert found == [model.verdict(cluster.table.nodes[row]) for row in rows]
 
 
 @SETTINGS
-@given(events, asking(soft=True))
-def test_the_score_column(script: list[tuple[Any, bool]], pod: Pod) -> None:
-    cluster = a_cluster(*START, a_service("web", WEB))
+@given(STARTS, events, asking(soft=True))
+def test_the_score_column(start: list[Node], script: list[tuple[Any, bool]], pod: Pod) -> None:
+    cluster = a_cluster(*start, a_service("web", WEB))
     plugin, info = PodTopologySpread(None, cluster, FeatureGates()), cluster.reader.read(pod)
     questions: dict[SpreadKey, Any] = {}
     for turn, event in enumerate([None, *script]):
@@ -297,4 +299,4 @@ def test_worlds(first: list[Node], pods: list[Pod], pod: Pod, order: random.Rand
         verdict = worlds.verdict()
         found = [verdict.statuses[which] for which in verdict.which]
         texts = ["" if status is None else "label" if "label" in status.message else "uneven" for status in found]
-        assert texts == [models[i].verdict(table.nodes[row]) for i, row in enumerate(rows)]  # type: ignore[arg-type]
+        assert texts == [models[i].verdict(table.nodes[row]) for i, row in enumerate(rows)]

@@ -73,10 +73,9 @@ class Questioner:
     def filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
         """Return a new question of a Filter (or only PreFilter) plugin about a pod."""
         pre_filter = plugin.name in self._pre_filtered
-        if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.pre_filter_state:
+        if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.without_pre_filter:
             # Filter looks for what PreFilter would have written and does not find it.
-            failure = _not_found(plugin.pre_filter_state, 'error reading "{}" from cycleState: not found')
-            plugin = _Unprepared(plugin.name, failure)
+            plugin = _Unprepared(plugin.name, error(plugin.without_pre_filter))
         if isinstance(plugin, QuestionFilterPlugin):
             return plugin.filter_question(pod, self.statuses)
         return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
@@ -84,19 +83,13 @@ class Questioner:
     def score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
         """Return a new question of a Score plugin about a pod."""
         pre_score = plugin.name in self._pre_scored
-        if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.pre_score_state:
+        if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.without_pre_score:
             question = RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=False)
-            failure = _not_found(plugin.pre_score_state, 'reading "{}" from cycleState: not found')
-            question.failure = failure.by(plugin.name)
+            question.failure = error(plugin.without_pre_score).by(plugin.name)
             return question
         if isinstance(plugin, QuestionScorePlugin):
             return plugin.score_question(pod)
         return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
-
-
-def _not_found(state: str, wording: str) -> Status:
-    """Return the error about a state that nobody wrote; a plugin may give its own words instead of the state's name."""
-    return error(state if " " in state else wording.format(state))
 
 
 class _Unprepared(FilterPlugin):

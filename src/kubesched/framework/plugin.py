@@ -67,8 +67,8 @@ class QueueSortPlugin(Plugin):
 class PreFilterPlugin(Plugin):
     """Looks at the pod before any node is filtered."""
 
-    # Where Filter cannot do without PreFilter: the name upstream gives the missing state, or what it says then.
-    pre_filter_state: ClassVar[str] = ""
+    # What Filter says on every node where PreFilter is not enabled; empty if it can do without.
+    without_pre_filter: ClassVar[str] = ""
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> "PreFilterResult | Status | None":
         """Return a rejection, Skip (Filter has nothing to do), a narrowing to some nodes, or None."""
@@ -127,8 +127,8 @@ class PostFilterPlugin(Plugin):
 class PreScorePlugin(Plugin):
     """Looks at the pod before feasible nodes are scored."""
 
-    # Where Score cannot do without PreScore: the name upstream gives the missing state, or what it says then.
-    pre_score_state: ClassVar[str] = ""
+    # What Score says where PreScore is not enabled; empty if it can do without.
+    without_pre_score: ClassVar[str] = ""
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
         """Return Skip (Score has nothing to say), an error, or None."""

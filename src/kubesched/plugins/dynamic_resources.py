@@ -34,7 +34,7 @@ class DynamicResources(StandInFilter, PreEnqueuePlugin, PostFilterPlugin, ScoreP
     """Skips pods that ask for no devices; their score is 0."""
 
     name = "DynamicResources"
-    pre_filter_state = NOT_FOUND
+    without_pre_filter = NOT_FOUND
     # whether a resource stands for devices depends on the device classes there are
     key_of_template = False
     score_reads = Group.NOTHING

@@ -1,45 +1,64 @@
-"""The registry of the in-tree plugins."""
+"""The registry of the in-tree plugins.
 
-import importlib
+From plugin classes to factories by name; `config.intree` knows the same names for configurations alone.
+"""
 
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.registry import Registry
+from kubesched.plugins.default_binder import DefaultBinder
+from kubesched.plugins.default_preemption import DefaultPreemption
+from kubesched.plugins.dynamic_resources import DynamicResources
+from kubesched.plugins.gang_scheduling import GangScheduling
+from kubesched.plugins.image_locality import ImageLocality
+from kubesched.plugins.inter_pod_affinity import InterPodAffinity
+from kubesched.plugins.node_affinity import NodeAffinity
+from kubesched.plugins.node_declared_features import NodeDeclaredFeatures
+from kubesched.plugins.node_name import NodeName
+from kubesched.plugins.node_ports import NodePorts
+from kubesched.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from kubesched.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.plugins.node_unschedulable import NodeUnschedulable
+from kubesched.plugins.node_volume_limits import NodeVolumeLimits
+from kubesched.plugins.pod_group_pods_count import PodGroupPodsCount
+from kubesched.plugins.pod_topology_spread import PodTopologySpread
+from kubesched.plugins.priority_sort import PrioritySort
+from kubesched.plugins.scheduling_gates import SchedulingGates
+from kubesched.plugins.taint_toleration import TaintToleration
+from kubesched.plugins.topology_placement_generator import TopologyPlacementGenerator
+from kubesched.plugins.volume_binding import VolumeBinding
+from kubesched.plugins.volume_restrictions import VolumeRestrictions
+from kubesched.plugins.volume_zone import VolumeZone
 
-_MODULES = {
-    "SchedulingGates": "scheduling_gates",
-    "PrioritySort": "priority_sort",
-    "NodeUnschedulable": "node_unschedulable",
-    "NodeName": "node_name",
-    "TaintToleration": "taint_toleration",
-    "NodeAffinity": "node_affinity",
-    "NodePorts": "node_ports",
-    "NodeResourcesFit": "node_resources_fit",
-    "NodeResourcesBalancedAllocation": "node_resources_balanced_allocation",
-    "PodTopologySpread": "pod_topology_spread",
-    "InterPodAffinity": "inter_pod_affinity",
-    "ImageLocality": "image_locality",
-    "NodeDeclaredFeatures": "node_declared_features",
-    "DefaultPreemption": "default_preemption",
-    "DefaultBinder": "default_binder",
-    "DynamicResources": "dynamic_resources",
-    "VolumeBinding": "volume_binding",
-    "VolumeZone": "volume_zone",
-    "VolumeRestrictions": "volume_restrictions",
-    "NodeVolumeLimits": "node_volume_limits",
-    "GangScheduling": "gang_scheduling",
-    "TopologyPlacementGenerator": "topology_placement_generator",
-    "PodGroupPodsCount": "pod_group_pods_count",
-}
+IN_TREE_PLUGINS: tuple[type[Plugin], ...] = (
+    DefaultBinder,
+    DefaultPreemption,
+    DynamicResources,
+    GangScheduling,
+    ImageLocality,
+    InterPodAffinity,
+    NodeAffinity,
+    NodeDeclaredFeatures,
+    NodeName,
+    NodePorts,
+    NodeResourcesBalancedAllocation,
+    NodeResourcesFit,
+    NodeUnschedulable,
+    NodeVolumeLimits,
+    PodGroupPodsCount,
+    PodTopologySpread,
+    PrioritySort,
+    SchedulingGates,
+    TaintToleration,
+    TopologyPlacementGenerator,
+    VolumeBinding,
+    VolumeRestrictions,
+    VolumeZone,
+)
 
 
 def in_tree_registry() -> Registry:
     """Return a new registry with every in-tree plugin."""
     registry = Registry()
-    for name, module in _MODULES.items():
-        try:
-            loaded = importlib.import_module(f"kubesched.plugins.{module}")
-        except ModuleNotFoundError:
-            continue
-        plugin: type[Plugin] = getattr(loaded, name)
+    for plugin in IN_TREE_PLUGINS:
         registry.register(plugin)
     return registry

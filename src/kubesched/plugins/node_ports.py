@@ -34,7 +34,7 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
     name = "NodePorts"
     reads = Group.PORTS
     key_of_template = True
-    pre_filter_state = 'reading "PreFilterNodePorts" from cycleState: not found'
+    without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
 
     def __init__(self, cluster: Cluster) -> None:
         self._table = cluster.table

@@ -48,7 +48,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     reads = Group.RESOURCES
     score_reads = Group.RESOURCES
     in_range = True
-    pre_filter_state = "PreFilterNodeResourcesFit"
+    without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
 
     def __init__(
         self,

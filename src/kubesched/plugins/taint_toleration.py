@@ -45,7 +45,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     score_reads = Group.TAINTS
     score_key_of_template = True
     in_range = True
-    pre_score_state = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
+    without_pre_score = 'failed to read "PreScoreTaintToleration" from cycleState: not found'
 
     def __init__(self, gates: FeatureGates) -> None:
         self._comparison = gates.enabled("TaintTolerationComparisonOperators")

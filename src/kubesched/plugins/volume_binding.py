@@ -28,7 +28,7 @@ class VolumeBinding(StandInFilter, PreScorePlugin, ScorePlugin, ReservePlugin, P
     """Skips pods without claims; their score is 0 where storage capacity counts at all."""
 
     name = "VolumeBinding"
-    pre_filter_state = NOT_FOUND
+    without_pre_filter = NOT_FOUND
     score_reads = Group.NOTHING
     score_key_of_template = True
     in_range = True

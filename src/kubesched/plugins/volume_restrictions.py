@@ -16,7 +16,7 @@ class VolumeRestrictions(StandInFilter):
     """Skips pods without claims and without disks that conflict."""
 
     name = "VolumeRestrictions"
-    pre_filter_state = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
+    without_pre_filter = 'cannot read "PreFilterVolumeRestrictions" from cycleState'
 
     def concern(self, pod: PodInfo) -> str:
         """Return which volumes could conflict with those of other pods."""

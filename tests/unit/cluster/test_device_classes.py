@@ -23,7 +23,7 @@ def name_of(*classes: DeviceClass, resource: str = GPU) -> str | None:
     for each in classes:
         objects.put("DeviceClass", each)
     found = DeviceClasses(objects).of_resource(resource)
-    return found and found.metadata.name
+    return None if found is None else found.metadata.name
 
 
 def test_every_class_has_a_resource_of_its_own() -> None:

@@ -344,7 +344,7 @@ def test_placements_are_scored_as_one_node() -> None:
 
 
 def hint_of(action: Action, resource: Resource, **gates: bool) -> Callable[[Any, Any, Any], Hint]:
-    for registration in fit_of(a_cluster(), **gates).events_to_register():
+    for registration in fit_of(a_cluster(), None, **gates).events_to_register():
         if registration.event.resource is resource and registration.event.action & action:
             assert registration.hint is not None
             return registration.hint

@@ -47,6 +47,7 @@ TEXTS = {
     (Code.UNSCHEDULABLE, REASON): "uneven",
     (Code.UNSCHEDULABLE_AND_UNRESOLVABLE, f"{REASON} (missing required label)"): "label",
 }
+SPREAD = a_spread("zone", "app=web")
 NO_DEFAULTS = PodTopologySpreadArgs(defaulting_type="List")
 
 
@@ -91,6 +92,13 @@ def scored(
     column = np.full(table.size, final) if isinstance(final, int) else final
     raw = {name: int(question.raw[table.row_of[name]]) for name in wanted}
     return raw, {name: int(column[table.row_of[name]]) for name in wanted}
+
+
+def raw_scores(cluster: Cluster, pod: Pod) -> dict[str, int]:
+    """Return the raw scores of all nodes."""
+    found = scored(cluster, pod)
+    assert isinstance(found, tuple), found
+    return found[0]
 
 
 FILTER_CASES: list[tuple[str, list[ApiObject], dict[str, Any], Any]] = [
@@ -224,7 +232,7 @@ def test_match_label_keys(enabled: bool, labels: dict[str, str], expected: dict[
         "MatchLabelKeysInPodTopologySpread": enabled,
         "MatchLabelKeysInPodTopologySpreadSelectorMerge": enabled,
     }
-    assert judged(cluster, pod, **gates) == expected
+    assert judged(cluster, pod, None, **gates) == expected
 
 
 def test_a_malformed_selector_fails_the_extension_point_that_reads_it() -> None:
@@ -322,7 +330,7 @@ def test_a_score_of_minus_one_is_taken_for_that_of_a_node_left_out() -> None:
 
 # -- default constraints
 
-OWNED = {"labels": WEB, "owner": "ReplicaSet/web"}
+OWNED: dict[str, Any] = {"labels": WEB, "owner": "ReplicaSet/web"}
 LIST = PodTopologySpreadArgs(
     defaulting_type="List",
     default_constraints=(
@@ -340,7 +348,7 @@ def test_pods_that_nobody_owns_are_not_spread() -> None:
 
 def test_system_defaults_spread_over_hosts_and_zones_and_score_nodes_without_a_zone() -> None:
     cluster = a_cluster(*NODES, a_service("web", WEB), web("x", "a1"), web("y", "bare"))
-    raw, _ = scored(cluster, a_pod(labels=WEB))  # type: ignore[misc]
+    raw = raw_scores(cluster, a_pod(labels=WEB))
     # a1: 2 + ln 6 for its host, 4 + ln 5 for its zone; a node without a zone is only scored by its host
     assert raw == {"a1": 9, "a2": 8, "b1": 6, "bare": 4}
     assert judged(cluster, a_pod(labels=WEB)) == "skip"
@@ -349,7 +357,7 @@ def test_system_defaults_spread_over_hosts_and_zones_and_score_nodes_without_a_z
 def test_nodes_without_a_label_share_the_domain_of_those_whose_label_is_empty() -> None:
     blank = a_node("blank", labels={ZONE: ""})
     cluster = a_cluster(*NODES, blank, a_service("web", WEB), web("x", "bare"), web("y", "blank"))
-    raw, _ = scored(cluster, a_pod(labels=WEB))  # type: ignore[misc]
+    raw = raw_scores(cluster, a_pod(labels=WEB))
     # blank: 2 + ln 7 for its host, 4 + 2 ln 5 for a zone of two nodes; there are three zones, not four
     assert raw == {"a1": 6, "a2": 6, "b1": 6, "bare": 4, "blank": 11}
 
@@ -421,6 +429,40 @@ def test_default_selectors_follow_their_owners() -> None:
     assert plugin.score_key(pod) is first, "the service is left"
 
 
+# -- catching up
+
+
+def test_verdicts_follow_the_pods_that_come_and_go() -> None:
+    cluster = a_cluster(*NODES[:3])
+    statuses = StatusTable()
+    question = built(cluster).filter_question(cluster.reader.read(a_pod(labels=WEB, spread=SPREAD)), statuses)
+    seen = []
+    for name, node in (("", ""), ("x", "a1"), ("y", "b1"), ("z", "b1"), ("-y", ""), ("-z", ""), ("u", "gone")):
+        if name.startswith("-"):
+            cluster.remove_pod(f"default-{name[1:]}")
+        elif name:
+            cluster.add(web(name, node))
+        ids = question.judge(np.arange(3))
+        seen.append("".join("-" if index else "+" for index in ids))
+    assert seen == ["+++", "--+", "+++", "++-", "+++", "--+", "--+"]
+
+
+def test_a_host_follows_its_own_pods_alone() -> None:
+    cluster = a_cluster(*NODES, web("x", "a1"))
+    pod = a_pod(labels=WEB, spread=a_spread("hostname", "app=web"))
+    question = built(cluster).filter_question(cluster.reader.read(pod), StatusTable())
+    assert (question.judge(np.arange(4)) != 0).tolist() == [True, False, False, False]
+    column, wide = question.ids, question.wide_seq
+    cluster.add(web("y", "b1"))
+    assert (question.judge(np.arange(4)) != 0).tolist() == [True, False, True, False]
+    assert question.ids is column, "no other row was looked at"
+    assert question.wide_seq == wide
+    cluster.add(web("z", "a2"))
+    cluster.add(web("u", "bare"))
+    assert not question.judge(np.arange(4)).any(), "every host has a pod now"
+    assert question.wide_seq > wide
+
+
 # -- keys
 
 
@@ -480,6 +522,17 @@ def test_worlds_without_some_pods(selector: str, removed: list[str], rejected: b
     assert bool(worlds.verdict().which[0]) == rejected
     worlds.change(np.array([0]), np.array([cluster.table.pods["default-x"].slot]), 1)
     assert bool(copy.verdict().which[0]) == rejected, "a copy has a life of its own"
+
+
+def test_worlds_of_a_node_that_does_not_count() -> None:
+    cluster = a_cluster(*NODES[:3], web("x", "b1"), web("y", "b1"), web("z", "a1"))
+    pod = cluster.reader.read(a_pod(labels=WEB, spread=SPREAD, node_selector={HOSTNAME: "b1"}))
+    worlds = built(cluster).filter_question(pod, StatusTable()).worlds(np.array([0, 2]))
+    worlds.change(np.array([0, 1]), np.array([cluster.table.pods[f"default-{name}"].slot for name in "zx"]), -1)
+    # a1 is no part of any domain, whatever is on it; b is the only domain, and so the emptiest
+    assert worlds.verdict().which.tolist() == [0, 0]
+    worlds.change(np.array([0]), np.array([cluster.table.pods["default-x"].slot]), 1)
+    assert worlds.verdict().which.tolist() == [0, 0]
 
 
 # -- events

@@ -27,8 +27,8 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
     reads = Group.PODS | Group.LABELS | Group.PRESENCE | Group.NAMESPACES
     score_reads = reads
     in_range = True
-    pre_filter_state = "PreFilterInterPodAffinity"
-    pre_score_state = "PreScoreInterPodAffinity"
+    without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
 
     def __init__(self, args: InterPodAffinityArgs | None, cluster: Cluster) -> None:
         self._args = args or InterPodAffinityArgs()

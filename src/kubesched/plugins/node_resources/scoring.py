@@ -22,7 +22,7 @@ from kubesched.framework.nodes import Nodes
 from kubesched.framework.plugin import MAX_NODE_SCORE
 
 FULL: Final = 100
-LARGEST_REQUEST: Final = 2**62
+LARGEST: Final = 2**63 - 1
 _INT64: Final = 2**63
 
 Ints = NDArray[np.int64]
@@ -68,8 +68,7 @@ def terms_of(
     """
     terms = []
     for resource in resources:
-        # differs: upstream's sum with what others request may overflow
-        request = min(requests.get(resource.name, 0), LARGEST_REQUEST)
+        request = requests.get(resource.name, 0)
         if resource.name in NATIVE or (request and is_scalar_resource(resource.name)):
             code = table.resource(resource.name)
             terms.append(Term(code, request, resource.weight, assumed and code in (CPU, MEMORY)))
@@ -82,6 +81,9 @@ def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None
     for code, request, weight, assumed in terms:
         present = table.non_zero_requested if assumed else table.requested
         capacity, used = table.allocatable[code, rows], present[code, rows] + request
+        if request > LARGEST // 2:
+            # differs: upstream's sum may overflow; ours, here and for one row, stays at the largest number
+            used[used < 0] = LARGEST
         if devices and code in devices:
             here = capacity == 0
             capacity = np.where(here, devices[code].capacity[rows], capacity)
@@ -113,7 +115,8 @@ class Strategy(ABC):
             capacity = allocatable(code, row)
             if capacity:
                 present = table.non_zero_requested if assumed else table.requested
-                scored = of_use(present.item(code, row) + request, capacity)
+                used = present.item(code, row) + request
+                scored = of_use(used if used < LARGEST else LARGEST, capacity)
                 if scored or not ignores_zero:
                     total += scored * weight
                     weights += weight

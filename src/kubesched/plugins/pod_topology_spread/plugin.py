@@ -57,8 +57,8 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
     # the most that a question reads; each names its own share
     reads: ClassVar[int] = Group.PODS | Group.LABELS | Group.TAINTS | Group.PRESENCE
     score_reads: ClassVar[int] = reads
-    pre_filter_state: ClassVar[str] = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    pre_score_state: ClassVar[str] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    without_pre_filter: ClassVar[str] = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score: ClassVar[str] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
     in_range: ClassVar[bool] = True
 
     def __init__(self, args: PodTopologySpreadArgs | None, cluster: Cluster, gates: FeatureGates) -> None:
