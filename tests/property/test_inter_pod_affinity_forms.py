@@ -220,7 +220,8 @@ def compare(evaluator: Evaluator, cluster: Cluster, pod: PodInfo) -> None:
     feasible = evaluation.feasible()
     names = [name for name in plain.labels if feasible.mask[table.row_of[name]]]
     if names:
-        active = evaluation.active_scores()
+        evaluation.score()
+        active = [(score, weight) for score, weight in evaluation.pod_class.scores if not score.skip]
         assert bool(active) == bool(plain.weights())
         for score, _ in active:
             raw = {name: int(score.raw[table.row_of[name]]) for name in names}

@@ -175,7 +175,9 @@ class Judge:
         rows = np.flatnonzero(feasible.mask)
         result["scoreSkip"] = sorted(q.plugin.name for q in evaluation.pod_class.pre_scores if q.skip)
         raw, scores = {}, {}
-        for question, weight in evaluation.active_scores():
+        for question, weight in evaluation.pod_class.scores:
+            if question.skip:
+                continue
             if question.failure is not None:
                 break
             raw[question.plugin.name] = self._column(question.raw, rows)

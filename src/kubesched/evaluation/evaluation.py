@@ -4,38 +4,18 @@ From a pod's class to verdicts and scores. The steps are taken when they are ask
 valid until the table changes.
 """
 
-from collections.abc import Sequence
-
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.evaluation.pod_class import WORST, PodClass
+from kubesched.evaluation.pod_class import PodClass
+from kubesched.evaluation.scoring import Scoring, best_rows, score
 from kubesched.evaluation.worlds import Worlds
 from kubesched.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.framework.outcomes import NodeVerdicts
-from kubesched.framework.questions import Feasible, FilterQuestion, ScoreQuestion
-from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable
-
-
-class PreFiltered(msgspec.Struct, frozen=True):
-    """What PreFilter as a whole says: a rejection (or error), or a narrowing to some nodes by some plugins."""
-
-    rejection: Status | None = None
-    node_names: frozenset[str] | None = None
-    narrowing: tuple[str, ...] = ()
-    # the plugins that were asked, in order; a rejection may have kept others from being asked
-    asked: tuple[str, ...] = ()
-
-
-class Scoring(msgspec.Struct, frozen=True):
-    """What Score as a whole says: for every row (meaningful where feasible) `totals` plus `constant`, or a failure."""
-
-    totals: NDArray[np.int64]
-    constant: int = 0
-    failure: Status | None = None
+from kubesched.framework.questions import Feasible, FilterQuestion
+from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, unresolvable
 
 
 class Evaluation:
@@ -51,39 +31,9 @@ class Evaluation:
         self.pod_class = pod_class
         self.cycle = cycle
         cycle.what_if_source = self.what_if
-        self.pre_filtered = self._pre_filter()
+        self.pre_filtered = pod_class.pre_filter()
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
-
-    # -- PreFilter
-
-    # upstream: framework/runtime/framework.go, RunPreFilterPlugins (v1.36)
-    def _pre_filter(self) -> PreFiltered:
-        node_names: frozenset[str] | None = None
-        rejection: Status | None = None
-        narrowing: list[str] = []
-        asked: list[str] = []
-        for question in self.pod_class.pre_filters:
-            question.begin()
-            name = question.plugin.name
-            asked.append(name)
-            if question.skip:
-                continue
-            refused = question.rejection
-            if refused is not None:
-                if refused.code is Code.UNSCHEDULABLE:
-                    # the search goes on; the last such status wins
-                    rejection = refused
-                    continue
-                if refused.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-                    refused = error(f'running PreFilter plugin "{name}": {refused.message}').by(name)
-                return PreFiltered(refused, asked=tuple(asked))
-            if question.node_names is not None:
-                narrowing.append(name)
-                node_names = question.node_names if node_names is None else node_names & question.node_names
-                if not node_names:
-                    return PreFiltered(_nothing_left(narrowing), node_names, tuple(narrowing), tuple(asked))
-        return PreFiltered(rejection, node_names, tuple(narrowing), tuple(asked))
 
     # -- Filter
 
@@ -246,79 +196,17 @@ class Evaluation:
 
     # -- Score
 
-    def active_scores(self) -> list[tuple[ScoreQuestion, int]]:
-        """Return the scores that are not skipped for this pod, with their weights, brought up to date."""
-        feasible = self.feasible()
-        for question in self.pod_class.scoring:
-            question.prepare(feasible)
-        return [(question, weight) for question, weight in self.pod_class.scores if not question.skip]
-
     def score(self) -> Scoring:
         """Return the weighted total of every feasible row."""
-        active = self.active_scores()
-        failure = self._score_failure(active)
-        if failure is not None:
+        scoring = score(self.pod_class, self.feasible())
+        if scoring.failure is not None:
             # so that whoever failed is asked again for the next pod
             self.statuses.has_errors = True
-            return Scoring(np.zeros(0, np.int64), failure=failure)
-        if not self.pod_class.scores:
-            return Scoring(np.ones(self.table.size, np.int64))
-        base, normalized = split(active)
-        self.pod_class.refresh_base_scores(base)
-        totals = self.pod_class.base_scores
-        constant = 0
-        for question, weight in normalized:
-            scores = question.scores(self.feasible())
-            if isinstance(scores, Status):
-                self.statuses.has_errors = True
-                return Scoring(totals, failure=_out_of_range(scores))
-            if isinstance(scores, int):
-                constant += scores * weight
-            else:
-                totals = totals + scores * weight
-        return Scoring(totals, constant)
-
-    def _score_failure(self, active: Sequence[tuple[ScoreQuestion, int]]) -> Status | None:
-        """Return why the nodes cannot be scored: PreScore's failures first, in order."""
-        for question in self.pod_class.pre_scores:
-            if question.pre_score_failed and question.failure is not None:
-                name, message = question.plugin.name, question.failure.message
-                return error(f'running PreScore plugin "{name}": {message}').by(name)
-        for question, _ in active:
-            if question.failure is not None:
-                name, message = question.plugin.name, question.failure.message
-                return error(f'running Score plugins: plugin "{name}" failed with: {message}').by(name)
-        return None
+        return scoring
 
     def best_rows(self) -> NDArray[np.intp] | Status:
         """Return the feasible rows with the highest total, or why there are no totals."""
         scoring = self.score()
         if scoring.failure is not None:
             return scoring.failure
-        mask = self.feasible().mask
-        pod_class = self.pod_class
-        if mask is pod_class.passing and scoring.totals is pod_class.base_scores:
-            ranking = pod_class.ranking()
-        else:
-            ranking = np.where(mask, scoring.totals, WORST)
-        return np.flatnonzero(ranking == ranking.max())
-
-
-def split(
-    active: Sequence[tuple[ScoreQuestion, int]],
-) -> tuple[list[tuple[ScoreQuestion, int]], list[tuple[ScoreQuestion, int]]]:
-    """Return the scores whose raw values count as they are, and those that are normalised."""
-    base = [(question, weight) for question, weight in active if not question.normalized]
-    return base, [(question, weight) for question, weight in active if question.normalized]
-
-
-def _out_of_range(status: Status) -> Status:
-    """Return the failure for scores that are not between 0 and 100."""
-    return error(f"applying score defaultWeights on Score plugins: {status.message}").by(status.plugin)
-
-
-def _nothing_left(narrowing: Sequence[str]) -> Status:
-    """Return the rejection for plugins that together narrowed the search to no node at all."""
-    if len(narrowing) == 1:
-        return unresolvable(f"node(s) didn't satisfy plugin {narrowing[0]}")
-    return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}] simultaneously")
+        return best_rows(self.pod_class, self.feasible(), scoring.totals)

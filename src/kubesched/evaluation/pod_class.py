@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.changes import Group
 from kubesched.cluster.table import NodeTable
+from kubesched.evaluation.pre_filtering import PreFiltered, pre_filter
 from kubesched.framework.questions import FEW_ROWS, FilterQuestion, Question, ScoreQuestion
 from kubesched.framework.row_questions import RowFilterQuestion
 
@@ -35,6 +36,9 @@ class PodClass:
     ) -> None:
         self.table = table
         self.pre_filters = pre_filters
+        # the questions whose PreFilter outcome can change
+        self._deciding = [q for q in pre_filters if type(q).begin is not FilterQuestion.begin]
+        self._pre_filtered: PreFiltered | None = None
         self.filters = filters
         self.pre_scores = pre_scores
         self.scores = scores
@@ -56,6 +60,18 @@ class PodClass:
         self._whole_seq = -1
         self._ranking: NDArray[np.int64] = np.zeros(0, np.int64)
         self._ranking_seq = -1
+
+    def pre_filter(self) -> PreFiltered:
+        """Return what PreFilter as a whole says, its questions' outcomes brought up to date."""
+        known = self._pre_filtered
+        for question in self._deciding:
+            question.begin()
+            if question.rejection is not None or question.node_names is not None:
+                # otherwise it only says whether it is skipped, which makes no difference to the others
+                known = None
+        if known is None:
+            known = self._pre_filtered = pre_filter(self.pre_filters)
+        return known
 
     @property
     def narrowed(self) -> bool:

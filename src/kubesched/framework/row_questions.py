@@ -43,6 +43,9 @@ from kubesched.framework.verdict import Verdict
 OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEVICES
 
 
+# What scores that are the same everywhere were normalised for: any set of feasible rows.
+UNIFORM = object()
+
 T = TypeVar("T")
 
 
@@ -197,7 +200,9 @@ class RowScoreQuestion(ScoreQuestion):
         self.raw = raw
         present = self.table.present[: self.table.size]
         values = raw[present]
-        self._uniform = int(values[0]) if len(values) and bool((values == values[0]).all()) else None
+        # A normaliser of which nothing is known may look at how many scores there are.
+        same = self.plugin.in_range and len(values) > 0 and bool((values == values[0]).all())
+        self._uniform = int(values[0]) if same else None
 
     def catch_up(self, changes: Changes) -> None:
         """Ask the plugin about the changed rows."""
@@ -239,9 +244,10 @@ class RowScoreQuestion(ScoreQuestion):
         """Normalise the raw scores of the feasible rows, unless nothing moved since last time."""
         if not self.normalized:
             return self.raw
-        if self._scores_for != feasible.version:
+        wanted = feasible.version if self._uniform is None else UNIFORM
+        if self._scores_for != wanted:
             self._scores = self._normalize(feasible)
-            self._scores_for = feasible.version
+            self._scores_for = wanted
         return self._scores
 
     def _normalize(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:

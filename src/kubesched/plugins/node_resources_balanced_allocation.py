@@ -77,7 +77,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         terms = pod.derive(self._terms_of)
         if terms is None:
             return np.zeros(len(nodes), np.int64)
-        return balance_of_nodes(terms, tuple(uses(terms, nodes, self._devices.columns(terms))), len(nodes))
+        return balance_of_nodes(uses(terms, nodes, self._devices.columns(terms)), len(nodes))
 
     def _make_terms(self, pod: PodInfo) -> Terms | None:
         """Return the terms, or None for a pod that requests none of the resources."""

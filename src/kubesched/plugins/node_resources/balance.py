@@ -6,7 +6,7 @@ the integers which are cut off at the end are the same.
 
 # upstream: noderesources/balanced_allocation.go (v1.36)
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import sqrt
 from typing import Final
 
@@ -56,14 +56,15 @@ def _evenness(shares: Sequence[float]) -> int:
     return int((1 - deviation) * MAX_NODE_SCORE)
 
 
-def balance_of_nodes(terms: Terms, found: Sequence[Use], count: int) -> Ints:
-    """Return the scores of `count` nodes; `found` is the use of each term's resource."""
-    offered = [capacity != 0 for capacity, _, _ in found]
-    before, after = [], []
-    for (capacity, used, _), term, here in zip(found, terms, offered, strict=True):
-        divisor = np.where(here, capacity, 1).astype(np.float64)
-        before.append(_shares(used - term.request, divisor, here))
-        after.append(_shares(used, divisor, here))
+def balance_of_nodes(found: Iterable[Use], count: int) -> Ints:
+    """Return the scores of `count` nodes; `found` is the use of each resource."""
+    offered, before, after = [], [], []
+    for use in found:
+        here = use.capacity != 0
+        divisor = np.where(here, use.capacity, 1).astype(np.float64)
+        offered.append(here)
+        before.append(_shares(use.before, divisor, here))
+        after.append(_shares(use.used, divisor, here))
     improvement = _evenness_of_nodes(after, offered, count) - _evenness_of_nodes(before, offered, count)
     return HALF + (HALF + improvement) // 2
 

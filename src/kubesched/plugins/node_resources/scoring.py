@@ -51,9 +51,10 @@ class DeviceColumns(NamedTuple):
 
 
 class Use(NamedTuple):
-    """A term on many nodes: what there is, and what is used once the pod is there."""
+    """A term on many nodes: what there is, what is used, and what is used once the pod is there."""
 
     capacity: Ints
+    before: Ints
     used: Ints
     weight: int
 
@@ -79,16 +80,17 @@ def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None
     """Yield the use of each term's resource on the nodes; devices, by resource code, count where a node offers none."""
     table, rows = nodes.table, nodes.rows
     for code, request, weight, assumed in terms:
-        present = table.non_zero_requested if assumed else table.requested
-        capacity, used = table.allocatable[code, rows], present[code, rows] + request
-        if request > LARGEST // 2:
-            # differs: upstream's sum may overflow; ours, here and for one row, stays at the largest number
-            used[used < 0] = LARGEST
+        capacity = table.allocatable[code, rows]
+        before = (table.non_zero_requested if assumed else table.requested)[code, rows]
         if devices and code in devices:
             here = capacity == 0
             capacity = np.where(here, devices[code].capacity[rows], capacity)
-            used = np.where(here, devices[code].allocated[rows] + request, used)
-        yield Use(capacity, used, weight)
+            before = np.where(here, devices[code].allocated[rows], before)
+        used = before + request
+        if request > LARGEST // 2:
+            # differs: upstream's sum may overflow; ours, here and for one row, stays at the largest number
+            used[used < 0] = LARGEST
+        yield Use(capacity, before, used, weight)
 
 
 class Strategy(ABC):
@@ -133,7 +135,7 @@ class Strategy(ABC):
         """Return the scores of `count` nodes."""
         totals = np.zeros(count, np.int64)
         weights = np.zeros(count, np.int64)
-        for capacity, used, weight in found:
+        for capacity, _, used, weight in found:
             counts = capacity != 0
             scored = self.of_uses(used, capacity if counts.all() else np.where(counts, capacity, 1))
             if self.ignores_zero:
@@ -151,11 +153,10 @@ class Strategy(ABC):
     def score_together(self, terms: Terms, nodes: Nodes) -> int:
         """Return the score of all nodes taken as one, which is asked once for what the terms request."""
         total = weights = 0
-        for (capacity, used, weight), term in zip(uses(terms, nodes), terms, strict=True):
+        for (capacity, before, _, weight), term in zip(uses(terms, nodes), terms, strict=True):
             offered = int(capacity.sum())
             if offered:
-                present = int((used - term.request)[capacity != 0].sum())
-                scored = self.of_use(present + term.request, offered)
+                scored = self.of_use(int(before[capacity != 0].sum()) + term.request, offered)
                 if scored or not self.ignores_zero:
                     total += scored * weight
                     weights += weight

@@ -1,0 +1,92 @@
+"""Score as a whole: the weighted total of every feasible row.
+
+From the score questions of a pod's class and the feasible rows to totals. Scores that count as they are have been
+summed up in the class already; normalised ones are added here, and one that is the same everywhere is only a number.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.evaluation.pod_class import WORST, PodClass
+from kubesched.framework.questions import Feasible, ScoreQuestion
+from kubesched.framework.status import Status, error
+
+Weighted = tuple[ScoreQuestion, int]
+
+
+class Scoring(msgspec.Struct, frozen=True):
+    """What Score as a whole says: for every row (meaningful where feasible) `totals` plus `constant`, or a failure."""
+
+    totals: NDArray[np.int64]
+    constant: int = 0
+    failure: Status | None = None
+
+
+# upstream: framework/runtime/framework.go, RunPreScorePlugins, RunScorePlugins (v1.36)
+def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
+    """Return the weighted totals."""
+    if not pod_class.scores and not pod_class.pre_scores:
+        return Scoring(np.ones(pod_class.table.size, np.int64))
+    failed = False
+    for question in pod_class.scoring:
+        question.prepare(feasible)
+        failed = failed or question.failure is not None
+    failure = _failure(pod_class) if failed else None
+    if failure is not None:
+        return Scoring(np.zeros(0, np.int64), failure=failure)
+    if not pod_class.scores:
+        return Scoring(np.ones(pod_class.table.size, np.int64))
+    base: list[Weighted] = []
+    normalized: list[Weighted] = []
+    for weighted in pod_class.scores:
+        question = weighted[0]
+        if not question.skip:
+            (normalized if question.normalized else base).append(weighted)
+    pod_class.refresh_base_scores(base)
+    return _added(pod_class.base_scores, normalized, feasible)
+
+
+def _added(base_scores: NDArray[np.int64], normalized: Sequence[Weighted], feasible: Feasible) -> Scoring:
+    """Return the totals with the normalised scores added."""
+    totals = base_scores
+    constant = 0
+    for question, weight in normalized:
+        scores = question.scores(feasible)
+        if isinstance(scores, Status):
+            message = f"applying score defaultWeights on Score plugins: {scores.message}"
+            return Scoring(totals, failure=error(message).by(scores.plugin))
+        if isinstance(scores, int):
+            constant += scores * weight
+        elif totals is base_scores:
+            totals = scores * weight
+            totals += base_scores
+        else:
+            totals += scores * weight
+    return Scoring(totals, constant)
+
+
+def _failure(pod_class: PodClass) -> Status | None:
+    """Return why the nodes cannot be scored: PreScore's failures first, in order."""
+    for question in pod_class.pre_scores:
+        if question.pre_score_failed and question.failure is not None:
+            name, message = question.plugin.name, question.failure.message
+            return error(f'running PreScore plugin "{name}": {message}').by(name)
+    for question, _ in pod_class.scores:
+        if question.failure is not None and not question.skip:
+            name, message = question.plugin.name, question.failure.message
+            return error(f'running Score plugins: plugin "{name}" failed with: {message}').by(name)
+    return None
+
+
+def best_rows(pod_class: PodClass, feasible: Feasible, totals: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the feasible rows with the highest total."""
+    if totals is pod_class.base_scores and feasible.mask is pod_class.passing:
+        ranking = pod_class.ranking()
+    elif feasible.count == len(totals):
+        ranking = totals
+    else:
+        ranking = np.where(feasible.mask, totals, WORST)
+    return np.flatnonzero(ranking == ranking.max())
