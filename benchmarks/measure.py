@@ -16,7 +16,6 @@ from kubesched.scheduling.diagnosis import diagnose
 from kubesched.scheduling.engine import Engine, build_engine
 from kubesched.scheduling.post_filter import run_post_filter
 
-
 # so that large clusters fit into memory
 MOST_PLACED = 300_000
 

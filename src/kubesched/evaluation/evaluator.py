@@ -17,8 +17,11 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.framework.status import StatusTable
 
+# How much is remembered: so many classes and questions, but of large clusters only so many cells of columns.
 CLASSES = 2048
 QUESTIONS = 4096
+CELLS = 10_000_000
+FEWEST = 64
 # Statuses are indexed by 16-bit integers; past this many everything cached is dropped and numbering starts again.
 STATUSES = 30_000
 
@@ -103,6 +106,9 @@ class Evaluator:
         scores: Sequence[tuple[Hashable, ScoreQuestion]],
     ) -> None:
         """Remember the questions that may be kept, and the class if all of them may."""
+        size = max(1, self.cluster.table.size)
+        self._classes.limit = min(CLASSES, max(FEWEST, CELLS // size))
+        self._filters.limit = self._scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
         for filter_key, filter_question in filters:
             if filter_key is not None:
                 self._filters.put(filter_key, filter_question)
@@ -120,7 +126,8 @@ class Evaluator:
         if key is UNCACHED:
             return None, self._questioner.filter_question(plugin, pod, cycle)
         known = self._filters.get((index, key))
-        return (index, key), known or self._questioner.filter_question(plugin, pod, cycle)
+        # what is kept outlives the cycle, so it gets a state of its own
+        return (index, key), known or self._questioner.filter_question(plugin, pod, CycleState())
 
     def _score_question(
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
@@ -130,7 +137,7 @@ class Evaluator:
         if key is UNCACHED:
             return None, self._questioner.score_question(plugin, pod, cycle)
         known = self._scores.get((index, key))
-        return (index, key), known or self._questioner.score_question(plugin, pod, cycle)
+        return (index, key), known or self._questioner.score_question(plugin, pod, CycleState())
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)

@@ -9,6 +9,7 @@ Filters and scores that look at several rows at once (spreading, affinity) stay 
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,15 @@ from numpy.typing import NDArray
 from kubesched.cluster.changes import Group
 from kubesched.cluster.table import NodeTable
 from kubesched.evaluation.pre_filtering import PreFiltered, pre_filter
+from kubesched.framework.plugin import MAX_NODE_SCORE
 from kubesched.framework.questions import FEW_ROWS, FilterQuestion, Question, ScoreQuestion
 from kubesched.framework.row_questions import RowFilterQuestion
 
 # the rank of a row that is not feasible
-WORST = np.iinfo(np.int64).min
+WORST = -(2**31)
+
+# 32-bit or 64-bit integers
+Totals = NDArray[Any]
 
 
 class PodClass:
@@ -54,11 +59,14 @@ class PodClass:
         self.passing_seq = -1
         # another object whenever `passing` may differ; questions are shared, so no two classes may have an equal one
         self.passing_version = object()
-        self.base_scores: NDArray[np.int64] = np.zeros(0, np.int64)
+        # half the memory unless weights are enormous
+        highest = MAX_NODE_SCORE * sum(weight for _, weight in scores)
+        self._dtype: type[np.int32] | type[np.int64] = np.int32 if highest < 2**30 else np.int64
+        self.base_scores: Totals = np.zeros(0, self._dtype)
         self.base_seq = -1
         # the newest sequence number at which one of the two was made as a whole
         self._whole_seq = -1
-        self._ranking: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._ranking: Totals = np.zeros(0, self._dtype)
         self._ranking_seq = -1
 
     def pre_filter(self) -> PreFiltered:
@@ -115,9 +123,9 @@ class PodClass:
             return
         rows = self._changed_rows([question for question, _ in active], self.base_seq, Group.NOTHING)
         if rows is None or len(self.base_scores) != self.table.size:
-            self.base_scores = np.zeros(self.table.size, np.int64)
+            self.base_scores = np.zeros(self.table.size, self._dtype)
             for question, weight in active:
-                self.base_scores += question.raw * weight
+                self.base_scores += np.multiply(question.raw, weight, dtype=self._dtype)
             self._whole_seq = seq
         elif rows:
             base = self.base_scores
@@ -126,7 +134,7 @@ class PodClass:
                 base[row] = sum(int(column[row]) * weight for column, weight in columns)
         self.base_seq = seq
 
-    def ranking(self) -> NDArray[np.int64]:
+    def ranking(self) -> Totals:
         """Return `base_scores` where a row passes and WORST elsewhere; both must be up to date."""
         since, seq = self._ranking_seq, self.table.log.seq
         if since == seq:

@@ -34,10 +34,10 @@ V = TypeVar("V")
 class Recent(Generic[V]):
     """A dictionary of bounded size that forgets what was not used for longest."""
 
-    __slots__ = ("_entries", "_limit")
+    __slots__ = ("_entries", "limit")
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
+        self.limit = limit
         self._entries: OrderedDict[Hashable, V] = OrderedDict()
 
     def __len__(self) -> int:
@@ -53,7 +53,7 @@ class Recent(Generic[V]):
     def put(self, key: Hashable, value: V) -> None:
         """Keep an entry."""
         self._entries[key] = value
-        if len(self._entries) > self._limit:
+        while len(self._entries) > self.limit:
             self._entries.popitem(last=False)
 
     def clear(self) -> None:

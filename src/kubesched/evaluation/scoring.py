@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.evaluation.pod_class import WORST, PodClass
+from kubesched.evaluation.pod_class import WORST, PodClass, Totals
 from kubesched.framework.questions import Feasible, ScoreQuestion
 from kubesched.framework.status import Status, error
 
@@ -20,7 +20,7 @@ Weighted = tuple[ScoreQuestion, int]
 class Scoring(msgspec.Struct, frozen=True):
     """What Score as a whole says: for every row (meaningful where feasible) `totals` plus `constant`, or a failure."""
 
-    totals: NDArray[np.int64]
+    totals: Totals
     constant: int = 0
     failure: Status | None = None
 
@@ -49,9 +49,9 @@ def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
     return _added(pod_class.base_scores, normalized, feasible)
 
 
-def _added(base_scores: NDArray[np.int64], normalized: Sequence[Weighted], feasible: Feasible) -> Scoring:
+def _added(base_scores: Totals, normalized: Sequence[Weighted], feasible: Feasible) -> Scoring:
     """Return the totals with the normalised scores added."""
-    totals = base_scores
+    totals: Totals = base_scores
     constant = 0
     for question, weight in normalized:
         scores = question.scores(feasible)
@@ -81,7 +81,7 @@ def _failure(pod_class: PodClass) -> Status | None:
     return None
 
 
-def best_rows(pod_class: PodClass, feasible: Feasible, totals: NDArray[np.int64]) -> NDArray[np.intp]:
+def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> NDArray[np.intp]:
     """Return the feasible rows with the highest total."""
     if totals is pod_class.base_scores and feasible.mask is pod_class.passing:
         ranking = pod_class.ranking()

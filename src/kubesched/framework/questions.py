@@ -167,7 +167,8 @@ class ScoreQuestion(Question):
         self.failure: Status | None = None
         # whose failure it is: PreScore's, or Score's
         self.pre_score_failed = True
-        self.raw: NDArray[np.int64] = np.zeros(0, np.int64)
+        # integers, of the smallest kind that holds them
+        self.raw: NDArray[Any] = np.zeros(0, np.int64)
 
     def prepare(self, feasible: Feasible) -> None:
         """Bring `raw`, `skip` and `failure` up to date for a set of feasible rows."""

@@ -197,7 +197,8 @@ class RowScoreQuestion(ScoreQuestion):
         if isinstance(raw, Status):
             self.failure = raw.by(self.plugin.name)
             return
-        self.raw = raw
+        # scores that count as they are lie between 0 and 100
+        self.raw = raw if self.normalized else raw.astype(np.int16)
         present = self.table.present[: self.table.size]
         values = raw[present]
         # A normaliser of which nothing is known may look at how many scores there are.
