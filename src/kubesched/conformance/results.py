@@ -14,7 +14,7 @@ from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.framework.extenders import is_interested
-from kubesched.framework.plugin import PreEnqueuePlugin
+from kubesched.framework.plugin import PlanningPlugin, PreEnqueuePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, Status
 from kubesched.scheduling.decision import NO_NODES
@@ -202,6 +202,10 @@ class Judge:
             result["chosen"] = result["nominated"]
         elif result.get("best"):
             result["chosen"] = result["best"][0]
+        for plugin in self.profile.plugins.values():
+            if isinstance(plugin, PlanningPlugin) and "chosen" in result:
+                cycle, pod = self.evaluation.cycle, self.evaluation.pod
+                result.update(plugin.describe_plan(cycle, pod, result["chosen"]))
 
     # -- failing
 

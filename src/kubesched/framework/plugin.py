@@ -8,8 +8,8 @@ pod and on the column groups in `reads`; its columns are then kept and caught up
 plugin that does not is asked anew in every cycle.
 """
 
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,6 +203,14 @@ class PermitPlugin(Plugin):
 
     def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
         """Return the permission."""
+        raise NotImplementedError
+
+
+class PlanningPlugin(Plugin):
+    """Makes a plan for a node (volumes to bind, devices to allocate) that people want to see."""
+
+    def describe_plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
+        """Return the plan for a feasible node in the conformance corpus' form (`volumes`, `allocations`)."""
         raise NotImplementedError
 
 

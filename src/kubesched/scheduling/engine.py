@@ -14,6 +14,7 @@ from kubesched.evaluation.evaluator import Evaluator
 from kubesched.framework.effects import RecordingEffects
 from kubesched.framework.profile import Profile, compile_profiles
 from kubesched.framework.registry import Registry
+from kubesched.framework.waits import NoWaits
 from kubesched.plugins.in_tree import in_tree_registry
 
 
@@ -30,7 +31,7 @@ class Engine:
             for name in registry:
                 everything.adopt(registry, name)
         self.profiles: dict[str, Profile] = compile_profiles(
-            loaded, everything, {"cluster": self.cluster, "effects": self.effects}
+            loaded, everything, {"cluster": self.cluster, "effects": self.effects, "waits": NoWaits()}
         )
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 

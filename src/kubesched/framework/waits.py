@@ -1,0 +1,43 @@
+"""Waiting for the world, as plugins' coroutines do it: on any event loop, and in virtual time.
+
+From PreBind to whoever runs it. A plugin waits until something is true of the cluster; it is asked again whenever
+objects of the kinds it named change, and gives up after a time that is measured on the clock of the waits.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class TimedOut(Exception):  # noqa: N818 - it is told, not raised in error
+    """What was waited for did not come about in time."""
+
+
+class Waits(Protocol):
+    """How to wait."""
+
+    def now(self) -> float:
+        """Return the time in seconds; only differences mean anything."""
+
+    async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
+        """Return the first answer of `check` that is not None.
+
+        It is asked at once and after every change of an object of one of the kinds; whatever it raises ends the wait.
+        Raises TimedOut if there is no answer in time.
+        """
+
+
+class NoWaits:
+    """Waits that never wait: what is not true at once has timed out. For engines without a loop."""
+
+    def now(self) -> float:
+        """Return a time that stands still."""
+        return 0.0
+
+    async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
+        """Return the answer if there is one now."""
+        answer = check()
+        if answer is None:
+            raise TimedOut
+        return answer
