@@ -1,0 +1,163 @@
+"""Is an event worth another attempt? What plugins registered for, asked once per kind of pod.
+
+From an event and a rejected pod to a strategy: stay, try again after the backoff, or at once. Hints are asked once per
+(event, plugin, template and labels), not per pod; one that raises counts as "try again".
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
+from typing import Any, NamedTuple
+
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.events import (
+    Action,
+    ClusterEvent,
+    Hint,
+    HintFunction,
+    Resource,
+    registrations_for_extenders,
+)
+from kubesched.framework.profile import Profile
+from kubesched.queue.queued_pod import QueuedPod
+
+WILDCARD = ClusterEvent(Resource.WILDCARD, Action.ALL)
+
+
+class Strategy(Enum):
+    """What an event does for a pod."""
+
+    SKIP = "skip"
+    AFTER_BACKOFF = "after backoff"
+    IMMEDIATELY = "immediately"
+
+
+class Registered(NamedTuple):
+    """A plugin's registration."""
+
+    event: ClusterEvent
+    plugin: str
+    hint: HintFunction | None
+
+
+# Under this name the queue remembers that an extender rejected a pod.
+EXTENDER = "Extender"
+
+
+def registrations_of(profile: Profile, *, extenders: bool, pod_groups: bool) -> tuple[Registered, ...]:
+    """Return what the plugins of a profile registered for, and extenders, which cannot say what helps them.
+
+    A node that is added under a taint matters when the taint goes, so who registers for added nodes hears of taints
+    too.
+    """
+    found = []
+    if extenders:
+        for registration in registrations_for_extenders(pod_groups=pod_groups):
+            found.append(Registered(registration.event, EXTENDER, None))
+    for plugin in profile.plugins.values():
+        for registration in plugin.events_to_register():
+            event = registration.event
+            if event.resource == Resource.NODE and event.action & Action.ADD:
+                event = ClusterEvent(event.resource, event.action | Action.UPDATE_NODE_TAINT)
+            found.append(Registered(event, plugin.name, registration.hint))
+    return tuple(found)
+
+
+class Requeueing:
+    """Asks the hints of all profiles."""
+
+    def __init__(self, profiles: Mapping[str, Profile], *, extenders: bool = False, pod_groups: bool = False) -> None:
+        self._registered = {
+            name: registrations_of(profile, extenders=extenders, pod_groups=pod_groups)
+            for name, profile in profiles.items()
+        }
+
+    def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
+        """Return what a plugin registered for, in any profile."""
+        return tuple(
+            registered.event
+            for registrations in self._registered.values()
+            for registered in registrations
+            if registered.plugin == plugin
+        )
+
+    def of_interest(self, event: ClusterEvent) -> bool:
+        """Return whether any plugin registered for an event."""
+        return is_wildcard(event) or any(
+            registered.event.matches(event)
+            for registrations in self._registered.values()
+            for registered in registrations
+        )
+
+    def asking(self, event: ClusterEvent, old: Any, new: Any) -> "EventHints":
+        """Return the hints about one event, each asked once per kind of pod."""
+        matching = {
+            name: [registered for registered in registrations if registered.event.matches(event)]
+            for name, registrations in self._registered.items()
+        }
+        return EventHints(event, old, new, matching)
+
+
+class EventHints:
+    """The hints about one event."""
+
+    def __init__(self, event: ClusterEvent, old: Any, new: Any, matching: Mapping[str, Sequence[Registered]]) -> None:
+        self._event = event
+        self._old = old
+        self._new = new
+        self._matching = matching
+        self._about = {obj.uid for obj in (old, new) if isinstance(obj, PodInfo)}
+        self._answers: dict[tuple[Any, ...], Hint] = {}
+
+    # upstream: backend/queue/scheduling_queue.go, isPodWorthRequeuing (v1.36)
+    def strategy(self, queued: QueuedPod) -> Strategy:
+        """Return what the event does for a pod that was rejected."""
+        if not queued.rejected:
+            return Strategy.AFTER_BACKOFF
+        if is_wildcard(self._event):
+            about_it = self._new is None or (isinstance(self._new, PodInfo) and self._new.uid == queued.uid)
+            return Strategy.AFTER_BACKOFF if about_it else Strategy.SKIP
+        registrations = self._matching.get(queued.pod.spec.scheduler_name)
+        if registrations is None:
+            return Strategy.AFTER_BACKOFF
+        found = Strategy.SKIP
+        for registered in registrations:
+            pending = registered.plugin in queued.pending_plugins
+            if not pending and registered.plugin not in queued.unschedulable_plugins:
+                continue
+            if self._hint(registered, queued.pod) is Hint.QUEUE_SKIP:
+                continue
+            if pending:
+                return Strategy.IMMEDIATELY
+            if not queued.pending_plugins:
+                return Strategy.AFTER_BACKOFF
+            found = Strategy.AFTER_BACKOFF
+        return found
+
+    def _hint(self, registered: Registered, pod: PodInfo) -> Hint:
+        if registered.hint is None:
+            return Hint.QUEUE
+        if pod.uid in self._about:
+            return _ask(registered.hint, pod, self._old, self._new)
+        key = (registered, id(pod.digest), pod.terminating, tuple(sorted(pod.labels.items())))
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = _ask(registered.hint, pod, self._old, self._new)
+        return answer
+
+
+def _ask(hint: HintFunction, pod: PodInfo, old: Any, new: Any) -> Hint:
+    try:
+        return hint(pod, old, new)
+    except Exception:
+        # An attempt in vain costs less than a pod that is forgotten.
+        return Hint.QUEUE
+
+
+def is_wildcard(event: ClusterEvent) -> bool:
+    """Return whether an event stands for anything."""
+    return event.resource == Resource.WILDCARD and event.action == Action.ALL
+
+
+def matches_any(event: ClusterEvent, registered: Iterable[ClusterEvent]) -> bool:
+    """Return whether any registration covers an event."""
+    return any(registration.matches(event) for registration in registered)

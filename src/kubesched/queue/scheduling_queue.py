@@ -1,0 +1,302 @@
+"""The scheduling queue: every pod that waits for a node, in exactly one place.
+
+                     refused                        an event of the gating plugin
+      add ──PreEnqueue──────────▶ GATED ───────────────────PreEnqueue────────────┐
+             │ passes                                                            │ passes
+             ▼                                                                   ▼
+          ACTIVE ◀──────────────────────────────────────────────────────────── ACTIVE
+          ▲  ▲ │ pop: by QueueSort
+          │  │ ▼
+          │  │ IN_FLIGHT ──bound, skipped, deleted──▶ GONE
+          │  │   │ │ rejected, and nothing that happened meanwhile helps
+          │  │   │ └───────────────▶ UNSCHEDULABLE ──event with a hint, flush after 5 min──▶ BACKOFF or ACTIVE
+          │  │   │ an error, or something that happened meanwhile helps
+          │  │   ▼
+          │  └─ BACKOFF   (until the backoff is over; rejected pods are popped earlier if ACTIVE is empty)
+          └──── any place, by `activate`
+
+From pods and cluster events to the next pod to schedule. Pods are known by UID: one that is re-created under its name
+is another pod. Time comes in as `now`; the queue has no clock of its own and never waits.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kubesched.cluster.nominations import Nominations
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.events import ClusterEvent
+from kubesched.framework.plugin import PreEnqueuePlugin
+from kubesched.framework.profile import Profile
+from kubesched.framework.status import Code
+from kubesched.queue.arithmetic import BackoffPolicy
+from kubesched.queue.in_flight import InFlight
+from kubesched.queue.queued_pod import NEVER, Place, QueuedPod
+from kubesched.queue.requeueing import WILDCARD, Requeueing, Strategy, is_wildcard, matches_any
+from kubesched.queue.waiting import Waiting
+
+FLUSH_AFTER_SECONDS = 300.0
+
+
+class QueueOptions(msgspec.Struct, frozen=True):
+    """How pods wait; `pop_from_backoff` is the gate SchedulerPopFromBackoffQ."""
+
+    backoff: BackoffPolicy = BackoffPolicy()
+    max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
+    pop_from_backoff: bool = True
+
+
+class SchedulingQueue:
+    """Pods that wait and pods in flight; see the module's text for how they move."""
+
+    def __init__(
+        self,
+        profiles: Mapping[str, Profile],
+        nominations: Nominations,
+        requeueing: Requeueing,
+        options: QueueOptions | None = None,
+    ) -> None:
+        self.options = options or QueueOptions()
+        self._profiles = profiles
+        self._nominations = nominations
+        self._requeueing = requeueing
+        self._waiting = Waiting(profiles, self.options.backoff)
+        self._in_flight = InFlight()
+
+    # -- reading
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """Return the pod under a UID, wherever it is."""
+        return self._waiting.get(uid) or self._in_flight.get(uid)
+
+    def pods(self) -> list[QueuedPod]:
+        """Return all pods."""
+        return [*self._waiting, *self._in_flight]
+
+    def counts(self) -> Counter[Place]:
+        """Return how many pods are in each place."""
+        return Counter(queued.place for queued in self.pods())
+
+    def validate(self) -> None:
+        """Raise AssertionError unless every pod is in exactly one place and says so."""
+        self._waiting.validate()
+        for queued in self._in_flight:
+            assert queued.place is Place.IN_FLIGHT, f"{queued!r} is kept in flight"
+            assert self._waiting.get(queued.uid) is None, f"{queued!r} is in two places"
+        assert self._in_flight or not self._in_flight.kept_events, "events are kept for nobody"
+
+    # -- pods come, change and go
+
+    def add(self, pod: PodInfo, now: float) -> None:
+        """Take in a new pod; one that is known already counts as an update."""
+        self.update(pod, (), now)
+
+    def update(self, pod: PodInfo, events: Iterable[ClusterEvent], now: float) -> None:
+        """Replace a pod's object; `events` are what the update stands for. An unknown pod is taken in."""
+        queued = self.get(pod.uid)
+        if queued is None:
+            queued = QueuedPod(pod, now)
+            if self._activate(queued, now):
+                self._renominate(pod)
+            return
+        old, queued.pod = queued.pod, pod
+        if queued.place is Place.IN_FLIGHT:
+            for event in events:
+                self._in_flight.note(event, old, pod)
+            return
+        if queued.place is not Place.GATED:
+            self._renominate(pod)
+        if queued.place in (Place.ACTIVE, Place.BACKOFF):
+            self._waiting.put(queued, queued.place)
+            return
+        for event in events:
+            strategy = self._requeueing.asking(event, old, pod).strategy(queued)
+            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now):
+                self._renominate(pod)
+                return
+
+    def delete(self, uid: str) -> None:
+        """Forget a pod; whatever its attempt comes to, if one is under way, is of no interest any more."""
+        self._nominations.remove(uid)
+        queued = self.get(uid)
+        if queued is not None:
+            self._in_flight.end(uid)
+            self._waiting.remove(queued)
+            queued.place = Place.GONE
+
+    # -- scheduling
+
+    def pop(self) -> QueuedPod | None:
+        """Return the next pod to schedule, now in flight, or None if there is none."""
+        queued = self._waiting.active.pop()
+        if queued is None and self.options.pop_from_backoff:
+            # Better an early attempt than an idle scheduler; pods that failed with an error wait all the same.
+            queued = self._waiting.backoff.pop()
+        if queued is not None:
+            queued.place = Place.IN_FLIGHT
+            queued.attempts += 1
+            queued.forget_rejections()
+            self._in_flight.begin(queued)
+        return queued
+
+    def done(self, uid: str) -> None:
+        """End an attempt after which the pod needs the queue no more."""
+        queued = self._in_flight.get(uid)
+        if queued is not None:
+            self._in_flight.end(uid)
+            queued.place = Place.GONE
+
+    # upstream: backend/queue/scheduling_queue.go, AddUnschedulableIfNotPresent (v1.36)
+    def fail(self, queued: QueuedPod, now: float) -> None:
+        """End an attempt that failed; `queued` says who rejected the pod, nobody if it was an error."""
+        if queued.place is not Place.IN_FLIGHT:
+            # deleted meanwhile
+            return
+        if queued.rejected:
+            queued.unschedulable_count += 1
+            queued.consecutive_errors = 0
+        else:
+            queued.consecutive_errors += 1
+        queued.timestamp = now
+        queued.backoff_expiry = None
+        queued.was_flushed = False
+        queued.flushed_at = NEVER
+        strategy = self._strategy_after_flight(queued)
+        self._in_flight.end(queued.uid)
+        self._renominate(queued.pod)
+        if strategy is Strategy.SKIP:
+            self._waiting.put(queued, Place.UNSCHEDULABLE)
+        else:
+            self._requeue(queued, strategy, now)
+
+    def _strategy_after_flight(self, queued: QueuedPod) -> Strategy:
+        """Return what the events since the pod was popped do for it."""
+        if not queued.rejected:
+            return Strategy.AFTER_BACKOFF
+        found = Strategy.SKIP
+        for event, old, new in self._in_flight.since(queued.uid):
+            strategy = self._requeueing.asking(event, old, new).strategy(queued)
+            if strategy is Strategy.IMMEDIATELY:
+                return strategy
+            if strategy is Strategy.AFTER_BACKOFF:
+                if not queued.pending_plugins:
+                    return strategy
+                found = strategy
+        return found
+
+    # -- events and time
+
+    def on_event(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        now: float,
+        concerns: Callable[[PodInfo], bool] | None = None,
+    ) -> int:
+        """Move the pods that an event helps; `concerns` leaves some out. Return how many were moved."""
+        if not self._requeueing.of_interest(event):
+            return 0
+        parked = list(self._waiting.parked.values())
+        candidates = [queued for queued in parked if concerns is None or concerns(queued.pod)]
+        moved = self._move(candidates, event, old, new, now)
+        self._in_flight.note(event, old, new)
+        return moved
+
+    def _move(self, candidates: Iterable[QueuedPod], event: ClusterEvent, old: Any, new: Any, now: float) -> int:
+        hints = self._requeueing.asking(event, old, new)
+        moved = 0
+        for queued in candidates:
+            gated = queued.place is Place.GATED
+            if gated and not is_wildcard(event) and not matches_any(event, queued.gating_events):
+                continue
+            strategy = hints.strategy(queued)
+            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now):
+                moved += 1
+                if gated:
+                    self._renominate(queued.pod)
+        return moved
+
+    def activate(self, uids: Iterable[str], now: float) -> None:
+        """Try pods again at once; one in flight is tried again when its attempt has failed."""
+        for uid in uids:
+            queued = self.get(uid)
+            if queued is None or queued.place is Place.ACTIVE:
+                continue
+            if queued.place is Place.IN_FLIGHT:
+                self._in_flight.note(WILDCARD, None, queued.pod)
+            else:
+                self._activate(queued, now)
+
+    def flush(self, now: float) -> int:
+        """Move pods whose backoff is over, or that have been unschedulable for too long; return how many."""
+        moved = 0
+        for heap in (self._waiting.backoff, self._waiting.error_backoff):
+            while (queued := heap.peek()) is not None and not self._waiting.is_backing_off(queued, now):
+                moved += self._activate(queued, now)
+        limit = self.options.max_in_unschedulable_seconds
+        parked = self._waiting.parked.values()
+        stale = [queued for queued in parked if now - max(queued.timestamp, queued.flushed_at) > limit]
+        for queued in stale:
+            queued.was_flushed = True
+            queued.flushed_at = now
+        return moved + self._move(stale, WILDCARD, None, None, now)
+
+    # -- moving
+
+    def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float) -> bool:
+        """Move a pod to where its strategy says; return whether it can be scheduled from there."""
+        backing_off = strategy is Strategy.AFTER_BACKOFF and self._waiting.is_backing_off(queued, now)
+        if not backing_off:
+            return self._activate(queued, now)
+        if self.options.pop_from_backoff and not self._passes_pre_enqueue(queued):
+            return False
+        self._waiting.put(queued, Place.BACKOFF)
+        return True
+
+    def _activate(self, queued: QueuedPod, now: float) -> bool:
+        """Move a pod to the active queue if PreEnqueue lets it; return whether it did."""
+        # who could be popped from the backoff queue has passed already
+        passed = queued.place is Place.BACKOFF and self.options.pop_from_backoff
+        if not passed and not self._passes_pre_enqueue(queued):
+            return False
+        if queued.initial_attempt_at is None:
+            queued.initial_attempt_at = now
+        self._waiting.put(queued, Place.ACTIVE)
+        return True
+
+    # -- PreEnqueue and nominations
+
+    def _passes_pre_enqueue(self, queued: QueuedPod) -> bool:
+        """Return whether PreEnqueue lets the pod in; if not, it is gated by a plugin that is asked first next time."""
+        profile = self._profiles.get(queued.pod.spec.scheduler_name)
+        plugins = list(profile.pre_enqueue) if profile is not None else []
+        plugins.sort(key=lambda plugin: plugin.name != queued.gating_plugin)
+        for plugin in plugins:
+            if _refuses(plugin, queued.pod):
+                queued.unschedulable_plugins.add(plugin.name)
+                queued.gating_plugin = plugin.name
+                queued.gating_events = self._requeueing.events_of(plugin.name)
+                queued.was_flushed = False
+                self._waiting.put(queued, Place.GATED)
+                return False
+        queued.gating_plugin = ""
+        queued.gating_events = ()
+        return True
+
+    def _renominate(self, pod: PodInfo) -> None:
+        """Bring the nomination in line with the status of a pod that is not held back."""
+        nominated = pod.status.nominated_node_name
+        if nominated and self._nominations.node_of(pod.uid) != nominated:
+            self._nominations.add(pod, nominated)
+
+
+def _refuses(plugin: PreEnqueuePlugin, pod: PodInfo) -> bool:
+    """Return whether PreEnqueue holds a pod back; a plugin that raises does, and is asked again."""
+    try:
+        status = plugin.pre_enqueue(pod)
+    except Exception:
+        return True
+    return status is not None and status.code is not Code.SUCCESS
