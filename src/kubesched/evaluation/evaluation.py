@@ -196,17 +196,24 @@ class Evaluation:
 
     # -- Score
 
-    def score(self) -> Scoring:
-        """Return the weighted total of every feasible row."""
-        scoring = score(self.pod_class, self.feasible())
+    def score(self, feasible: Feasible | None = None) -> Scoring:
+        """Return the weighted total of every feasible row, or of fewer rows."""
+        scoring = score(self.pod_class, feasible or self.feasible())
         if scoring.failure is not None:
             # so that whoever failed is asked again for the next pod
             self.statuses.has_errors = True
         return scoring
 
-    def best_rows(self) -> NDArray[np.intp] | Status:
-        """Return the feasible rows with the highest total, or why there are no totals."""
-        scoring = self.score()
+    def best_rows(
+        self, feasible: Feasible | None = None, added: NDArray[np.int64] | None = None
+    ) -> NDArray[np.intp] | Status:
+        """Return the feasible rows (or of fewer rows those) with the highest total, or why there are no totals.
+
+        `added` is what others than plugins add to the totals.
+        """
+        feasible = feasible or self.feasible()
+        scoring = self.score(feasible)
         if scoring.failure is not None:
             return scoring.failure
-        return best_rows(self.pod_class, self.feasible(), scoring.totals)
+        totals = scoring.totals if added is None else scoring.totals + added
+        return best_rows(self.pod_class, feasible, totals)

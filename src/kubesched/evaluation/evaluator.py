@@ -11,11 +11,12 @@ from kubesched.cluster.pod_info import PodInfo
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.pod_class import PodClass
 from kubesched.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
+from kubesched.framework.answers import failed
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.questions import FilterQuestion, ScoreQuestion
-from kubesched.framework.status import StatusTable
+from kubesched.framework.status import Code, StatusTable
 
 # How much is remembered: so many classes and questions, but of large clusters only so many cells of columns.
 CLASSES = 2048
@@ -75,15 +76,21 @@ class Evaluator:
     # -- classes
 
     def _class_of(self, pod: PodInfo, cycle: CycleState) -> PodClass:
-        template = pod.derive(self._template_keys)
-        own = tuple(
-            [p.key(pod) for p in self._asking if not p.key_of_template]
-            + [p.score_key(pod) for p in self._scoring if not p.score_key_of_template]
-        )
-        class_key = (template, own)
-        known = self._classes.get(class_key)
-        if known is not None:
-            return known
+        try:
+            template = pod.derive(self._template_keys)
+            own = tuple(
+                [p.key(pod) for p in self._asking if not p.key_of_template]
+                + [p.score_key(pod) for p in self._scoring if not p.score_key_of_template]
+            )
+            class_key = (template, own)
+            known = self._classes.get(class_key)
+        except Exception:
+            # somebody's key cannot be had; that one's question says so
+            return self._new_class(None, pod, cycle)
+        return known if known is not None else self._new_class(class_key, pod, cycle)
+
+    def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState) -> PodClass:
+        """Return a new class, remembered under its key if it may be."""
         filters = [self._filter_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._asking)]
         scores = [self._score_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._scoring)]
         made = PodClass(
@@ -93,7 +100,7 @@ class Evaluator:
             [scores[i][1] for i in self._pre_score_order],
             [(q, self.profile.weights[q.plugin.name]) for _, q in scores[: len(self.profile.score)]],
         )
-        if not made.narrowed:
+        if class_key is not None and not made.narrowed:
             # What a narrowed pod asks is asked of few rows, and hardly ever again.
             self._keep(class_key, made, filters, scores)
         return made
@@ -105,27 +112,38 @@ class Evaluator:
         filters: Sequence[tuple[Hashable, FilterQuestion]],
         scores: Sequence[tuple[Hashable, ScoreQuestion]],
     ) -> None:
-        """Remember the questions that may be kept, and the class if all of them may."""
+        """Remember the questions that may be kept, and the class if all of them may.
+
+        One whose PreFilter failed may not: whoever failed is asked again.
+        """
+        kept = True
         size = max(1, self.cluster.table.size)
         self._classes.limit = min(CLASSES, max(FEWEST, CELLS // size))
         self._filters.limit = self._scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
         for filter_key, filter_question in filters:
-            if filter_key is not None:
+            if filter_key is None or _failed(filter_question):
+                kept = False
+            else:
                 self._filters.put(filter_key, filter_question)
         for score_key, score_question in scores:
-            if score_key is not None:
+            if score_key is None:
+                kept = False
+            else:
                 self._scores.put(score_key, score_question)
-        if all(key is not None for key, _ in (*filters, *scores)):
+        if kept:
             self._classes.put(class_key, pod_class)
 
     def _filter_question(
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState
     ) -> tuple[Hashable, FilterQuestion]:
         """Return the question with the key it is kept under; None for one that is not kept."""
-        key = plugin.key(pod)
-        if key is UNCACHED:
-            return None, self._questioner.filter_question(plugin, pod, cycle)
-        known = self._filters.get((index, key))
+        try:
+            key = plugin.key(pod)
+            if key is UNCACHED:
+                return None, self._questioner.filter_question(plugin, pod, cycle)
+            known = self._filters.get((index, key))
+        except Exception as raised:
+            return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
         # what is kept outlives the cycle, so it gets a state of its own
         return (index, key), known or self._questioner.filter_question(plugin, pod, CycleState())
 
@@ -133,16 +151,24 @@ class Evaluator:
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
     ) -> tuple[Hashable, ScoreQuestion]:
         """Return the question with the key it is kept under; None for one that is not kept."""
-        key = plugin.score_key(pod)
-        if key is UNCACHED:
-            return None, self._questioner.score_question(plugin, pod, cycle)
-        known = self._scores.get((index, key))
+        try:
+            key = plugin.score_key(pod)
+            if key is UNCACHED:
+                return None, self._questioner.score_question(plugin, pod, cycle)
+            known = self._scores.get((index, key))
+        except Exception as raised:
+            return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
         return (index, key), known or self._questioner.score_question(plugin, pod, CycleState())
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
         scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
         return self._templates.setdefault((filters, scores), TemplateKeys())
+
+
+def _failed(question: FilterQuestion) -> bool:
+    """Return whether PreFilter ended in an error."""
+    return question.rejection is not None and question.rejection.code is Code.ERROR
 
 
 def _positions(some: Sequence[Plugin], among: Sequence[Plugin]) -> list[int]:

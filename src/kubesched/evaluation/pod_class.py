@@ -150,15 +150,20 @@ class PodClass:
 
     def _changed_rows(self, questions: Sequence[Question], since: int, also: int) -> list[int] | None:
         """Refresh the questions; return the rows in which any may differ from `since`, None if that is unknown."""
-        seq = self.table.log.seq
+        seq, size = self.table.log.seq, self.table.size
         changes = self.table.log.since(since) if since >= 0 else None
         groups = changes.groups if changes is not None else 0
         reads = also
         wide = changes is None
         for question in questions:
             if question.seq != seq:
-                if changes is not None and question.seq >= since and not question.reads & groups:
-                    # nothing that it reads has changed
+                if (
+                    changes is not None
+                    and question.seq >= since
+                    and question.size == size
+                    and not question.reads & groups
+                ):
+                    # nothing that it reads has changed, and there are no rows that it has not seen
                     question.seq = seq
                 else:
                     question.refresh()

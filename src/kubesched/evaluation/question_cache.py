@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
+from kubesched.framework.answers import failed
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import Nodes
 from kubesched.framework.outcomes import PreFilterResult
@@ -75,25 +76,40 @@ class Questioner:
         pre_filter = plugin.name in self._pre_filtered
         if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.without_pre_filter:
             # Filter looks for what PreFilter would have written and does not find it.
-            plugin = _Unprepared(plugin.name, error(plugin.without_pre_filter))
+            return self.failing_filter(plugin, pod, error(plugin.without_pre_filter))
         if isinstance(plugin, QuestionFilterPlugin):
-            return plugin.filter_question(pod, self.statuses)
+            try:
+                return plugin.filter_question(pod, self.statuses)
+            except Exception as raised:
+                return self.failing_filter(plugin, pod, failed(plugin, "filter_question", raised))
         return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
 
     def score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
         """Return a new question of a Score plugin about a pod."""
         pre_score = plugin.name in self._pre_scored
         if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.without_pre_score:
-            question = RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=False)
-            question.failure = error(plugin.without_pre_score).by(plugin.name)
-            return question
+            return self.failing_score(plugin, pod, error(plugin.without_pre_score).by(plugin.name))
         if isinstance(plugin, QuestionScorePlugin):
-            return plugin.score_question(pod)
+            try:
+                return plugin.score_question(pod)
+            except Exception as raised:
+                return self.failing_score(plugin, pod, failed(plugin, "score_question", raised))
         return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
 
+    def failing_filter(self, plugin: FilterPlugin, pod: PodInfo, failure: Status) -> FilterQuestion:
+        """Return a question that is answered by an error on every node."""
+        failing = _Failing(plugin.name, failure)
+        return RowFilterQuestion(failing, pod, self.table, self.statuses, CycleState(), pre_filter=False)
 
-class _Unprepared(FilterPlugin):
-    """Stands in for a filter whose PreFilter is not enabled: an error on every node."""
+    def failing_score(self, plugin: ScorePlugin, pod: PodInfo, failure: Status) -> ScoreQuestion:
+        """Return a question that Score fails to answer."""
+        question = RowScoreQuestion(plugin, pod, self.table, CycleState(), pre_score=False)
+        question.failure = failure
+        return question
+
+
+class _Failing(FilterPlugin):
+    """Stands in for a filter that cannot be asked: an error on every node."""
 
     def __init__(self, name: str, failure: Status) -> None:
         self.name = name  # type: ignore[misc]

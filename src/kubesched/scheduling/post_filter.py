@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.errors import PluginError
+from kubesched.framework.answers import failed, guarded
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.framework.plugin import PostFilterPlugin
@@ -19,6 +21,14 @@ class PostFiltered(msgspec.Struct, frozen=True):
 
     status: Status
     by_plugin: dict[str, PostFilterResult]
+
+    @property
+    def nominated_node_name(self) -> str | None:
+        """Return the node to nominate the pod to, empty to clear a nomination, None to leave it as it is."""
+        for result in reversed(self.by_plugin.values()):
+            if result.nominated_node_name is not None:
+                return result.nominated_node_name
+        return None
 
     @property
     def message(self) -> str:
@@ -35,7 +45,7 @@ def run_post_filter(
     reasons: list[str] = []
     rejector = ""
     for plugin in plugins:
-        result = by_plugin[plugin.name] = plugin.post_filter(cycle, pod, verdicts)
+        result = by_plugin[plugin.name] = _ask(plugin, cycle, pod, verdicts)
         status = result.status
         if status.ok:
             return PostFiltered(status, by_plugin)
@@ -46,3 +56,14 @@ def run_post_filter(
         reasons.extend(status.reasons)
         rejector = rejector or plugin.name
     return PostFiltered(Status(Code.UNSCHEDULABLE, tuple(reasons), rejector), by_plugin)
+
+
+def _ask(plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
+    """Return what a plugin found, or that it failed."""
+    result: object = guarded(plugin, "post_filter", lambda: plugin.post_filter(cycle, pod, verdicts))
+    if isinstance(result, PostFilterResult):
+        return result
+    if not isinstance(result, Status):
+        problem = PluginError(f"post_filter returned {result!r}; return a PostFilterResult")
+        result = failed(plugin, "post_filter", problem)
+    return PostFilterResult(result)

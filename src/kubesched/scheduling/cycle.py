@@ -1,0 +1,187 @@
+"""The scheduling cycle of one pod, in numbered steps.
+
+From a pod that was popped to a place in the table or a failure. The cycle is a generator: it runs through without a
+pause unless an extender has to be asked; while it waits, nobody changes the table.
+"""
+
+# upstream: schedule_one.go (schedulingCycle, schedulingAlgorithm, schedulePod) (v1.36)
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.cluster.cluster import Cluster
+from kubesched.config.types import Extender
+from kubesched.evaluation.evaluation import Evaluation
+from kubesched.evaluation.evaluator import Evaluator
+from kubesched.framework.outcomes import Candidate, NodeVerdicts
+from kubesched.framework.profile import Profile
+from kubesched.framework.questions import Feasible
+from kubesched.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
+from kubesched.framework.status import Status
+from kubesched.queue.queued_pod import QueuedPod
+from kubesched.queue.requeueing import EXTENDER
+from kubesched.scheduling.commit import commit
+from kubesched.scheduling.decision import NO_NODES
+from kubesched.scheduling.diagnosis import Diagnosis, diagnose
+from kubesched.scheduling.extending import Asking, Filtered, ask_filters, ask_priorities
+from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
+from kubesched.scheduling.post_filter import PostFiltered, run_post_filter
+from kubesched.scheduling.visit_order import VisitOrder
+
+MOST_DRAWS = 2**31
+
+
+class CycleContext(msgspec.Struct):
+    """What every cycle works with; `pick(n)` is the source of randomness."""
+
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    evaluators: Mapping[str, Evaluator]
+    pick: Callable[[int], int]
+    visit_order: VisitOrder
+    extenders: Sequence[Extender] = ()
+    percentage_of_nodes_to_score: int = 0
+
+
+def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
+    """Return what the attempt to schedule a pod comes to."""
+    pod = queued.pod
+    # 1. Is there anything to do?
+    profile = context.profiles.get(pod.spec.scheduler_name)
+    if profile is None or pod.uid in context.cluster.table.pods:
+        return Skipped(queued)
+    if pod.terminating:
+        return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
+    if not context.cluster.table.node_count:
+        return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
+    # 2. What do the plugins say before any node is looked at?
+    evaluation = context.evaluators[profile.scheduler_name].evaluate(pod)
+    evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
+    rejection = evaluation.pre_filtered.rejection
+    if rejection is not None and not rejection.rejected:
+        return _error(queued, rejection)
+    # 3. The node that was promised to the pod comes first; 4. otherwise all nodes are filtered, by extenders too.
+    found = Filtered(np.zeros(context.cluster.table.size, np.bool_))
+    if rejection is None:
+        found = yield from _promised(context, evaluation)
+        if not found.mask.any():
+            failure = evaluation.filter_failure()
+            if failure is not None:
+                return _error(queued, failure)
+            mask = _sampled(context, profile, evaluation.feasible().mask)
+            found = yield from ask_filters(context.extenders, context.cluster.table, pod, mask)
+    if found.failure is not None:
+        return _error(queued, found.failure)
+    # 5. Nobody can take it: can room be made?
+    if not found.mask.any():
+        return _make_room(profile, queued, evaluation, found)
+    # 6. Which of them is best?
+    node_name = yield from _best(context, evaluation, found)
+    if isinstance(node_name, Status):
+        return _error(queued, node_name)
+    # 7. Take the place.
+    taken = commit(context.cluster, profile, evaluation.cycle, pod, node_name)
+    if taken.failure is not None:
+        return _turned_away(queued, taken.failure)
+    feasible_nodes = int(np.count_nonzero(found.mask))
+    return Placed(queued, taken.pod, node_name, profile, evaluation.cycle, taken.waits, feasible_nodes)
+
+
+def _promised(context: CycleContext, evaluation: Evaluation) -> Asking[Filtered]:
+    """Return the node the pod is nominated to, if it and the extenders agree; a failure there is no failure."""
+    mask = np.zeros(context.cluster.table.size, np.bool_)
+    row = evaluation.nominated_row()
+    if row is not None:
+        mask[row] = True
+        found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
+        if found.failure is None:
+            return found
+        mask[row] = False
+    return Filtered(mask)
+
+
+def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the feasible rows, cut where the user limits the search or where the first fitting node will do."""
+    filters = any(extender.filter_verb for extender in context.extenders)
+    scores = profile.score or any(extender.prioritize_verb for extender in context.extenders)
+    if not filters and not scores:
+        return context.visit_order.cut(feasible, 1)
+    percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
+    if not 0 < percentage < 100:
+        # differs: where the user sets nothing, all nodes are looked at
+        return feasible
+    most = feasible_nodes_to_find(context.cluster.table.node_count, percentage)
+    return context.visit_order.cut(feasible, most)
+
+
+def _best(context: CycleContext, evaluation: Evaluation, found: Filtered) -> Asking[str | Status]:
+    """Return the name of one of the best nodes, or why they cannot be compared."""
+    table = context.cluster.table
+    rows = np.flatnonzero(found.mask)
+    if len(rows) > 1:
+        feasible = evaluation.feasible()
+        if found.mask is not feasible.mask:
+            feasible = Feasible(found.mask, object())
+        added = yield from ask_priorities(context.extenders, table, evaluation.pod, found.mask)
+        best = evaluation.best_rows(feasible, added)
+        if isinstance(best, Status):
+            return best
+        rows = best
+    return table.names[int(rows[context.pick(len(rows)) if len(rows) > 1 else 0])]
+
+
+# -- failures
+
+
+def _error(queued: QueuedPod, status: Status) -> Failed:
+    return Failed(queued, SCHEDULER_ERROR, status.message)
+
+
+def _turned_away(queued: QueuedPod, status: Status) -> Failed:
+    """Return the failure of a pod that Reserve or Permit turned away on the node it was given."""
+    if not status.rejected:
+        return _error(queued, status)
+    diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1)
+    return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
+
+
+def _make_room(profile: Profile, queued: QueuedPod, evaluation: Evaluation, found: Filtered) -> Failed:
+    """Return the failure of a pod that fits nowhere, with what PostFilter can do about it."""
+    verdicts = _with_extenders(evaluation.verdicts(), evaluation, found)
+    diagnosis = diagnose(evaluation, verdicts)
+    plugins = diagnosis.unschedulable_plugins
+    if found.statuses:
+        plugins |= {EXTENDER}
+    if not profile.post_filter:
+        return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
+    helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+    nominated = helped.nominated_node_name
+    return Failed(
+        queued,
+        UNSCHEDULABLE,
+        diagnosis.message(helped.message),
+        plugins,
+        nominated_node_name=nominated,
+        preemption=_eviction(helped, nominated),
+    )
+
+
+def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, found: Filtered) -> NodeVerdicts:
+    """Return the verdicts with what extenders said about nodes that all filters had let through."""
+    if not found.statuses:
+        return verdicts
+    ids = verdicts.ids.copy()
+    for row, status in found.statuses.items():
+        ids[row] = evaluation.statuses.intern(status, "")
+    return NodeVerdicts(ids, verdicts.judged, verdicts.absent, verdicts.statuses)
+
+
+def _eviction(helped: PostFiltered, nominated: str | None) -> Candidate | None:
+    """Return the candidate behind a nomination."""
+    if not nominated:
+        return None
+    candidates = [c for result in helped.by_plugin.values() for c in result.candidates]
+    return next((candidate for candidate in candidates if candidate.node_name == nominated), None)
