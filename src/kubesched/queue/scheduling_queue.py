@@ -148,6 +148,12 @@ class SchedulingQueue:
             self._in_flight.end(uid)
             queued.place = Place.GONE
 
+    def resume(self, queued: QueuedPod) -> None:
+        """Take a pod back whose binding failed after its attempt had ended, as if it were still in flight."""
+        if self.get(queued.uid) is None:
+            queued.place = Place.IN_FLIGHT
+            self._in_flight.begin(queued)
+
     # upstream: backend/queue/scheduling_queue.go, AddUnschedulableIfNotPresent (v1.36)
     def fail(self, queued: QueuedPod, now: float) -> None:
         """End an attempt that failed; `queued` says who rejected the pod, nobody if it was an error."""

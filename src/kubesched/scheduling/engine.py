@@ -11,27 +11,34 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.evaluator import Evaluator
-from kubesched.framework.effects import RecordingEffects
+from kubesched.framework.effects import Effects
 from kubesched.framework.profile import Profile, compile_profiles
 from kubesched.framework.registry import Registry
-from kubesched.framework.waits import NoWaits
+from kubesched.framework.waits import NoWaits, Waits
 from kubesched.plugins.in_tree import in_tree_registry
+from kubesched.scheduling.cluster_effects import ClusterEffects
 
 
 class Engine:
     """A cluster, and an evaluator per profile."""
 
-    def __init__(self, loaded: Loaded, registry: Registry | None = None) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        registry: Registry | None = None,
+        effects: Effects | None = None,
+        waits: Waits | None = None,
+    ) -> None:
         self.loaded = loaded
         self.cluster = Cluster(request_options(loaded.gates))
-        # what Bind would do to the world is remembered, nothing more
-        self.effects = RecordingEffects()
+        # what would be done to the world is done to the cluster
+        self.effects: Effects = effects or ClusterEffects(self.cluster)
         everything = in_tree_registry()
         if registry is not None:
             for name in registry:
                 everything.adopt(registry, name)
         self.profiles: dict[str, Profile] = compile_profiles(
-            loaded, everything, {"cluster": self.cluster, "effects": self.effects, "waits": NoWaits()}
+            loaded, everything, {"cluster": self.cluster, "effects": self.effects, "waits": waits or NoWaits()}
         )
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
@@ -50,7 +57,9 @@ def build_engine(
     registry: Registry | None = None,
     *,
     validate: bool = True,
+    effects: Effects | None = None,
+    waits: Waits | None = None,
 ) -> Engine:
-    """Return an engine for a configuration text; `registry` brings out-of-tree plugins."""
+    """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for PreBind."""
     catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
-    return Engine(load(config, gates, catalog, validate=validate), registry)
+    return Engine(load(config, gates, catalog, validate=validate), registry, effects, waits)

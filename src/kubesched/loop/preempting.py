@@ -1,0 +1,123 @@
+"""Carrying a preemption out: victims are told, then deleted; the preemptor waits for that.
+
+From a nomination to deletions. Less important pods that were promised the same node lose the promise first. All victims
+but the last are removed side by side; the preemptor is held back until only the last one is going, and is tried again
+at once if anything fails, or if a node appeared meanwhile.
+"""
+
+# upstream: framework/preemption/executor.go (v1.36)
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
+from kubesched.cluster.nominations import Nominations
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.effects import Delete, EffectError, Effects, Emit, NotFoundError, Patch
+from kubesched.framework.outcomes import Candidate
+from kubesched.plugins.default_preemption.under_way import PreemptionsUnderWay
+
+PLUGIN = "DefaultPreemption"
+
+
+class Preempting:
+    """Preemptions that are under way."""
+
+    def __init__(
+        self,
+        effects: Effects,
+        nominations: Nominations,
+        waiting: WaitingPods,
+        pre_binding: PreBindingPods,
+        activate: Callable[[str], None],
+        gone: Callable[[PodInfo], None],
+    ) -> None:
+        self._effects = effects
+        self._nominations = nominations
+        self._waiting = waiting
+        self._pre_binding = pre_binding
+        self._activate = activate
+        self._gone = gone
+        self._woken: set[str] = set()
+        self._running: set[str] = set()
+
+    def node_appeared(self) -> None:
+        """Remember that preemptors may have better choices now than waiting for their victims."""
+        # differs: the reference misses a node that is added while victims are being deleted
+        self._woken |= self._running
+
+    def begin(
+        self, preemptor: PodInfo, candidate: Candidate, under_way: PreemptionsUnderWay
+    ) -> Coroutine[Any, Any, None] | None:
+        """Hold a preemptor back from now on; return the work of evicting its victims, None if all are going."""
+        victims = [victim for victim in candidate.victims if not victim.terminating]
+        if not victims:
+            return None
+        under_way.begin(preemptor.uid)
+        self._running.add(preemptor.uid)
+        return self._run(preemptor, candidate.node_name, victims, under_way)
+
+    async def _run(
+        self, preemptor: PodInfo, node_name: str, victims: Sequence[PodInfo], under_way: PreemptionsUnderWay
+    ) -> None:
+        uid = preemptor.uid
+        succeeded = False
+        try:
+            await self._take_promises_back(preemptor, node_name)
+            *others, last = victims
+            await asyncio.gather(*(self._evict(preemptor, victim, node_name) for victim in others))
+            under_way.last_victim(uid, last.uid)
+            await self._evict(preemptor, last, node_name)
+            succeeded = True
+        except EffectError:
+            # whoever is left is a matter for the next attempt
+            pass
+        finally:
+            under_way.end(uid)
+            self._running.discard(uid)
+            woken = uid in self._woken
+            self._woken.discard(uid)
+            if woken or not succeeded:
+                self._activate(uid)
+
+    async def _take_promises_back(self, preemptor: PodInfo, node_name: str) -> None:
+        for nominated in self._nominations.on(node_name):
+            if nominated.priority < preemptor.priority:
+                body = {"metadata": {"uid": nominated.uid}, "status": {"nominatedNodeName": ""}}
+                try:
+                    await self._effects.perform(Patch("Pod", nominated.namespace, nominated.name, body, "status"))
+                except NotFoundError:
+                    self._gone(nominated)
+
+    async def _evict(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
+        note = f"Preempted by pod {preemptor.uid} on node {node_name}"
+        if self._called_back(victim):
+            note += " (in kube-scheduler memory)."
+        else:
+            try:
+                await self._delete(preemptor, victim)
+            except NotFoundError:
+                # gone already, and the report of it is late or lost
+                self._gone(victim)
+                return
+        await self._effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note))
+
+    def _called_back(self, victim: PodInfo) -> bool:
+        """Return whether a victim that is not bound yet could be stopped in time."""
+        waiting = self._waiting.get(victim.uid)
+        if waiting is not None:
+            return waiting.preempt(PLUGIN, "preempted")
+        return self._pre_binding.call_back(victim.uid, f"preempted by {PLUGIN}")
+
+    async def _delete(self, preemptor: PodInfo, victim: PodInfo) -> None:
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "PreemptionByScheduler",
+            "message": f"{preemptor.spec.scheduler_name}: preempting to accommodate a higher priority pod",
+            "observedGeneration": victim.metadata.generation,
+        }
+        body = {"metadata": {"uid": victim.uid}, "status": {"conditions": [condition]}}
+        await self._effects.perform(Patch("Pod", victim.namespace, victim.name, body, "status"))
+        await self._effects.perform(Delete("Pod", victim.namespace, victim.name, victim.uid))

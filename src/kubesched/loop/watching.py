@@ -1,0 +1,168 @@
+"""What reported objects mean for the cluster and the queue.
+
+From added, changed and deleted objects to the table, and to the cluster events that wake pods. Called only between
+cycles. Reports may be late, repeated or skipped: what is known is compared with what is reported, by UID.
+"""
+
+# upstream: eventhandlers.go (v1.36)
+
+from collections.abc import Callable, Collection
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.framework.events import Action, ClusterEvent, Resource
+from kubesched.queue.object_changes import node_events, pod_events
+from kubesched.queue.scheduling_queue import SchedulingQueue
+
+POD_ASSIGNED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
+POD_GONE = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+RESOURCE_OF_KIND = {
+    resource.rpartition("/")[2]: resource
+    for resource in Resource
+    if resource not in (Resource.POD, Resource.ASSIGNED_POD, Resource.UNSCHEDULED_POD, Resource.WILDCARD)
+}
+
+
+class Watching:
+    """Keeps cluster and queue in step with what is reported."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue: SchedulingQueue,
+        schedulers: Collection[str],
+        gates: FeatureGates,
+        now: Callable[[], float],
+    ) -> None:
+        self._cluster = cluster
+        self._queue = queue
+        self._schedulers = schedulers
+        self._gates = gates
+        self._now = now
+        # namespace/name -> the pod as it was last reported
+        self._reported: dict[str, PodInfo] = {}
+        # asked when a pod vanishes that is assumed; set by the scheduler
+        self.withdraw: Callable[[PodInfo], bool] = lambda pod: False
+
+    # -- any object
+
+    def put(self, obj: ApiObject) -> None:
+        """Take in an object that was added or changed."""
+        if isinstance(obj, Pod):
+            self._put_pod(obj)
+        elif isinstance(obj, Node):
+            self._put_node(obj)
+        else:
+            kind = type(obj)
+            old = self._cluster.objects.get(kind, obj.full_name)
+            self._cluster.add(obj)
+            action = Action.ADD if old is None else Action.UPDATE
+            self._tell(RESOURCE_OF_KIND.get(kind.__name__), action, old, obj)
+
+    def drop(self, obj: ApiObject) -> None:
+        """Take note that an object is gone."""
+        if isinstance(obj, Pod):
+            known = self._reported.get(obj.full_name)
+            if known is not None and known.uid == obj.uid:
+                self._drop_pod(known)
+        elif isinstance(obj, Node):
+            self._tell(Resource.NODE, Action.DELETE, obj, None)
+            self._cluster.remove(obj)
+        else:
+            self._cluster.remove(obj)
+            self._tell(RESOURCE_OF_KIND.get(type(obj).__name__), Action.DELETE, obj, None)
+
+    def known_pods(self) -> list[PodInfo]:
+        """Return all pods as they were last reported."""
+        return list(self._reported.values())
+
+    def latest(self, pod: PodInfo) -> PodInfo | None:
+        """Return the newest version of a pod that still exists."""
+        known = self._reported.get(pod.full_name)
+        return known if known is not None and known.uid == pod.uid else None
+
+    def _tell(self, resource: Resource | str | None, action: Action, old: object, new: object) -> None:
+        if resource is not None:
+            self._queue.on_event(ClusterEvent(resource, action), old, new, self._now())
+
+    # -- nodes
+
+    def _put_node(self, node: Node) -> None:
+        row = self._cluster.table.row_of.get(node.name)
+        old = None if row is None else self._cluster.table.nodes[row]
+        self._cluster.add(node)
+        if old is None:
+            self._tell(Resource.NODE, Action.ADD, None, node)
+            return
+        for event in node_events(old, node, self._gates):
+            self._queue.on_event(event, old, node, self._now())
+
+    # -- pods
+
+    def _put_pod(self, pod: Pod) -> None:
+        known = self._reported.get(pod.full_name)
+        if known is not None and known.uid != pod.uid:
+            # it was deleted and created again, and the deletion was missed
+            self._drop_pod(known)
+            known = None
+        if pod.terminal:
+            if known is not None:
+                self._drop_pod(known)
+            return
+        info = self._cluster.reader.read(pod)
+        self._reported[pod.full_name] = info
+        if pod.spec.node_name:
+            self._put_assigned(known, info)
+        elif pod.spec.scheduler_name in self._schedulers:
+            self._put_waiting(known, info)
+
+    def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> None:
+        """Account a pod on its node; if it was assumed there this confirms it."""
+        self._cluster.add(info.pod)
+        if known is not None and known.spec.node_name:
+            for event in pod_events(known.pod, info.pod, self._gates):
+                self._queue.on_event(event, known, info, self._now())
+            return
+        self._queue.delete(info.uid)
+        self._queue.on_event(POD_ASSIGNED, None, info, self._now())
+
+    def _put_waiting(self, known: PodInfo | None, info: PodInfo) -> None:
+        """Bring the queue up to date with a pod that waits for a node."""
+        now = self._now()
+        if info.uid in self._cluster.table.pods:
+            # assumed: what is reported is older than what was decided
+            if info.terminating and (known is None or not known.terminating):
+                self._withdraw(info)
+            return
+        events = [] if known is None else pod_events(known.pod, info.pod, self._gates)
+        self._queue.update(info, events, now)
+        promised = known.status.nominated_node_name if known is not None else ""
+        if known is not None and promised and promised != info.status.nominated_node_name:
+            if not info.status.nominated_node_name:
+                self._cluster.nominations.remove(info.uid)
+            self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
+
+    def _drop_pod(self, known: PodInfo) -> None:
+        """Forget a pod wherever it is."""
+        del self._reported[known.full_name]
+        now = self._now()
+        if known.spec.node_name:
+            self._cluster.remove_pod(known.uid)
+            self._queue.on_event(POD_GONE, known, None, now)
+            return
+        self._queue.delete(known.uid)
+        if known.uid in self._cluster.table.pods:
+            self._withdraw(known)
+        elif known.status.nominated_node_name:
+            self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
+
+    def _withdraw(self, pod: PodInfo) -> None:
+        """Give back the place of an assumed pod that is going away; its binding, if under way, fails by itself."""
+        assumed = self._cluster.table.pods[pod.uid]
+        if not self.withdraw(assumed):
+            self._cluster.remove_pod(pod.uid)
+        self._queue.on_event(POD_GONE, assumed, None, self._now())

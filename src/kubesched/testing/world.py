@@ -1,0 +1,165 @@
+"""A small world for a living scheduler: objects, bindings with their preconditions, and reports, good and bad.
+
+From effects to objects and back to reports, in virtual time. It keeps the promises of an API server that scheduling
+relies on (one binding per pod, by UID), and on request it is slow, refuses, loses answers, and reports late, twice or
+not at all.
+"""
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kubesched.api.meta import ApiObject, Condition
+from kubesched.api.pods import Pod
+from kubesched.framework.effects import Bind, Delete, Effect, EffectError, Emit, NotFoundError, Patch, Read, Write
+from kubesched.loop.scheduler import Scheduler
+
+Refuse = Callable[[Effect], str]
+
+
+class World:
+    """Objects by (kind, namespace/name), and a scheduler that is told of them."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.objects: dict[tuple[str, str], ApiObject] = {}
+        self.events: list[Emit] = []
+        self.performed: list[Effect] = []
+        self.bindings: dict[str, str] = {}
+        self.scheduler: Scheduler | None = None
+        self.random = Random(seed)
+        self._reported_until = 0.0
+        # faults, all off to begin with
+        self.refuse: Refuse = lambda effect: ""
+        self.lose_answer: Callable[[Effect], bool] = lambda effect: False
+        self.effect_seconds = 0.01
+        self.report_seconds: Callable[[], float] = lambda: 0.0
+        self.lose_report: Callable[[ApiObject], bool] = lambda obj: False
+        self.repeat_report: Callable[[ApiObject], bool] = lambda obj: False
+
+    # -- what people do
+
+    def put(self, obj: ApiObject) -> None:
+        """Create or replace an object."""
+        self.objects[type(obj).__name__, obj.full_name] = obj
+        self._report(obj, gone=False)
+
+    def delete(self, kind: str, full_name: str) -> None:
+        """Delete an object, if it is there."""
+        obj = self.objects.pop((kind, full_name), None)
+        if obj is not None:
+            self._report(obj, gone=True)
+
+    def pod(self, name: str, namespace: str = "default") -> Pod | None:
+        """Return a pod as it is now."""
+        found = self.objects.get(("Pod", f"{namespace}/{name}"))
+        return found if isinstance(found, Pod) else None
+
+    def node_of(self, name: str) -> str:
+        """Return where a pod is, or an empty text."""
+        pod = self.pod(name)
+        return pod.spec.node_name if pod is not None else ""
+
+    def pods(self) -> list[Pod]:
+        """Return all pods."""
+        return [obj for obj in self.objects.values() if isinstance(obj, Pod)]
+
+    def relist(self) -> None:
+        """Report everything as it is, and the absence of what is gone, as a client does after a gap."""
+        scheduler = self._scheduler()
+        known = {info.full_name: info.pod for info in scheduler.watching.known_pods()}
+        for obj in self.objects.values():
+            scheduler.put(obj)
+        for full_name, pod in known.items():
+            current = self.objects.get(("Pod", full_name))
+            if current is None or current.uid != pod.uid:
+                scheduler.drop(pod)
+
+    def _scheduler(self) -> Scheduler:
+        assert self.scheduler is not None, "give the world a scheduler first"
+        return self.scheduler
+
+    # -- reports
+
+    def _report(self, obj: ApiObject, *, gone: bool) -> None:
+        if self.scheduler is None or self.lose_report(obj):
+            return
+        tell = self.scheduler.drop if gone else self.scheduler.put
+        loop = asyncio.get_running_loop()
+        for _ in range(2 if self.repeat_report(obj) else 1):
+            # late, but never before what happened earlier: a watch is a stream
+            self._reported_until = max(loop.time() + self.report_seconds(), self._reported_until)
+            loop.call_at(self._reported_until, tell, obj)
+
+    # -- what the scheduler does
+
+    async def perform(self, effect: Effect) -> ApiObject | None:
+        """Carry out an effect, or refuse it."""
+        await asyncio.sleep(self.effect_seconds)
+        refused = self.refuse(effect)
+        if refused:
+            raise EffectError(refused)
+        self.performed.append(effect)
+        result = self._carry_out(effect)
+        if self.lose_answer(effect):
+            raise EffectError("the connection broke before the answer came")
+        return result
+
+    def submit(self, *effects: Effect) -> None:
+        """Carry out effects without anybody waiting for them."""
+
+        async def work() -> None:
+            for effect in effects:
+                await self.perform(effect)
+
+        task = asyncio.get_running_loop().create_task(work())
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def _carry_out(self, effect: Effect) -> ApiObject | None:
+        if isinstance(effect, Bind):
+            self._bind(effect)
+        elif isinstance(effect, Patch):
+            self._patch(effect)
+        elif isinstance(effect, Delete):
+            found = self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
+            if found is not None and found.uid == effect.uid:
+                self.delete(effect.kind, found.full_name)
+        elif isinstance(effect, Read):
+            return self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
+        elif isinstance(effect, Emit):
+            self.events.append(effect)
+        elif isinstance(effect, Write):
+            self.put(effect.obj)
+            return effect.obj
+        return None
+
+    def _bind(self, bind: Bind) -> None:
+        pod = self.pod(bind.name, bind.namespace)
+        if pod is None or pod.uid != bind.uid:
+            raise NotFoundError(f"pods {bind.name!r} not found")
+        if pod.spec.node_name:
+            raise EffectError(f"pod {bind.name} is already assigned to node {pod.spec.node_name!r}", final=True)
+        if pod.terminating or pod.spec.scheduling_gates:
+            raise EffectError(f"pod {bind.name} cannot be bound", final=True)
+        assert bind.uid not in self.bindings, "an API server binds a pod once"
+        self.bindings[bind.uid] = bind.node_name
+        spec = msgspec.structs.replace(pod.spec, node_name=bind.node_name)
+        status = msgspec.structs.replace(pod.status, nominated_node_name="")
+        self.put(msgspec.structs.replace(pod, spec=spec, status=status))
+
+    def _patch(self, patch: Patch) -> None:
+        pod = self.pod(patch.name, patch.namespace)
+        uid = patch.body.get("metadata", {}).get("uid")
+        if patch.kind != "Pod" or pod is None or (uid and uid != pod.uid):
+            raise NotFoundError(f"pods {patch.name!r} not found")
+        changes: dict[str, Any] = {}
+        body = patch.body.get("status", {})
+        if "nominatedNodeName" in body:
+            changes["nominated_node_name"] = body["nominatedNodeName"] or ""
+        if "conditions" in body:
+            new = msgspec.convert(body["conditions"], tuple[Condition, ...])
+            kept = [c for c in pod.status.conditions if c.type not in {condition.type for condition in new}]
+            changes["conditions"] = (*kept, *new)
+        self.put(msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, **changes)))

@@ -1,0 +1,279 @@
+"""The living scheduler in virtual time against a small world: nothing lost, double-booked or left over."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from kubesched.cluster.comparison import content
+from kubesched.framework.effects import Bind, Delete, Effect, Patch
+from kubesched.loop.scheduler import LoopOptions, Scheduler
+from kubesched.queue.queued_pod import Place
+from kubesched.scheduling.engine import build_engine
+from kubesched.testing import a_node, a_pod
+from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.testing.world import World
+
+Story = Callable[[World, Scheduler], Awaitable[None]]
+
+
+def live(story: Story, *, seed: int = 0, config: str | None = None) -> World:
+    """Run a story in a new world with a living scheduler; afterwards nothing may be left over."""
+
+    async def play() -> World:
+        world = World(seed)
+        scheduler = Scheduler(build_engine(config, effects=world), world, LoopOptions(seed=seed))
+        world.scheduler = scheduler
+        running = asyncio.get_running_loop().create_task(scheduler.run())
+        try:
+            await story(world, scheduler)
+            await asyncio.sleep(30)
+            check(world, scheduler)
+        finally:
+            scheduler.stop()
+            await running
+        return world
+
+    return run_in_virtual_time(play())
+
+
+def check(world: World, scheduler: Scheduler) -> None:
+    """Hold what must hold once everything has settled."""
+    scheduler.queue.validate()
+    assert not scheduler._tasks
+    assert not len(scheduler.waiting)
+    assert not len(scheduler.pre_binding)
+    table = scheduler.cluster.table
+    for pod in world.pods():
+        if pod.spec.node_name:
+            assert scheduler.queue.get(pod.uid) is None, f"{pod.full_name} is bound and still queued"
+            assert pod.uid in table.pods
+        else:
+            assert pod.uid not in table.pods, f"{pod.full_name} holds a place that nobody knows of"
+            queued = scheduler.queue.get(pod.uid)
+            assert queued is not None, f"{pod.full_name} is lost"
+            assert queued.place is not Place.IN_FLIGHT
+    known = {pod.uid for pod in world.pods()}
+    assert set(table.pods) <= known, "pods that are gone hold places"
+    assert {queued.uid for queued in scheduler.queue.pods()} <= known
+    for row, name in enumerate(table.names):
+        if table.present[row]:
+            assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{name} is overcommitted"
+    assert content(scheduler.cluster)["pending"] == []
+
+
+def test_pods_are_bound_and_confirmed() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="2"))
+        for number in range(2):
+            world.put(a_pod(f"p{number}", cpu="1"))
+
+    world = live(story)
+    assert sorted(world.bindings.values()) == ["n1", "n1"]
+    assert [event.reason for event in world.events] == ["Scheduled", "Scheduled"]
+
+
+def test_a_pod_that_fits_nowhere_says_why_and_is_placed_when_room_appears() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("big", cpu="4"))
+        await asyncio.sleep(1)
+        pod = world.pod("big")
+        assert pod is not None
+        (condition,) = pod.status.conditions
+        assert (condition.type, condition.status, condition.reason) == ("PodScheduled", "False", "Unschedulable")
+        assert condition.message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+        world.put(a_node("n2", cpu="8"))
+
+    assert live(story).node_of("big") == "n2"
+
+
+def test_fault_27_a_pod_deleted_while_it_is_being_bound_leaves_no_place_taken() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.effect_seconds = 5
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("p", cpu="1"))
+        await asyncio.sleep(1)
+        assert "default-p" in scheduler.cluster.table.pods
+        world.delete("Pod", "default/p")
+        await asyncio.sleep(0.1)
+        assert "default-p" not in scheduler.cluster.table.pods
+        world.put(a_pod("q", cpu="1"))
+
+    assert live(story).node_of("q") == "n1"
+
+
+def test_fault_12_a_pod_recreated_under_its_name_while_being_bound_is_another_pod() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.effect_seconds = 5
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("p", cpu="1", uid="first"))
+        await asyncio.sleep(1)
+        world.delete("Pod", "default/p")
+        world.put(a_pod("p", cpu="1", uid="second"))
+
+    assert live(story).bindings == {"second": "n1"}
+
+
+def test_a_lost_answer_to_a_binding_that_landed_does_no_harm() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.lose_answer = lambda effect: isinstance(effect, Bind)
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("p", cpu="1"))
+        await asyncio.sleep(60)
+
+    assert live(story).bindings == {"default-p": "n1"}
+
+
+def test_a_refused_binding_backs_off_and_tries_again() -> None:
+    refusals = []
+
+    def refuse(effect: Effect) -> str:
+        if isinstance(effect, Bind) and len(refusals) < 3:
+            refusals.append(effect)
+            return "the server is busy"
+        return ""
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.refuse = refuse
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("p", cpu="1"))
+        await asyncio.sleep(30)
+
+    assert live(story).bindings == {"default-p": "n1"}
+    assert len(refusals) == 3
+
+
+def test_another_client_binding_first_is_respected() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.effect_seconds = 2
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_node("n2", cpu="1", unschedulable=True))
+        world.put(a_pod("p", cpu="1"))
+        await asyncio.sleep(0.5)
+        world.put(a_pod("p", cpu="1", node="n2"))
+        await asyncio.sleep(5)
+        world.put(a_pod("q", cpu="1"))
+
+    world = live(story)
+    assert (world.node_of("p"), world.node_of("q")) == ("n2", "n1")
+
+
+def test_preemption_evicts_by_uid_and_takes_the_room() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", priority=0))
+        await asyncio.sleep(1)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(20)
+
+    world = live(story)
+    assert world.node_of("high") == "n1"
+    assert world.pod("low") is None
+    (deletion,) = [effect for effect in world.performed if isinstance(effect, Delete)]
+    assert (deletion.name, deletion.uid) == ("low", "default-low")
+    patches = [effect for effect in world.performed if isinstance(effect, Patch) and effect.name == "low"]
+    assert patches[-1].body["status"]["conditions"][0]["type"] == "DisruptionTarget"
+    assert [event.note for event in world.events if event.reason == "Preempted"] == [
+        "Preempted by pod default-high on node n1"
+    ]
+
+
+def test_fault_39_a_preemptor_is_held_back_while_its_victims_are_being_deleted() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", priority=0))
+        await asyncio.sleep(1)
+        world.effect_seconds = 10
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(5)
+        queued = scheduler.queue.get("default-high")
+        assert queued is not None
+        assert queued.attempts == 1
+        scheduler.queue.activate([queued.uid], scheduler.now())
+        assert queued.place is Place.GATED
+        assert scheduler.cluster.nominations.node_of("default-high") == "n1"
+        await asyncio.sleep(60)
+
+    assert live(story).node_of("high") == "n1"
+
+
+def test_a_failed_eviction_activates_the_preemptor() -> None:
+    failures = []
+
+    def refuse(effect: Effect) -> str:
+        if isinstance(effect, Delete) and not failures:
+            failures.append(effect)
+            return "the server is busy"
+        return ""
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.refuse = refuse
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", priority=0))
+        await asyncio.sleep(1)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(60)
+
+    assert live(story).node_of("high") == "n1"
+
+
+def test_a_node_that_appears_while_victims_are_going_wakes_the_preemptor() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", priority=0))
+        await asyncio.sleep(1)
+        world.effect_seconds = 20
+        world.refuse = lambda effect: "not now" if isinstance(effect, Delete) else ""
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(2)
+        world.put(a_node("n2", cpu="1"))
+        await asyncio.sleep(120)
+
+    world = live(story)
+    assert world.node_of("high") == "n2"
+    assert world.node_of("low") == "n1"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_trouble_loses_nothing(seed: int) -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        random = world.random
+        world.refuse = lambda effect: "busy" if random.random() < 0.2 else ""
+        world.lose_answer = lambda effect: random.random() < 0.1
+        world.report_seconds = lambda: random.choice([0.0, 0.0, 0.5, 3.0])
+        world.lose_report = lambda obj: random.random() < 0.1
+        world.repeat_report = lambda obj: random.random() < 0.2
+        for number in range(4):
+            world.put(a_node(f"n{number}", cpu="4"))
+        for step in range(60):
+            trouble(world, random.random(), step)
+            await asyncio.sleep(random.random() * 2)
+        world.refuse = lambda effect: ""
+        world.lose_answer = lambda effect: False
+        world.lose_report = lambda obj: False
+        world.report_seconds = lambda: 0.0
+        await asyncio.sleep(30)
+        world.relist()
+        await asyncio.sleep(400)
+
+    live(story, seed=seed)
+
+
+def trouble(world: World, draw: float, step: int) -> None:
+    random = world.random
+    words: dict[str, Any] = {"cpu": random.choice(["500m", "1", "2"]), "priority": random.choice([0, 0, 5, 10])}
+    if draw < 0.6:
+        world.put(a_pod(f"p{step}", uid=f"uid-{step}", **words))
+    elif draw < 0.75 and world.pods():
+        pod = random.choice(world.pods())
+        world.delete("Pod", pod.full_name)
+        if random.random() < 0.5:
+            world.put(a_pod(pod.name, uid=f"again-{step}", **words))
+    elif draw < 0.85:
+        number = random.randrange(4)
+        if not any(pod.spec.node_name == f"n{number}" for pod in world.pods()):
+            world.delete("Node", f"n{number}")
+    else:
+        world.put(a_node(f"n{random.randrange(4)}", cpu="4", labels={"step": str(step)}))
