@@ -1,7 +1,7 @@
 """Measuring one workload in a process of its own, so that its peak memory is its own.
 
 From a workload and a number of nodes to pods a second. The loop is the engine's: read the pod, evaluate it on all
-nodes, decide, assume.
+nodes, decide, assume, reserve.
 """
 
 import gc
@@ -54,6 +54,8 @@ def measure(name: str, nodes: int, pods: int, seed: int) -> Measurement:
         if number == warm:
             started = time.perf_counter()
             placed = 0
+        for obj in workload.objects_of_pod(number) if workload.objects_of_pod is not None else ():
+            engine.cluster.add(obj)
         placed += _schedule(engine, pod, pick, workload)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -65,6 +67,8 @@ def _prepared(workload: Workload, nodes: int) -> Engine:
     cluster = engine.cluster
     for number in range(nodes):
         cluster.add(node(number))
+        for obj in workload.objects_of_node(number) if workload.objects_of_node is not None else ():
+            cluster.add(obj)
     for obj in workload.objects:
         cluster.add(obj)
     per_node = min(workload.placed_per_node, MOST_PLACED // nodes)
@@ -81,7 +85,9 @@ def _schedule(engine: Engine, pod: object, pick: object, workload: Workload) -> 
     evaluation = engine.evaluate(info)
     decision = decide(evaluation, pick)  # type: ignore[arg-type]
     if decision.node_name:
-        cluster.assume(info, decision.node_name)
+        placed = cluster.assume(info, decision.node_name)
+        for plugin in engine.profiles["default-scheduler"].reserve:
+            plugin.reserve(evaluation.cycle, placed, decision.node_name)
         return 1
     verdicts = evaluation.verdicts()
     profile = engine.profiles["default-scheduler"]

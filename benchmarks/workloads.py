@@ -6,10 +6,26 @@ Each is a function from a number to an API object, so that a workload is the sam
 from collections.abc import Callable
 from typing import NamedTuple
 
-from kubesched.api.meta import ApiObject
+import msgspec
+
+from kubesched.api.meta import ApiObject, OwnerReference
 from kubesched.api.nodes import Node
-from kubesched.api.pods import Pod
-from kubesched.testing import a_node, a_pod, a_replica_set, a_service, a_spread, an_affinity
+from kubesched.api.pods import Pod, PodResourceClaim, PodResourceClaimStatus, PodStatus
+from kubesched.testing import (
+    a_claim,
+    a_csi_driver,
+    a_node,
+    a_pod,
+    a_replica_set,
+    a_service,
+    a_spread,
+    a_storage_class,
+    a_storage_pool,
+    a_volume,
+    an_affinity,
+)
+from kubesched.testing.devices import a_device, a_device_class, a_device_request, a_resource_claim, a_slice
+from kubesched.testing.shorthand import HOSTNAME, ZONE
 
 ZONES = 10
 APP = {"app": "web"}
@@ -28,6 +44,9 @@ class Workload(NamedTuple):
     reference: float = 0.0
     factor: int = 1
     preempts: bool = False
+    # what appears in the cluster before each pod; for each node
+    objects_of_pod: Callable[[int], tuple[ApiObject, ...]] | None = None
+    objects_of_node: Callable[[int], tuple[ApiObject, ...]] | None = None
 
 
 def node(number: int) -> Node:
@@ -61,6 +80,48 @@ def filler(number: int, node_name: str, milli_cpu: int) -> Pod:
         start=f"2024-01-01T00:{number % 60:02}:00Z",
         phase="Running",
     )
+
+
+def _with_claim(number: int) -> Pod:
+    return a_pod(f"db-{number:06}", cpu="100m", memory="500Mi", volumes=[f"data-{number:06}"])
+
+
+def _claim(number: int) -> tuple[ApiObject, ...]:
+    return (a_claim(f"data-{number:06}", size="10Gi", storage_class="disks", version="1"),)
+
+
+def _local_volume(number: int) -> tuple[ApiObject, ...]:
+    host = f"{HOSTNAME}=node-{number:05}"
+    return (a_volume(f"disk-{number:05}", size=f"{10 + number % 7}Gi", storage_class="disks", nodes=host, version="1"),)
+
+
+def _with_device(number: int) -> Pod:
+    name = f"train-{number:06}"
+    pod = a_pod(
+        name,
+        cpu="100m",
+        memory="500Mi",
+        resource_claims=(PodResourceClaim(name="gpu", resource_claim_template_name="one-gpu"),),
+    )
+    generated = PodResourceClaimStatus(name="gpu", resource_claim_name=f"{name}-gpu")
+    return msgspec.structs.replace(pod, status=PodStatus(resource_claim_statuses=(generated,)))
+
+
+def _device_claim(number: int) -> tuple[ApiObject, ...]:
+    name = f"train-{number:06}"
+    claim = a_resource_claim(f"{name}-gpu", a_device_request("gpu"))
+    owner = OwnerReference(api_version="v1", kind="Pod", name=name, uid=f"default-{name}", controller=True)
+    return (
+        msgspec.structs.replace(claim, metadata=msgspec.structs.replace(claim.metadata, owner_references=(owner,))),
+    )
+
+
+def _eight_devices(number: int) -> tuple[ApiObject, ...]:
+    devices = [
+        a_device(f"gpu-{i}", attributes={"model": "a100", "index": i, "numa": i // 4}, capacity={"memory": "40Gi"})
+        for i in range(8)
+    ]
+    return (a_slice(f"slice-{number:05}", *devices, node=f"node-{number:05}"),)
 
 
 WORKLOADS = (
@@ -126,6 +187,30 @@ WORKLOADS = (
         lambda i: _web(i, affinity=an_affinity(nodes="disk=ssd", prefer_nodes=(5, "rack in (rack-1,rack-7)"))),
         reference=775,
         factor=10,
+    ),
+    Workload(
+        "volumes, static",
+        _with_claim,
+        objects=(a_storage_class("disks"),),
+        objects_of_pod=_claim,
+        objects_of_node=_local_volume,
+    ),
+    Workload(
+        "volumes, dynamic",
+        _with_claim,
+        objects=(
+            a_storage_class("disks", provisioner="csi.example.com"),
+            a_csi_driver("csi.example.com"),
+            *(a_storage_pool(f"pool-{i}", storage_class="disks", nodes={ZONE: f"zone-{i}"}) for i in range(ZONES)),
+        ),
+        objects_of_pod=_claim,
+    ),
+    Workload(
+        "devices",
+        _with_device,
+        objects=(a_device_class("gpu", 'device.driver == "gpu.example.com"'),),
+        objects_of_pod=_device_claim,
+        objects_of_node=_eight_devices,
     ),
     Workload("unschedulable", lambda i: a_pod(f"huge-{i:06}", cpu="64", memory="1Gi"), reference=0),
     Workload(

@@ -16,7 +16,7 @@ NODE = {
     "metadata": {"name": "n1"},
     "status": {"allocatable": {"cpu": "4", "pods": "9"}},
 }
-POD = {
+POD: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Pod",
     "metadata": {"name": "p", "namespace": "default", "uid": "u"},
@@ -97,7 +97,9 @@ def test_files_are_read_packed_or_not(tmp_path: Path) -> None:
         ),
         pytest.param({**SCENARIO, "featureGates": {"NoSuchGate": True}}, "NoSuchGate", id="an unknown gate"),
         pytest.param({"table": "nope", "input": {}}, "nope", id="an unknown table"),
-        pytest.param({"table": "backoff", "input": {}}, "missing field", id="a table's input without its fields"),
+        pytest.param(
+            {"table": "backoff", "input": {}}, "missing required field", id="a table's input without its fields"
+        ),
         pytest.param({"toleration": {}, "name": "x"}, "missing field 'taints'", id="a toleration without taints"),
         pytest.param({"plugin": "NodeName", "pods": 1}, "pods", id="a hint line of the wrong shape"),
     ],
@@ -136,6 +138,39 @@ def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
 def test_only_selects_by_name() -> None:
     result = run("--only", "tw", lines=[{**SCENARIO, "name": "one"}, {**SCENARIO, "name": "two"}])
     assert len(result.stdout.splitlines()) == 1
+
+
+def test_only_leaves_a_line_that_cannot_be_read_to_be_named() -> None:
+    result = run("--only", "tw", lines=['{"name": "two', {**SCENARIO, "name": "two"}])
+    first, second = map(json.loads, result.stdout.splitlines())
+    assert "line 1: not a line of JSON" in first["error"]
+    assert second["results"][0]["pod"] == "default/p"
+
+
+def test_pods_without_a_uid_all_count() -> None:
+    bare: dict[str, Any] = {
+        **POD,
+        "metadata": {"name": "p", "namespace": "default"},
+        "spec": {**POD["spec"], "containers": [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]},
+    }
+    placed = [
+        {**bare, "metadata": {"name": name, "namespace": "default"}, "spec": {**bare["spec"], "nodeName": "n1"}}
+        for name in ("a", "b")
+    ]
+    result = run(lines=[{"objects": [NODE, bare, placed[0], placed[1]], "pods": ["default/p"]}])
+    assert "Insufficient cpu" in json.loads(result.stdout)["results"][0]["message"]
+
+
+def test_weights_beyond_what_small_columns_hold_are_multiplied_out() -> None:
+    config = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- schedulerName: default-scheduler\n  plugins:\n    score:\n"
+        "      disabled: [{name: NodeResourcesFit}]\n      enabled: [{name: NodeResourcesFit, weight: 70000}]\n"
+    )
+    verdict = json.loads(run(lines=[{**SCENARIO, "config": config}]).stdout)["results"][0]
+    raw, final = (verdict[field]["NodeResourcesFit"]["n1"] for field in ("raw", "scores"))
+    assert raw > 0
+    assert final == 70000 * raw
 
 
 def test_out_of_tree_plugins_take_part(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Words for a field that is wrong, as the reference writes them.
+"""Words for a field that is wrong, as the reference writes them; objects and configurations share them.
 
 Comes in: the path of a field, the bad value, what is wrong. Goes out: one sentence, or the joined text of several.
 A path is plain text (`nodeSelectorTerms[0].key`); the empty path is the reference's nil path.
@@ -7,29 +7,27 @@ A path is plain text (`nodeSelectorTerms[0].key`); the empty path is the referen
 # upstream: apimachinery/pkg/util/validation/field/{errors,path}.go, pkg/util/errors/errors.go (v1.36)
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-import msgspec
-
-_ESCAPES = {
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    '"': '\\"',
-}
-# Go's JSON encoder hides these from HTML.
-_JSON_ESCAPES = str.maketrans(
-    {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-)
+from kubesched.api.go_text import quote, to_json
 
 
-def child(path: str, name: str) -> str:
-    """Return the path of a field of the value at `path`."""
-    return f"{path}.{name}" if path else name
+class Shown(str):
+    """A bad value that is already in the form it is printed in."""
+
+
+# Texts are quoted, numbers and lists are JSON; None stands for a list that was never given.
+BadValue = str | int | Sequence[str] | None
+
+
+def as_json(value: Any) -> Shown:
+    """Return a bad value that Go prints as JSON: lists, structs and named string types."""
+    return Shown(to_json(value))
+
+
+def child(path: str, *names: str) -> str:
+    """Return the path of a field below the value at `path`."""
+    return ".".join((path, *names) if path else names)
 
 
 def index(path: str, subscript: int | str) -> str:
@@ -37,19 +35,29 @@ def index(path: str, subscript: int | str) -> str:
     return f"{path}[{subscript}]"
 
 
-def go_quote(text: str) -> str:
-    """Return the text in double quotes, as Go's %q writes it."""
-    return '"' + "".join(map(_go_character, text)) + '"'
+def invalid(path: str, value: BadValue, detail: str) -> str:
+    """Return the sentence about a malformed value."""
+    return _with_detail(f"{path or '<nil>'}: Invalid value: {_shown(value)}", detail)
 
 
-def invalid(path: str, bad_value: str | Sequence[str] | None, detail: str) -> str:
-    """Return the sentence about a malformed value; None stands for a list that was never given."""
-    return f"{path or '<nil>'}: Invalid value: {_shown(bad_value)}: {detail}"
+def duplicate(path: str, value: BadValue) -> str:
+    """Return the sentence about a value that must be unique."""
+    return f"{path}: Duplicate value: {_shown(value)}"
 
 
-def not_supported(path: str, bad_value: str, supported: Sequence[str]) -> str:
+def required(path: str, detail: str = "") -> str:
+    """Return the sentence about a missing value."""
+    return _with_detail(f"{path}: Required value", detail)
+
+
+def forbidden(path: str, detail: str) -> str:
+    """Return the sentence about a value that may not be set here."""
+    return f"{path}: Forbidden: {detail}"
+
+
+def not_supported(path: str, value: BadValue, supported: Iterable[str]) -> str:
     """Return the sentence about a value outside an enumeration; an empty bad value is shown as well."""
-    return f"{path}: Unsupported value: {go_quote(bad_value)}: supported values: {', '.join(map(go_quote, supported))}"
+    return f"{path}: Unsupported value: {_shown(value)}: supported values: {', '.join(map(quote, supported))}"
 
 
 def aggregate(problems: Iterable[str]) -> str:
@@ -58,20 +66,12 @@ def aggregate(problems: Iterable[str]) -> str:
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]" if distinct else ""
 
 
-def _go_character(character: str) -> str:
-    """Return one character as it stands in a Go string literal."""
-    if (escaped := _ESCAPES.get(character)) is not None:
-        return escaped
-    if character.isprintable():
-        return character
-    code = ord(character)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+def _with_detail(text: str, detail: str) -> str:
+    return f"{text}: {detail}" if detail else text
 
 
-def _shown(value: str | Sequence[str] | None) -> str:
-    """Return the value as an error message shows it: texts quoted, lists as JSON."""
-    if isinstance(value, str):
-        return go_quote(value)
-    return msgspec.json.encode(value).decode().translate(_JSON_ESCAPES)
+def _shown(value: BadValue) -> str:
+    """Return the value as an error message shows it."""
+    if isinstance(value, Shown):
+        return str(value)
+    return quote(value) if isinstance(value, str) else to_json(value)

@@ -19,7 +19,8 @@ from typing import Final
 
 import msgspec
 
-from kubesched.api.field_errors import aggregate, child, go_quote, index, invalid, not_supported
+from kubesched.api.field_errors import aggregate, child, index, invalid, not_supported
+from kubesched.api.go_text import quote
 from kubesched.api.meta import LabelSelector
 from kubesched.errors import InvalidObjectError
 
@@ -196,7 +197,7 @@ def from_label_selector(selector: LabelSelector | None) -> Selector:
     for expression in selector.match_expressions:
         operator = _STRUCT_OPERATORS.get(expression.operator)
         if operator is None:
-            raise InvalidSelectorError(f"{go_quote(expression.operator)} is not a valid label selector operator")
+            raise InvalidSelectorError(f"{quote(expression.operator)} is not a valid label selector operator")
         # The reference copies the values in a way that turns an empty list into none at all.
         requirements.append(new_requirement(expression.key, operator, expression.values or None))
     return selector_of(requirements)

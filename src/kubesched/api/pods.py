@@ -268,6 +268,7 @@ class AzureDiskVolumeSource(ApiStruct, frozen=True):
 
     disk_name: str = ""
     disk_uri: str = msgspec.field(default="", name="diskURI")
+    kind: str | None = None
 
 
 class CinderVolumeSource(ApiStruct, frozen=True):
@@ -421,6 +422,11 @@ class Pod(ApiObject, frozen=True):
 
     spec: PodSpec = PodSpec()
     status: PodStatus = PodStatus()
+
+    @property
+    def uid(self) -> str:
+        """Return metadata.uid; a pod that was written by hand and has none goes by its name."""
+        return self.metadata.uid or self.full_name
 
     @property
     def priority(self) -> int:

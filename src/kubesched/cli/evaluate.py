@@ -32,7 +32,13 @@ class NumberedLine(NamedTuple):
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--check", is_flag=True, help="Compare with the `expected` of each line instead of printing the answers.")
 @click.option("--only", metavar="TEXT", default="", help="Only lines whose name contains TEXT.")
-@click.option("--most", default=20, show_default=True, help="With --check: differences shown per line at most.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="With --check: differences shown per line at most.",
+)
 @plugin_option
 def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registry: Registry) -> None:
     """Evaluate scenarios: what would the scheduler say?
@@ -111,11 +117,17 @@ def _place(line: NumberedLine) -> str:
 
 
 def _selected(lines: Iterable[NumberedLine], only: str) -> Iterator[NumberedLine]:
+    """Yield the lines whose name contains a text; of one that cannot be read nobody knows."""
     for line in lines:
-        if not only or only.encode() in line.text:
-            if only and only not in str(_parse(line).get("name", "")):
-                continue
+        if not only or (only.encode() in line.text and only in _name(line, default=only)):
             yield line
+
+
+def _name(line: NumberedLine, default: str) -> str:
+    try:
+        return str(_parse(line).get("name", ""))
+    except KubeschedError:
+        return default
 
 
 def _lines(files: tuple[Path, ...]) -> Iterator[NumberedLine]:

@@ -85,6 +85,14 @@ class ChangeLog:
             del self._rows[:CAPACITY]
             del self._groups[:CAPACITY]
 
+    def forget(self) -> None:
+        """Let every reader evaluate in full, since what its columns were made of has been numbered anew."""
+        self.seq += 1
+        self._base = self.seq
+        self._rows.clear()
+        self._groups.clear()
+        self._cached = None
+
     def since(self, seq: int) -> Changes | None:
         """Return what happened after `seq`, or None if the log does not reach back so far."""
         if seq < self._base:

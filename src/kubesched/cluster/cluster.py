@@ -6,15 +6,21 @@ calls everything is consistent; readers never copy.
 
 import msgspec
 
+from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace, Node
-from kubesched.api.pods import Pod
+from kubesched.api.pods import Pod, PodStatus
 from kubesched.api.resources import RequestOptions
+from kubesched.cluster.attached_volumes import AttachedVolumes
 from kubesched.cluster.changes import ChangeLog
+from kubesched.cluster.claims import Claims
+from kubesched.cluster.device_tracker import DeviceTracker
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.objects import Objects
 from kubesched.cluster.pod_info import PodInfo, PodReader
 from kubesched.cluster.table import NodeTable
+from kubesched.cluster.volumes import StorageObject, Volumes
+from kubesched.devices import DeviceFeatures
 
 
 class Cluster:
@@ -25,8 +31,14 @@ class Cluster:
         self.table = NodeTable(self.log)
         self.nominations = Nominations(self.table)
         self.objects = Objects(self.log)
+        self.claims = Claims(self.objects)
+        self.attached_volumes = AttachedVolumes(self.table, self.objects)
+        self.volumes = Volumes(self.objects, self.table)
+        self._devices: dict[DeviceFeatures, DeviceTracker] = {}
         self.reader = PodReader(options or RequestOptions())
         self.pending: dict[str, PodInfo] = {}
+        # pods that `assume` placed and nobody confirmed yet, as they were last reported
+        self._assumed: dict[str, PodInfo] = {}
 
     # -- objects as they are reported
 
@@ -36,6 +48,10 @@ class Cluster:
             self.table.set_node(obj)
         elif isinstance(obj, Pod):
             self._add_pod(obj)
+        elif isinstance(obj, ResourceClaim):
+            self.claims.report(obj)
+        elif isinstance(obj, StorageObject):
+            self.volumes.report(obj)
         else:
             self.objects.put(type(obj).__name__, obj)
 
@@ -44,16 +60,24 @@ class Cluster:
         if isinstance(obj, Node):
             self.table.remove_node(obj.metadata.name)
         elif isinstance(obj, Pod):
-            self.remove_pod(obj.metadata.uid)
+            self.remove_pod(obj.uid)
+        elif isinstance(obj, ResourceClaim):
+            self.claims.forget(obj.full_name)
+        elif isinstance(obj, StorageObject):
+            self.volumes.forget(obj)
         else:
             self.objects.remove(type(obj).__name__, obj.full_name)
 
     def _add_pod(self, pod: Pod) -> None:
         if pod.terminal:
-            self.remove_pod(pod.metadata.uid)
+            self.remove_pod(pod.uid)
             return
         info = self.reader.read(pod)
         if not pod.spec.node_name:
+            if info.uid in self._assumed:
+                # the API server does not know yet; the pod keeps its place until it is confirmed or forgotten
+                self._assumed[info.uid] = info
+                return
             self.table.remove_pod(info.uid)
             self.pending[info.uid] = info
             # a gated pod does not hold room
@@ -65,12 +89,14 @@ class Cluster:
         else:
             self.table.remove_pod(info.uid)
             self.table.add_pod(info, pod.spec.node_name)
+        self._assumed.pop(info.uid, None)
         self.pending.pop(info.uid, None)
         self.nominations.remove(info.uid)
 
     def remove_pod(self, uid: str) -> None:
         """Forget a pod wherever it is."""
         self.table.remove_pod(uid)
+        self._assumed.pop(uid, None)
         self.pending.pop(uid, None)
         self.nominations.remove(uid)
 
@@ -80,18 +106,44 @@ class Cluster:
         """Account a pending pod on a node before the API server confirms it; return the pod as placed."""
         spec = msgspec.structs.replace(pod.spec, node_name=node_name)
         placed = pod.replaced(msgspec.structs.replace(pod.pod, spec=spec))
+        # a pod that is judged although it has a place counts once
+        self.table.remove_pod(pod.uid)
         self.table.add_pod(placed, node_name)
+        self._assumed[pod.uid] = pod
         self.pending.pop(pod.uid, None)
         self.nominations.remove(pod.uid)
         return placed
 
     def forget(self, pod: PodInfo) -> None:
-        """Undo `assume`: the pod is pending again, without a nomination."""
+        """Undo `assume`: the pod is pending again, without a nomination.
+
+        A pod that was confirmed or deleted in the meantime stays as it was reported.
+        """
+        reported = self._assumed.pop(pod.uid, None)
+        if reported is None:
+            return
         self.table.remove_pod(pod.uid)
-        spec = msgspec.structs.replace(pod.spec, node_name="")
-        self.pending[pod.uid] = pod.replaced(msgspec.structs.replace(pod.pod, spec=spec))
+        spec = msgspec.structs.replace(reported.spec, node_name="")
+        self.pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
+
+    def restate(self, pod: PodInfo, status: PodStatus) -> None:
+        """Account an assumed pod with another status: what it takes of the node may depend on it."""
+        if pod.uid in self._assumed:
+            self.table.remove_pod(pod.uid)
+            self.table.add_pod(self.reader.read(msgspec.structs.replace(pod.pod, status=status)), pod.spec.node_name)
+
+    def as_reported(self, pod: PodInfo) -> PodInfo:
+        """Return a pod as it was last reported, which an assumed one hides."""
+        return self._assumed.get(pod.uid, pod)
 
     # -- look-ups that several plugins share
+
+    def devices(self, features: DeviceFeatures) -> DeviceTracker:
+        """Return what is offered and taken of devices; one tracker serves all who have the same features."""
+        tracker = self._devices.get(features)
+        if tracker is None:
+            tracker = self._devices[features] = DeviceTracker(self.table, self.objects, self.claims, features)
+        return tracker
 
     def namespace_labels(self, namespace: str) -> dict[str, str]:
         """Return a namespace's labels, none for an unknown namespace."""

@@ -1,16 +1,20 @@
-"""Growable columns, and label columns interned by value.
+"""Growable columns, and columns interned by value: labels, and sets such as taints.
 
 From node attributes to NumPy arrays indexed by row. Every column of a table has the same capacity; growing
-replaces the arrays, so nobody keeps one across a mutation.
+replaces the arrays, so nobody keeps one across a mutation. Codes are not reused, but numbered anew when most of them
+are out of use (nodes that come and go bring their names with them); the table then lets every reader start again.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Hashable, Mapping
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.cluster.interning import Interner
+
 ABSENT = 0
+K = TypeVar("K", bound=Hashable)
 
 
 def grown(array: NDArray[Any], capacity: int) -> NDArray[Any]:
@@ -56,3 +60,44 @@ class LabelColumn:
         if old != ABSENT:
             self.counts[old] -= 1
         self.codes[row] = code
+
+    def renumber(self) -> None:
+        """Give codes only to values that some row has."""
+        used = [code for code in range(1, len(self.values)) if self.counts[code]]
+        place = np.zeros(len(self.values), np.int32)
+        place[used] = np.arange(1, len(used) + 1)
+        self.codes = place[self.codes]
+        self.values = ["", *(self.values[code] for code in used)]
+        self.of_value = {value: code for code, value in enumerate(self.values) if code}
+        self.counts = [0, *(self.counts[code] for code in used)]
+
+
+class SetColumn(Generic[K]):
+    """A set that each row has, as a code; code 0 is the empty set."""
+
+    __slots__ = ("codes", "sets")
+
+    def __init__(self, capacity: int) -> None:
+        self.codes: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.sets: Interner[tuple[K, ...]] = Interner()
+        self.sets.code(())
+
+    def __len__(self) -> int:
+        """Return the number of codes."""
+        return len(self.sets)
+
+    def of(self, row: int) -> tuple[K, ...]:
+        """Return the set of a row."""
+        return self.sets.values[int(self.codes[row])]
+
+    def assign(self, row: int, members: tuple[K, ...]) -> None:
+        """Set a row's code."""
+        self.codes[row] = self.sets.code(members)
+
+    def renumber(self) -> None:
+        """Give codes only to sets that some row has."""
+        used, which = np.unique(self.codes, return_inverse=True)
+        known = self.sets.values
+        self.sets = Interner()
+        self.sets.code(())
+        self.codes = np.array([self.sets.code(known[code]) for code in used.tolist()], np.int32)[which]

@@ -27,6 +27,10 @@ def content(cluster: Cluster) -> Content:
         "carried terms": {repr(term.key): _by_name(table, term.rows) for term in table.counts.terms(range(4))},
         "nominations": {name: sorted(p.uid for p in cluster.nominations.on(name)) for name, _ in rows},
         "pending": sorted(cluster.pending),
+        "claims": cluster.claims.content(),
+        "volume users": table.volume_users.content(table.names),
+        "attached volumes": cluster.attached_volumes.content(),
+        "volumes": cluster.volumes.content(),
     }
 
 
@@ -49,7 +53,7 @@ def rebuilt(cluster: Cluster) -> Cluster:
 
 
 def refill(empty: Cluster, cluster: Cluster) -> None:
-    """Add all objects of a cluster to an empty one."""
+    """Add all objects of a cluster to an empty one, and assume the same of volumes and claims."""
     for node in cluster.table.nodes:
         if node is not None:
             empty.add(node)
@@ -58,6 +62,11 @@ def refill(empty: Cluster, cluster: Cluster) -> None:
     for kind in cluster.objects.kinds():
         for obj in cluster.objects.named(kind):
             empty.add(obj)
+    volumes, claims = cluster.volumes.assumed()
+    for volume in volumes:
+        empty.volumes.assume_volume(volume)
+    for claim in claims:
+        empty.volumes.assume_claim(claim)
 
 
 def _row(table: NodeTable, row: int) -> Content:
@@ -77,9 +86,9 @@ def _row(table: NodeTable, row: int) -> Content:
         "pod count": int(table.pod_count[row]),
         "pods": sorted(table.pods_on[row]),
         "unschedulable": bool(table.unschedulable[row]),
-        "taints": table.taint_sets.values[table.taint_set[row]],
+        "taints": table.taints.of(row),
         "images": dict(table.images.on(row)),
-        "features": sorted(table.feature_sets.values[table.feature_set[row]]),
+        "features": sorted(table.features.of(row)),
         "ports": sorted(map(repr, table.ports.used_on(row))),
         "labels": {column.key: _value(column, row) for column in table.label_columns() if column.codes[row]},
         "slots": sorted(
@@ -100,7 +109,7 @@ def _value(column: LabelColumn, row: int) -> str:
 
 def _requests(table: NodeTable, slot: int) -> tuple[tuple[str, int], ...]:
     requests = table.slots.requests[:, slot]
-    return tuple((table.resources.values[code], int(requests[code])) for code in np.flatnonzero(requests))
+    return tuple(sorted((table.resources.values[code], int(requests[code])) for code in np.flatnonzero(requests)))
 
 
 def _groups(table: NodeTable) -> Content:

@@ -68,7 +68,7 @@ def tolerated_rows(
     def tolerated(taints: tuple[Taint, ...]) -> bool:
         return first_untolerated(taints, tolerations, concerns, comparison) is None
 
-    return by_distinct(table.taint_set[rows], table.taint_sets, tolerated, np.bool_)
+    return by_distinct(table.taints.codes[rows], table.taints.sets, tolerated, np.bool_)
 
 
 def by_distinct(

@@ -4,12 +4,15 @@ From watch events to dictionaries per kind; each kind belongs to an epoch of the
 from it is derived again when it changes.
 """
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from kubesched.api.meta import ApiObject
 from kubesched.cluster.changes import EVERYWHERE, ChangeLog, Group
 
 T = TypeVar("T", bound=ApiObject)
+# (the object before, the object after); None for none
+Follower = Callable[[ApiObject | None, ApiObject | None], None]
 
 EPOCH_OF_KIND = {
     "Namespace": Group.NAMESPACES,
@@ -33,6 +36,11 @@ EPOCH_OF_KIND = {
 }
 
 
+def full_name(namespace: str, name: str) -> str:
+    """Return the name under which an object is kept."""
+    return f"{namespace}/{name}" if namespace else name
+
+
 class Objects:
     """kind -> `namespace/name` (or name) -> object."""
 
@@ -41,17 +49,24 @@ class Objects:
         self._kinds: dict[str, dict[str, ApiObject]] = {}
         # kind -> number of changes: what a reader compares to know that its derivation is stale
         self.versions: dict[str, int] = {}
+        self._followers: dict[str, list[Follower]] = {}
+
+    def follow(self, kind: type[ApiObject], follower: Follower) -> None:
+        """Have a function called with every object of a kind that comes, goes or is replaced from now on."""
+        self._followers.setdefault(kind.__name__, []).append(follower)
 
     def put(self, kind: str, obj: ApiObject) -> None:
         """Add or replace an object."""
-        self._kinds.setdefault(kind, {})[obj.full_name] = obj
-        self._changed(kind)
+        objects = self._kinds.setdefault(kind, {})
+        old = objects.get(obj.full_name)
+        objects[obj.full_name] = obj
+        self._changed(kind, old, obj)
 
     def remove(self, kind: str, full_name: str) -> ApiObject | None:
         """Remove an object; return it, or None if it was not there."""
         removed = self._kinds.get(kind, {}).pop(full_name, None)
         if removed is not None:
-            self._changed(kind)
+            self._changed(kind, removed, None)
         return removed
 
     def get(self, kind: type[T], full_name: str) -> T | None:
@@ -70,8 +85,10 @@ class Objects:
         """Return all objects of a kind given by name."""
         return list(self._kinds.get(kind, {}).values())
 
-    def _changed(self, kind: str) -> None:
+    def _changed(self, kind: str, old: ApiObject | None, new: ApiObject | None) -> None:
         self.versions[kind] = self.versions.get(kind, 0) + 1
+        for follower in self._followers.get(kind, ()):
+            follower(old, new)
         epoch = EPOCH_OF_KIND.get(kind)
         if epoch is not None:
             self._log.record(EVERYWHERE, epoch)

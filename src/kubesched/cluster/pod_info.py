@@ -66,7 +66,7 @@ class PodInfo:
         self.status: PodStatus = pod.status
         self.name = meta.name
         self.namespace = meta.namespace
-        self.uid = meta.uid
+        self.uid = pod.uid
         self.labels: Mapping[str, str] = meta.labels
         self.priority: int = pod.spec.priority or 0
         self.digest = digest
@@ -137,9 +137,9 @@ class PodReader:
             status.resize,
         )
         key = (
-            self._encode(spec),
+            self._identity(spec),
             pod.metadata.namespace,
-            None if reported == _NOTHING_REPORTED else self._encode((reported, status.conditions)),
+            None if reported == _NOTHING_REPORTED else self._identity((reported, status.conditions)),
         )
         digest = self._digests.get(key)
         if digest is None:
@@ -149,6 +149,14 @@ class PodReader:
             if len(self._digests) > DIGESTS:
                 self._digests.popitem(last=False)
         return PodInfo(pod, digest)
+
+    def _identity(self, part: object) -> object:
+        """Return a hashable text of a part of a pod."""
+        try:
+            return self._encode(part)
+        except OverflowError:
+            # a quantity that is written as a number beyond 64 bits
+            return repr(part)
 
 
 def request_options(gates: FeatureGates) -> RequestOptions:

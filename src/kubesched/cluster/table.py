@@ -6,6 +6,7 @@ nothing. Only `Cluster` calls the mutating methods.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,20 @@ from kubesched.api.pods import Taint
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.api.resources import is_scalar_resource
 from kubesched.cluster.changes import WHOLE_ROW, ChangeLog, Group
-from kubesched.cluster.columns import LabelColumn, grown
+from kubesched.cluster.columns import LabelColumn, SetColumn, grown
 from kubesched.cluster.images import NodeImages
 from kubesched.cluster.interning import Interner
 from kubesched.cluster.pod_counts import PodCounts
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.pod_slots import NOWHERE, PodSlots
 from kubesched.cluster.ports import HostPorts
+from kubesched.cluster.volume_users import VolumeUsers
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 INITIAL_CAPACITY = 64
+# So many codes of a column may be out of use, and as many more as twice the rows.
+SPARE_CODES = 1024
 
 
 class NodeTable:
@@ -53,15 +57,13 @@ class NodeTable:
         self.non_zero_requested: NDArray[np.int64] = np.zeros((2, capacity), np.int64)
         self.allowed_pods: NDArray[np.int64] = np.zeros(capacity, np.int64)
         self.pod_count: NDArray[np.int64] = np.zeros(capacity, np.int64)
-        self.taint_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.taint_sets: Interner[tuple[Taint, ...]] = Interner()
-        self.taint_sets.code(())
-        self.feature_set: NDArray[np.int32] = np.zeros(capacity, np.int32)
-        self.feature_sets: Interner[tuple[str, ...]] = Interner()
-        self.feature_sets.code(())
+        # without the time at which a taint was added, which would make every one of them different
+        self.taints: SetColumn[Taint] = SetColumn(capacity)
+        self.features: SetColumn[str] = SetColumn(capacity)
         self.images = NodeImages()
         self._labels: dict[str, LabelColumn] = {}
         self.ports = HostPorts()
+        self.volume_users = VolumeUsers()
         self.counts = PodCounts()
         self.slots = PodSlots(self.resources)
         self.pods: dict[str, PodInfo] = {}
@@ -136,14 +138,25 @@ class NodeTable:
             self._fill_allocatable(row, node)
         if changed & Group.TAINTS:
             self.unschedulable[row] = node.spec.unschedulable
-            self.taint_set[row] = self.taint_sets.code(node.spec.taints)
+            self.taints.assign(row, untimed(node.spec.taints))
         if changed & Group.LABELS:
             for column in self._labels.values():
                 column.assign(row, node.metadata.labels)
         if changed & Group.IMAGES:
             self.images.assign(row, node.status.images)
         if changed & Group.FEATURES:
-            self.feature_set[row] = self.feature_sets.code(node.status.declared_features)
+            self.features.assign(row, node.status.declared_features)
+        self._renumber()
+
+    def _renumber(self) -> None:
+        """Number values anew where most numbers are out of use; readers then start again."""
+        most = SPARE_CODES + 2 * self.size
+        columns: list[LabelColumn | SetColumn[Any]] = [*self._labels.values(), self.taints, self.features]
+        crowded = [column for column in columns if len(column) > most]
+        for column in crowded:
+            column.renumber()
+        if crowded:
+            self.log.forget()
 
     def _fill_allocatable(self, row: int, node: Node) -> None:
         amounts = {name: _amount(name, raw) for name, raw in node.status.allocatable.items()}
@@ -198,22 +211,22 @@ class NodeTable:
 
     def _account(self, pod: PodInfo, row: int, sign: int) -> None:
         resources = pod.digest.resources
-        requested = self.requested
-        requested[CPU, row] += sign * resources.milli_cpu
-        requested[MEMORY, row] += sign * resources.memory
+        requested, non_zero = self.requested, self.non_zero_requested
+        _add(requested, CPU, row, sign * resources.milli_cpu)
+        _add(requested, MEMORY, row, sign * resources.memory)
         if resources.ephemeral_storage:
-            requested[EPHEMERAL_STORAGE, row] += sign * resources.ephemeral_storage
+            _add(requested, EPHEMERAL_STORAGE, row, sign * resources.ephemeral_storage)
         for name, amount in resources.scalar.items():
             code = self.resource(name)
-            self.requested[code, row] += sign * amount
-        self.non_zero_requested[CPU, row] += sign * resources.non_zero_milli_cpu
-        self.non_zero_requested[MEMORY, row] += sign * resources.non_zero_memory
+            _add(self.requested, code, row, sign * amount)
+        _add(non_zero, CPU, row, sign * resources.non_zero_milli_cpu)
+        _add(non_zero, MEMORY, row, sign * resources.non_zero_memory)
         self.pod_count[row] += sign
         groups = Group.RESOURCES | Group.PODS
         if pod.digest.host_ports:
             self.ports.add(row, pod.digest.host_ports, sign)
             groups |= Group.PORTS
-        if pod.spec.volumes:
+        if pod.spec.volumes and self.volume_users.count(pod, row, sign):
             groups |= Group.VOLUMES
         group = self.counts.groups[int(self.slots.group[pod.slot])]
         self.counts.count(pod, group, row, sign)
@@ -261,6 +274,8 @@ class NodeTable:
             setattr(self, name, grown(getattr(self, name), capacity))
         for column in self._labels.values():
             column.codes = grown(column.codes, capacity)
+        self.taints.codes = grown(self.taints.codes, capacity)
+        self.features.codes = grown(self.features.codes, capacity)
 
 
 _ARRAYS = (
@@ -271,10 +286,17 @@ _ARRAYS = (
     "non_zero_requested",
     "allowed_pods",
     "pod_count",
-    "taint_set",
-    "feature_set",
 )
 _NO_NODE = Node()
+
+
+def _add(matrix: NDArray[np.int64], code: int, row: int, amount: int) -> None:
+    """Add to one cell; a sum beyond 64 bits overflows as the reference's does."""
+    total = matrix.item(code, row) + amount
+    try:
+        matrix[code, row] = total
+    except OverflowError:
+        matrix[code, row] = (total + 2**63) % 2**64 - 2**63
 
 
 def _amount(resource: str, raw: str | int | float) -> int:
@@ -287,7 +309,7 @@ def node_difference(old: Node, new: Node) -> int:
     changed = 0
     if old.status.allocatable != new.status.allocatable:
         changed |= Group.RESOURCES
-    if old.spec.taints != new.spec.taints or old.spec.unschedulable != new.spec.unschedulable:
+    if untimed(old.spec.taints) != untimed(new.spec.taints) or old.spec.unschedulable != new.spec.unschedulable:
         changed |= Group.TAINTS
     if old.metadata.labels != new.metadata.labels:
         changed |= Group.LABELS
@@ -296,6 +318,13 @@ def node_difference(old: Node, new: Node) -> int:
     if old.status.declared_features != new.status.declared_features:
         changed |= Group.FEATURES
     return changed
+
+
+def untimed(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    """Return taints without the time at which they were added."""
+    if all(taint.time_added is None for taint in taints):
+        return taints
+    return tuple(Taint(key=taint.key, value=taint.value, effect=taint.effect) for taint in taints)
 
 
 def labels_of(node: Node | None) -> Mapping[str, str]:

@@ -13,12 +13,13 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.field_errors import aggregate
+from kubesched.api.go_text import quote
 from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.args_validation import args_violations
 from kubesched.config.errors import ConfigError, Stage
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.field_errors import aggregate
-from kubesched.config.golang import INT64_MAX, quote, seconds
+from kubesched.config.golang import INT64_MAX, seconds
 from kubesched.config.intree import EXTENSION_POINTS, WEIGHTED_POINTS, Catalog
 from kubesched.config.types import Extender, KubeSchedulerConfiguration, Plugin, PluginConfig, PluginSet, Profile
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.go_text import quote
 from kubesched.config.args import ARGS_TYPES, args_kind
-from kubesched.config.golang import Duration, decode_base64, float32, parse_duration, quote
+from kubesched.config.golang import Duration, decode_base64, float32, parse_duration
 from kubesched.config.types import (
     API_VERSION,
     KIND,

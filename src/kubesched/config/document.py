@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import yaml
 
-from kubesched.config.golang import decode_base64, quote
+from kubesched.api.go_text import quote
+from kubesched.config.golang import decode_base64
 
 MAX_DEPTH: Final = 100
 MAX_NODES: Final = 100_000

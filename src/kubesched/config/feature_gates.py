@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from kubesched.api.go_text import quote
 from kubesched.config.errors import ConfigError, Stage
-from kubesched.config.golang import quote
 
 
 class Version(NamedTuple):

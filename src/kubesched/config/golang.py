@@ -1,17 +1,17 @@
-"""Go's text forms, so that messages and files read as the reference writes them.
+"""Go's durations, floats and base64, so that configurations are read and written as the reference does it.
 
-In: Python values. Out: the text that Go's strconv, encoding/json and time packages give them. Pure functions.
+In: texts and Python values. Out: what Go's time, strconv and encoding packages make of them. Pure functions.
 """
 
 from __future__ import annotations
 
 import base64
-import json
 import re
 import struct
-from typing import Any
 
 import msgspec
+
+from kubesched.api.go_text import quote
 
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
@@ -31,42 +31,6 @@ _UNITS = {
     "h": 3600 * _SECOND,
 }
 _TERM = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]*)")
-
-_QUOTE_ESCAPES = {
-    "\a": r"\a",
-    "\b": r"\b",
-    "\f": r"\f",
-    "\n": r"\n",
-    "\r": r"\r",
-    "\t": r"\t",
-    "\v": r"\v",
-    '"': r"\"",
-    "\\": r"\\",
-}
-_JSON_ESCAPES = str.maketrans(
-    {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"}
-)
-
-
-def _quoted_char(char: str) -> str:
-    if char in _QUOTE_ESCAPES:
-        return _QUOTE_ESCAPES[char]
-    if char.isprintable():
-        return char
-    code = ord(char)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-
-
-def quote(text: str) -> str:
-    """Return `text` as Go's %q prints it."""
-    return '"' + "".join(map(_quoted_char, text)) + '"'
-
-
-def to_json(value: Any) -> str:
-    """Return plain `value` as Go's json.Marshal prints it (compact, map keys sorted, HTML escaped)."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).translate(_JSON_ESCAPES)
 
 
 def decode_base64(text: str) -> bytes:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kubesched.api.field_errors import Shown, as_json, child, duplicate, invalid, required
 from kubesched.config.args_validation import args_violations
 from kubesched.config.encoding import to_wire
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.field_errors import Shown, as_json, child, duplicate, invalid, required
 from kubesched.config.golang import Duration
 from kubesched.config.names import is_extended_resource_name, label_key_problems
 from kubesched.config.types import (

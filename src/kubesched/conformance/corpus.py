@@ -49,8 +49,6 @@ def format_of(line: Line) -> str:
 def answer(line: Line, registry: Registry | None = None, *, steered: bool = False) -> Any:
     """Return the computed `expected` of a line; with `steered`, sequences go on with the line's own choices."""
     kind = format_of(line)
-    if kind == "cel":
-        raise UnknownFormatError("device selectors (`expression`) cannot be evaluated yet")
     check_shape(line, kind)
     module = importlib.import_module(f"kubesched.conformance.{kind}")
     wanted = inspect.signature(module.answer).parameters

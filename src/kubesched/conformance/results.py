@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
 from kubesched.evaluation.evaluation import Evaluation
+from kubesched.framework.effects import Effect
 from kubesched.framework.extenders import is_interested
 from kubesched.framework.plugin import PlanningPlugin, PreEnqueuePlugin
 from kubesched.framework.profile import Profile
@@ -53,6 +54,8 @@ class Judge:
         self.evaluation = evaluation
         self.table = evaluation.table
         self.result: Result = {"pod": evaluation.pod.full_name}
+        # what PostFilter wants done
+        self.effects: list[Effect] = []
 
     def judge(self) -> Result:
         """Return the result of the whole cycle."""
@@ -110,6 +113,8 @@ class Judge:
             self.table.names[row]: status_form(status, with_plugin=True) for row, status in rejected.items()
         }
         if failed is not None:
+            # what was found before stays
+            self.result["feasible"] = [self.table.names[row] for row in rows if not objectors[row]]
             return False
         self.result["feasible"] = self._names(evaluation.feasible().mask)
         verdicts = evaluation.verdicts()
@@ -185,7 +190,7 @@ class Judge:
                 final = question.scores(feasible)
                 assert not isinstance(final, Status), "totals were computed from it"
                 column = np.full(self.table.size, final) if isinstance(final, int) else final
-                scores[question.plugin.name] = self._column(column * weight, rows)
+                scores[question.plugin.name] = self._column(column.astype(np.int64) * weight, rows)
         if not failed:
             for extender in self.extenders:
                 if not extender.prioritize_verb and is_interested(extender, evaluation.pod.spec):
@@ -216,6 +221,7 @@ class Judge:
         diagnosis = diagnose(evaluation, verdicts)
         result["unschedulablePlugins"] = sorted(diagnosis.unschedulable_plugins)
         found = run_post_filter(self.profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+        self.effects = found.effects
         self._preemption(found)
         result["message"] = diagnosis.message(found.message)
 

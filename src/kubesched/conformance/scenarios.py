@@ -22,9 +22,12 @@ from kubesched.errors import InvalidObjectError
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.profile import Profile
 from kubesched.framework.registry import Registry
+from kubesched.framework.status import Code
+from kubesched.scheduling.cluster_effects import run
 from kubesched.scheduling.engine import Engine, build_engine
 
 START_OF_SEQUENCE = datetime(2030, 1, 1, tzinfo=UTC)
+CLAIMS_PLUGIN = "DynamicResources"
 LEFT_OUT_IN_BRIEF = ("filter", "filterSkip", "scoreSkip", "raw", "scores")
 
 
@@ -103,8 +106,10 @@ class Scenario:
         if refusals:
             return {"pod": name, "preEnqueue": refusals}
         evaluation = self.engine.evaluators[profile.scheduler_name].evaluate(pod)
-        result = Judge(profile, evaluation, self.engine.loaded.config.extenders).judge()
+        judge = Judge(profile, evaluation, self.engine.loaded.config.extenders)
+        result = judge.judge()
         if self.sequence:
+            self.engine.effects.submit(*judge.effects)
             chosen = steer[position].get("chosen") if position < len(steer) else result.get("chosen")
             if chosen is not None:
                 self._place(pod, profile, evaluation.cycle, chosen, position, result)
@@ -113,20 +118,18 @@ class Scenario:
     def _place(
         self, pod: PodInfo, profile: Profile, cycle: CycleState, node_name: str, position: int, result: Result
     ) -> None:
-        """Assume the pod on its node and run the Reserve plugins, as a scheduling cycle would."""
+        """Assume the pod on its node, run the Reserve plugins and have its claims written."""
         started = pod
         if pod.status.start_time is None:
             status = msgspec.structs.replace(pod.status, start_time=START_OF_SEQUENCE + timedelta(seconds=position))
             started = pod.replaced(msgspec.structs.replace(pod.pod, status=status))
         placed = self.cluster.assume(started, node_name)
-        for index, plugin in enumerate(profile.reserve):
-            failure = plugin.reserve(cycle, placed, node_name)
-            if failure is not None and not failure.ok:
-                result["reserveError"] = f'running Reserve plugin "{plugin.name}": {failure.message}'
-                for earlier in reversed(profile.reserve[: index + 1]):
-                    earlier.unreserve(cycle, placed, node_name)
-                self.cluster.forget(placed)
-                return
+        failed = _reserve(profile, cycle, placed, node_name) or _write_claims(profile, cycle, placed, node_name)
+        if failed:
+            result.update(failed)
+            for plugin in reversed(profile.reserve):
+                plugin.unreserve(cycle, placed, node_name)
+            self.cluster.forget(placed)
 
     def _carry_out_preemption(self, name: str, result: Result) -> None:
         """Let the victims vanish and nominate the pod to their node."""
@@ -151,3 +154,24 @@ class Scenario:
 def _nodes_first(obj: ApiObject) -> tuple[int, str]:
     """Return a sort key: nodes by name, then everything else as it came."""
     return (0, obj.name) if isinstance(obj, Node) else (1, "")
+
+
+def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Result:
+    """Run the Reserve plugins; return what goes into the result if one fails."""
+    for plugin in profile.reserve:
+        failure = plugin.reserve(cycle, pod, node_name)
+        if failure is not None and not failure.ok:
+            return {"reserveError": f'running Reserve plugin "{plugin.name}": {failure.message}'}
+    return {}
+
+
+def _write_claims(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Result:
+    """Run PreBind of DynamicResources; volumes stay assumed, nothing gets bound."""
+    for plugin in profile.pre_bind:
+        if plugin.name == CLAIMS_PLUGIN:
+            failure = plugin.pre_bind_pre_flight(cycle, pod, node_name)
+            if failure is None:
+                failure = run(plugin.pre_bind(cycle, pod, node_name))
+            if failure is not None and not failure.ok and failure.code is not Code.SKIP:
+                return {"preBindError": failure.message}
+    return {}

@@ -81,6 +81,14 @@ class SelectorShape(LineShape, kw_only=True):
     device_taints: list[dict[str, Any]] | None = None
 
 
+class CelShape(LineShape, kw_only=True):
+    """A device selector with the devices it is asked about."""
+
+    expression: str
+    devices: list[dict[str, Any]] | None = None
+    feature_gates: dict[str, bool] | None = None
+
+
 SHAPES: dict[str, type[LineShape]] = {
     "scenarios": ScenarioShape,
     "hints": HintShape,
@@ -89,6 +97,7 @@ SHAPES: dict[str, type[LineShape]] = {
     "quantities": QuantityShape,
     "tables": TableShape,
     "selectors": SelectorShape,
+    "cel": CelShape,
 }
 
 

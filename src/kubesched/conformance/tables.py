@@ -8,6 +8,7 @@ import msgspec
 
 from kubesched.api.pods import Pod
 from kubesched.api.resources import pod_resources
+from kubesched.errors import InvalidObjectError
 from kubesched.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
 from kubesched.queue.arithmetic import (
     NO_BACKOFF,
@@ -19,37 +20,89 @@ from kubesched.queue.arithmetic import (
     error_backoff_order,
 )
 
-Question = Mapping[str, Any]
+
+class BackoffQuestion(msgspec.Struct, rename="camel", kw_only=True):
+    """A pod that failed so often."""
+
+    initial_seconds: float
+    max_seconds: float
+    unschedulable_count: int
+    consecutive_errors: int
+    timestamp: datetime
 
 
-def answer(line: Question) -> Any:
+class QueuedPod(msgspec.Struct, rename="camel", kw_only=True):
+    """A pod in a queue."""
+
+    name: str
+    priority: int = 0
+    unschedulable_count: int
+    consecutive_errors: int
+    timestamp: datetime
+
+
+class OrderQuestion(msgspec.Struct, rename="camel", kw_only=True):
+    """Pods to be put in order."""
+
+    initial_seconds: float
+    max_seconds: float
+    pods: tuple[QueuedPod, ...]
+
+
+class FeasibleQuestion(msgspec.Struct, rename="camel", kw_only=True):
+    """The size of a cluster, and which share of it is looked at."""
+
+    nodes: int
+    percentage: int
+    profile_percentage: int | None = None
+
+
+class CandidatesQuestion(msgspec.Struct, rename="camel", kw_only=True):
+    """The size of a cluster, and how many preemption candidates are wanted."""
+
+    nodes: int
+    min_candidate_nodes_percentage: int
+    min_candidate_nodes_absolute: int
+
+
+def answer(line: Mapping[str, Any]) -> Any:
     """Return the answer to a line of any of the tables."""
-    return _TABLES[line["table"]](line["input"])
+    if line["table"] not in _TABLES:
+        raise InvalidObjectError(f"table {line['table']!r}: expected one of {', '.join(_TABLES)}")
+    shape, answered = _TABLES[line["table"]]
+    return answered(msgspec.convert(line["input"], shape))
 
 
-def _backoff(question: Question) -> dict[str, Any]:
+def _backoff(question: BackoffQuestion) -> dict[str, Any]:
     """Return how long a pod backs off and when that ends."""
-    policy = _policy(question)
-    counts = question["unschedulableCount"], question["consecutiveErrors"]
+    policy = BackoffPolicy(question.initial_seconds, question.max_seconds)
+    counts = question.unschedulable_count, question.consecutive_errors
     seconds = backoff_seconds(policy, *counts)
     answered: dict[str, Any] = {"durationSeconds": int(seconds) if seconds.is_integer() else seconds}
-    expiry = backoff_expiry(policy, _seconds(question["timestamp"]), *counts)
+    expiry = backoff_expiry(policy, question.timestamp.timestamp(), *counts)
     if expiry != NO_BACKOFF:
-        answered["expiry"] = datetime.fromtimestamp(expiry, UTC).isoformat().replace("+00:00", "Z")
+        answered["expiry"] = _text(expiry)
     return answered
 
 
-def _queue_order(question: Question) -> dict[str, Any]:
+def _text(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, OSError, ValueError):
+        raise InvalidObjectError(f"the backoff ends beyond what a date can say: {seconds:.0f} seconds") from None
+
+
+def _queue_order(question: OrderQuestion) -> dict[str, Any]:
     """Return the pods' names in the order of each queue; pods with errors back off apart from the others."""
-    policy = _policy(question)
+    policy = BackoffPolicy(question.initial_seconds, question.max_seconds)
     pods = [
         (
-            pod["name"],
-            pod["consecutiveErrors"] > 0,
-            active_order(pod.get("priority", 0), _seconds(pod["timestamp"])),
-            backoff_expiry(policy, _seconds(pod["timestamp"]), pod["unschedulableCount"], pod["consecutiveErrors"]),
+            pod.name,
+            pod.consecutive_errors > 0,
+            active_order(pod.priority, pod.timestamp.timestamp()),
+            backoff_expiry(policy, pod.timestamp.timestamp(), pod.unschedulable_count, pod.consecutive_errors),
         )
-        for pod in question["pods"]
+        for pod in question.pods
     ]
     failed = sorted((pod for pod in pods if pod[1]), key=lambda pod: error_backoff_order(pod[3]))
     others = sorted((pod for pod in pods if not pod[1]), key=lambda pod: backoff_order(policy, pod[3], pod[2]))
@@ -61,21 +114,21 @@ def _queue_order(question: Question) -> dict[str, Any]:
     }
 
 
-def _feasible_nodes(question: Question) -> int:
+def _feasible_nodes(question: FeasibleQuestion) -> int:
     """Return how many feasible nodes end the search."""
-    return feasible_nodes_to_find(question["nodes"], question["percentage"], question.get("profilePercentage"))
+    return feasible_nodes_to_find(question.nodes, question.percentage, question.profile_percentage)
 
 
-def _preemption_candidates(question: Question) -> int:
+def _preemption_candidates(question: CandidatesQuestion) -> int:
     """Return how many preemption candidates are looked for."""
     return preemption_candidates_to_find(
-        question["nodes"], question["minCandidateNodesPercentage"], question["minCandidateNodesAbsolute"]
+        question.nodes, question.min_candidate_nodes_percentage, question.min_candidate_nodes_absolute
     )
 
 
-def _pod_resources(question: Question) -> dict[str, Any]:
+def _pod_resources(pod: Pod) -> dict[str, Any]:
     """Return what a bound pod counts for on its node."""
-    counted = pod_resources(msgspec.convert(question, Pod))
+    counted = pod_resources(pod)
     return {
         "milliCPU": counted.milli_cpu,
         "memory": counted.memory,
@@ -86,20 +139,10 @@ def _pod_resources(question: Question) -> dict[str, Any]:
     }
 
 
-def _policy(question: Question) -> BackoffPolicy:
-    """Return the backoff policy that the question names."""
-    return BackoffPolicy(float(question["initialSeconds"]), float(question["maxSeconds"]))
-
-
-def _seconds(text: str) -> float:
-    """Return a time as seconds since the epoch."""
-    return datetime.fromisoformat(text).timestamp()
-
-
-_TABLES: dict[str, Callable[[Question], Any]] = {
-    "backoff": _backoff,
-    "queueOrder": _queue_order,
-    "numFeasibleNodesToFind": _feasible_nodes,
-    "preemptionCandidates": _preemption_candidates,
-    "podResources": _pod_resources,
+_TABLES: dict[str, tuple[type[msgspec.Struct], Callable[[Any], Any]]] = {
+    "backoff": (BackoffQuestion, _backoff),
+    "queueOrder": (OrderQuestion, _queue_order),
+    "numFeasibleNodesToFind": (FeasibleQuestion, _feasible_nodes),
+    "preemptionCandidates": (CandidatesQuestion, _preemption_candidates),
+    "podResources": (Pod, _pod_resources),
 }

@@ -22,7 +22,7 @@ class Bind(msgspec.Struct, frozen=True, gc=False):
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """Change part of an object (or of its status)."""
+    """Change part of an object (or of its status): a strategic merge patch."""
 
     kind: str
     namespace: str
@@ -48,6 +48,14 @@ class Delete(msgspec.Struct, frozen=True, gc=False):
     uid: str
 
 
+class Read(msgspec.Struct, frozen=True, gc=False):
+    """Fetch an object anew, past everything that is cached."""
+
+    kind: str
+    namespace: str
+    name: str
+
+
 class Emit(msgspec.Struct, frozen=True):
     """Record an event about an object."""
 
@@ -58,7 +66,7 @@ class Emit(msgspec.Struct, frozen=True):
     note: str
 
 
-Effect = Bind | Patch | Write | Delete | Emit
+Effect = Bind | Patch | Write | Delete | Read | Emit
 
 
 class Effects(Protocol):
@@ -67,6 +75,9 @@ class Effects(Protocol):
     async def perform(self, effect: Effect) -> ApiObject | None:
         """Carry out an effect; return the written object where there is one; raises EffectError if it was refused."""
 
+    def submit(self, *effects: Effect) -> None:
+        """Have effects carried out one after the other, and do not wait; the first that is refused ends it."""
+
 
 class EffectError(Exception):
     """An effect that was refused; `final` tells that trying again cannot help."""
@@ -74,6 +85,17 @@ class EffectError(Exception):
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)
         self.final = final
+
+
+class ConflictError(EffectError):
+    """A write that was based on an old version of its object; with a fresh one it may work."""
+
+
+class NotFoundError(EffectError):
+    """An effect on an object that is gone, or that was replaced by another one under its name."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, final=True)
 
 
 class RecordingEffects:
@@ -86,3 +108,7 @@ class RecordingEffects:
         """Remember the effect; a written object comes back as it went in."""
         self.performed.append(effect)
         return effect.obj if isinstance(effect, Write) else None
+
+    def submit(self, *effects: Effect) -> None:
+        """Remember the effects."""
+        self.performed.extend(effects)

@@ -81,6 +81,10 @@ class NodeRow:
         """Return what is left; negative where more was asked for than there is."""
         return Amounts(*(a - b for a, b in zip(self.allocatable, self.requested, strict=True)))
 
+    def alone(self) -> "Nodes":
+        """Return this node as the only one of several."""
+        return Nodes(self.table, np.array([self.row]))
+
     def free_of(self, resource: str) -> int:
         """Return what is left of any resource."""
         code = self.table.resources.codes.get(resource)
@@ -102,11 +106,16 @@ class Nodes:
         self.table = table
         self.rows: Rows = slice(0, table.size) if rows is None else rows
 
+    @classmethod
+    def all_of(cls, table: NodeTable) -> "Nodes":
+        """Return all rows that have a Node object."""
+        return cls(table, None if table.node_count == table.size else table.present_rows())
+
     def __len__(self) -> int:
         return self.rows.stop if isinstance(self.rows, slice) else len(self.rows)
 
     def __iter__(self) -> Iterator[NodeRow]:
-        """Yield the rows that have a Node object, one by one."""
+        """Yield the rows that have a Node object, one by one; plugins are asked about no others."""
         table = self.table
         for row in self.row_numbers():
             if table.nodes[row] is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.effects import Effect
 from kubesched.framework.status import Code, Status, StatusTable
 
 
@@ -61,7 +62,8 @@ class PostFilterResult(msgspec.Struct, frozen=True):
     """What PostFilter found.
 
     With success `nominated_node_name` is where there will be room; `""` (not None) clears an earlier nomination.
-    `candidates` and `best` are preemption's findings; `released` are claims that were or will be released.
+    `candidates` and `best` are preemption's findings; `released` are claims that are released by carrying out
+    `effects`, one after the other.
     """
 
     status: Status
@@ -69,3 +71,4 @@ class PostFilterResult(msgspec.Struct, frozen=True):
     candidates: Sequence[Candidate] = ()
     best: Sequence[str] = ()
     released: Sequence[str] = ()
+    effects: Sequence[Effect] = ()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.changes import ANYTHING
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.errors import PluginError
+from kubesched.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action as EventAction
 from kubesched.framework.events import ClusterEvent, Registration, Resource
@@ -98,7 +98,7 @@ class FilterPlugin(Plugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return why one node cannot take the pod, or None."""
-        verdict = self.filter_nodes(cycle, pod, Nodes(node.table, np.array([node.row])))
+        verdict = checked_verdict(self.filter_nodes(cycle, pod, node.alone()), 1)
         return verdict.statuses[int(verdict.which[0])]
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
@@ -108,9 +108,7 @@ class FilterPlugin(Plugin):
         table = nodes.table
         for index, row in enumerate(nodes.row_numbers()):
             if table.nodes[row] is not None:
-                status = self.filter(cycle, pod, NodeRow(table, row))
-                if status is not None and not isinstance(status, Status):
-                    raise PluginError(f"filter returned {status!r}; return None or a status: unschedulable('why')")
+                status = checked_status(self.filter(cycle, pod, NodeRow(table, row)), "filter")
                 if status is not None and status.code is not Code.SUCCESS:
                     which[index] = statuses.setdefault(status, len(statuses))
         return Verdict(which, tuple(statuses))
@@ -156,7 +154,7 @@ class ScorePlugin(Plugin):
 
     def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
         """Return one node's score, or an error."""
-        scores = self.score_nodes(cycle, pod, Nodes(node.table, np.array([node.row])))
+        scores = checked_scores(self.score_nodes(cycle, pod, node.alone()), 1, "score_nodes")
         return scores if isinstance(scores, Status) else int(scores[0])
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
@@ -165,11 +163,9 @@ class ScorePlugin(Plugin):
         table = nodes.table
         for index, row in enumerate(nodes.row_numbers()):
             if table.nodes[row] is not None:
-                score = self.score(cycle, pod, NodeRow(table, row))
+                score = checked_score(self.score(cycle, pod, NodeRow(table, row)))
                 if isinstance(score, Status):
                     return score
-                if not isinstance(score, int | np.integer):
-                    raise PluginError(f"score returned {score!r}; return an integer from 0 to 100")
                 scores[index] = score
         return scores
 

@@ -124,6 +124,12 @@ def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[st
 
 
 _SYNCHRONOUS = (
+    "events_to_register",
+    "key",
+    "score_key",
+    "filter_question",
+    "score_question",
+    "filter_worlds",
     "pre_enqueue",
     "sort_key",
     "pre_filter",
@@ -141,6 +147,20 @@ _SYNCHRONOUS = (
     "permit",
     "pre_bind_pre_flight",
 )
+# What a plugin must define to be enabled at a point, unless it answers by questions of its own.
+_HOOKS = {
+    "preEnqueue": "pre_enqueue",
+    "queueSort": "sort_key",
+    "preFilter": "pre_filter",
+    "postFilter": "post_filter",
+    "preScore": "pre_score",
+    "reserve": "reserve",
+    "permit": "permit",
+    "preBind": "pre_bind",
+    "bind": "bind",
+    "postBind": "post_bind",
+}
+_QUESTIONS = {"preFilter": "filter_question", "preScore": "score_question"}
 _COROUTINES = {"preBind": "pre_bind", "bind": "bind", "postBind": "post_bind"}
 _ONE_OF = {
     "filter": ("filter", "filter_nodes", "filter_question"),
@@ -157,6 +177,10 @@ def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
     for method in _SYNCHRONOUS:
         if inspect.iscoroutinefunction(getattr(plugin, method, None)):
             raise PluginError(f"{where}: {method} is `async def`; only pre_bind, bind and post_bind may be coroutines")
+    hook, question = _HOOKS.get(point), _QUESTIONS.get(point)
+    answers_by_question = question is not None and hasattr(plugin, question)
+    if hook is not None and not answers_by_question and getattr(type(plugin), hook) is getattr(base, hook):
+        raise PluginError(f"{where} is enabled at {point} but does not define {hook}")
     coroutine = _COROUTINES.get(point)
     if coroutine is not None and not inspect.iscoroutinefunction(getattr(plugin, coroutine)):
         raise PluginError(f"{where}: {coroutine} must be `async def`, since it waits for the outside world")

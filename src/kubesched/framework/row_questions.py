@@ -4,16 +4,21 @@ From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. A plugin that
 in the message; it never takes the engine down.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.cluster.changes import Changes, Group
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
-from kubesched.errors import PluginError
+from kubesched.framework.answers import (
+    checked_names,
+    checked_score,
+    checked_scores,
+    checked_status,
+    checked_verdict,
+    failed,
+    guarded,
+)
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.normalizing import invalid_score
@@ -22,7 +27,6 @@ from kubesched.framework.plugin import (
     MAX_NODE_SCORE,
     MIN_NODE_SCORE,
     FilterPlugin,
-    Plugin,
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
@@ -36,7 +40,7 @@ from kubesched.framework.questions import (
     WorldsFilterPlugin,
 )
 from kubesched.framework.row_worlds import RowWorlds
-from kubesched.framework.status import Code, Status, StatusTable, error
+from kubesched.framework.status import Code, Status, StatusTable
 from kubesched.framework.verdict import Verdict
 
 # Groups that pods bring and take: a filter that reads none of them answers the same in every world.
@@ -45,22 +49,6 @@ OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEV
 
 # What scores that are the same everywhere were normalised for: any set of feasible rows.
 UNIFORM = object()
-
-T = TypeVar("T")
-
-
-def failed(plugin: Plugin, hook: str, raised: Exception) -> Status:
-    """Return the status of an attempt in which a plugin's hook raised."""
-    what = str(raised) if isinstance(raised, PluginError) else f"{type(raised).__name__}: {raised}"
-    return error(f'plugin "{plugin.name}" failed in {hook}: {what}').by(plugin.name)
-
-
-def guarded(plugin: Plugin, hook: str, call: Callable[[], T]) -> T | Status:
-    """Return what a hook returns, or the failure if it raises."""
-    try:
-        return call()
-    except Exception as raised:
-        return failed(plugin, hook, raised)
 
 
 class RowFilterQuestion(FilterQuestion):
@@ -79,19 +67,30 @@ class RowFilterQuestion(FilterQuestion):
         super().__init__(plugin, pod, table, statuses)
         self.cycle = cycle
         if pre_filter and isinstance(plugin, PreFilterPlugin):
-            self._take(guarded(plugin, "pre_filter", lambda: plugin.pre_filter(cycle, pod)))
+            failure = guarded(plugin, "pre_filter", lambda: self._take(plugin.pre_filter(cycle, pod)))
+            if failure is not None:
+                self.rejection = failure
 
     def _take(self, outcome: PreFilterResult | Status | None) -> None:
         if isinstance(outcome, PreFilterResult):
-            self.node_names = outcome.node_names
-        elif outcome is not None and outcome.code is Code.SKIP:
+            self.node_names = checked_names(outcome.node_names)
+            return
+        checked_status(outcome, "pre_filter")
+        if outcome is not None and outcome.code is Code.SKIP:
             self.skip = True
         elif outcome is not None and outcome.code is not Code.SUCCESS:
             self.rejection = outcome.by(self.plugin.name)
 
     def evaluate(self) -> None:
-        """Ask the plugin about every row."""
-        self.assign(self._ask(Nodes(self.table)))
+        """Ask the plugin about every row that has a node."""
+        nodes = Nodes.all_of(self.table)
+        verdict = self._ask(nodes)
+        if isinstance(nodes.rows, slice):
+            self.assign(verdict)
+        else:
+            self.ids = np.zeros(self.table.size, np.int16)
+            self.passes_everywhere = True
+            self.assign(verdict, nodes.rows)
 
     def catch_up(self, changes: Changes) -> None:
         """Ask the plugin about the changed rows."""
@@ -100,6 +99,9 @@ class RowFilterQuestion(FilterQuestion):
             return
         if len(rows) > FEW_ROWS:
             changed = np.array(rows)
+            here = self.table.present[changed]
+            self.ids[changed[~here]] = 0
+            changed = changed[here]
             self.assign(self._ask(Nodes(self.table, changed)), changed)
             return
         table, ids, intern = self.table, self.ids, self.statuses.intern
@@ -108,7 +110,7 @@ class RowFilterQuestion(FilterQuestion):
                 ids[row] = 0
                 continue
             try:
-                status = self.plugin.filter(self.cycle, self.pod, NodeRow(table, row))
+                status = checked_status(self.plugin.filter(self.cycle, self.pod, NodeRow(table, row)), "filter")
             except Exception as raised:
                 status = failed(self.plugin, "filter", raised)
             index = 0 if status is None else intern(status, self.plugin.name)
@@ -118,12 +120,9 @@ class RowFilterQuestion(FilterQuestion):
 
     def _ask(self, nodes: Nodes) -> Verdict:
         try:
-            verdict = self.plugin.filter_nodes(self.cycle, self.pod, nodes)
-            if len(verdict.which) != len(nodes):
-                raise PluginError(f"answered for {len(verdict.which)} nodes, was asked about {len(nodes)}")
+            return checked_verdict(self.plugin.filter_nodes(self.cycle, self.pod, nodes), len(nodes))
         except Exception as raised:
             return Verdict.uniform(len(nodes), failed(self.plugin, "filter_nodes", raised))
-        return verdict
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
         """Ask the plugin about some rows."""
@@ -181,7 +180,9 @@ class RowScoreQuestion(ScoreQuestion):
             rows = np.flatnonzero(feasible.mask)
             pre_score = self.plugin.pre_score
             nodes = Nodes(self.table, rows)
-            status = guarded(self.plugin, "pre_score", lambda: pre_score(self.cycle, self.pod, nodes))
+            status = guarded(
+                self.plugin, "pre_score", lambda: checked_status(pre_score(self.cycle, self.pod, nodes), "pre_score")
+            )
             if status is not None and status.code is Code.SKIP:
                 self.skip = True
             elif status is not None and status.code is not Code.SUCCESS:
@@ -191,16 +192,16 @@ class RowScoreQuestion(ScoreQuestion):
             self.refresh()
 
     def evaluate(self) -> None:
-        """Ask the plugin about every row."""
-        raw = self._ask(Nodes(self.table))
+        """Ask the plugin about every row that has a node."""
+        nodes = Nodes.all_of(self.table)
+        values = self._ask(nodes)
         self._scores_for = None
-        if isinstance(raw, Status):
-            self.failure = raw.by(self.plugin.name)
+        if isinstance(values, Status):
+            self.failure = values.by(self.plugin.name)
             return
         # scores that count as they are lie between 0 and 100
-        self.raw = raw if self.normalized else raw.astype(np.int16)
-        present = self.table.present[: self.table.size]
-        values = raw[present]
+        self.raw = np.zeros(self.table.size, np.int64 if self.normalized else np.int16)
+        self.raw[nodes.rows] = values
         # A normaliser of which nothing is known may look at how many scores there are.
         same = self.plugin.in_range and len(values) > 0 and bool((values == values[0]).all())
         self._uniform = int(values[0]) if same else None
@@ -212,34 +213,34 @@ class RowScoreQuestion(ScoreQuestion):
             return
         self._scores_for = None
         if len(rows) > FEW_ROWS:
-            scores = self._ask(Nodes(self.table, np.array(rows)))
+            changed = np.array(rows)
+            changed = changed[self.table.present[changed]]
+            scores = self._ask(Nodes(self.table, changed))
             if isinstance(scores, Status):
                 self.failure = scores.by(self.plugin.name)
                 return
-            self.raw[rows] = scores
+            self.raw[changed] = scores
             self._uniform = None
             return
         for row in rows:
             if self.table.nodes[row] is not None:
                 try:
-                    score = self.plugin.score(self.cycle, self.pod, NodeRow(self.table, row))
+                    score = checked_score(self.plugin.score(self.cycle, self.pod, NodeRow(self.table, row)))
+                    if not isinstance(score, Status):
+                        self.raw[row] = score
                 except Exception as raised:
                     score = failed(self.plugin, "score", raised)
                 if isinstance(score, Status):
                     self.failure = score.by(self.plugin.name)
                     return
-                self.raw[row] = score
                 if score != self._uniform:
                     self._uniform = None
 
     def _ask(self, nodes: Nodes) -> NDArray[np.int64] | Status:
         try:
-            scores = self.plugin.score_nodes(self.cycle, self.pod, nodes)
-            if not isinstance(scores, Status) and len(scores) != len(nodes):
-                raise PluginError(f"answered for {len(scores)} nodes, was asked about {len(nodes)}")
+            return checked_scores(self.plugin.score_nodes(self.cycle, self.pod, nodes), len(nodes), "score_nodes")
         except Exception as raised:
             return failed(self.plugin, "score_nodes", raised)
-        return scores
 
     def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
         """Normalise the raw scores of the feasible rows, unless nothing moved since last time."""
@@ -254,7 +255,11 @@ class RowScoreQuestion(ScoreQuestion):
     def _normalize(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
         raw = self.raw[feasible.mask] if self._uniform is None else np.array([self._uniform])
         normalize = self.plugin.normalize_scores
-        normalized = guarded(self.plugin, "normalize_scores", lambda: normalize(self.cycle, self.pod, raw))
+        normalized = guarded(
+            self.plugin,
+            "normalize_scores",
+            lambda: checked_scores(normalize(self.cycle, self.pod, raw), len(raw), "normalize_scores"),
+        )
         if isinstance(normalized, Status):
             return normalized.by(self.plugin.name)
         if not self.plugin.in_range:

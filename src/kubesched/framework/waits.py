@@ -5,6 +5,7 @@ objects of the kinds it named change, and gives up after a time that is measured
 """
 
 from collections.abc import Callable, Collection
+from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 T = TypeVar("T")
@@ -20,6 +21,9 @@ class Waits(Protocol):
     def now(self) -> float:
         """Return the time in seconds; only differences mean anything."""
 
+    def date(self) -> datetime:
+        """Return the date and time of day, to be compared with what objects say."""
+
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
         """Return the first answer of `check` that is not None.
 
@@ -31,9 +35,16 @@ class Waits(Protocol):
 class NoWaits:
     """Waits that never wait: what is not true at once has timed out. For engines without a loop."""
 
+    def __init__(self, date: datetime = datetime(2030, 1, 1, tzinfo=UTC)) -> None:
+        self._date = date
+
     def now(self) -> float:
         """Return a time that stands still."""
         return 0.0
+
+    def date(self) -> datetime:
+        """Return a date that stands still, too."""
+        return self._date
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
         """Return the answer if there is one now."""

@@ -65,7 +65,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
             return not required <= understood(declared)
 
         table = nodes.table
-        lacking = by_distinct(nodes.gather(table.feature_set), table.feature_sets, lacks, np.bool_)
+        lacking = by_distinct(nodes.gather(table.features.codes), table.features.sets, lacks, np.bool_)
         return Verdict.rejecting(lacking, _UNSATISFIED)
 
     def _required(self, pod: PodInfo) -> frozenset[str]:

@@ -23,7 +23,7 @@ from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.plugin import UNCACHED, PreScorePlugin, ScorePlugin
 from kubesched.framework.status import SKIP, Status
 from kubesched.plugins.node_resources.balance import balance_of_nodes, balance_of_row
-from kubesched.plugins.node_resources.device_capacity import DeviceCapacity, DeviceMatcher
+from kubesched.plugins.node_resources.device_capacity import DeviceCapacity
 from kubesched.plugins.node_resources.scoring import Terms, terms_of, uses
 
 
@@ -39,13 +39,12 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         args: NodeResourcesBalancedAllocationArgs,
         cluster: Cluster,
         gates: FeatureGates,
-        device_matcher: DeviceMatcher | None = None,
     ) -> None:
         self._table = cluster.table
         self._options = request_options(gates)
         self._resources = args.resources
         # differs: upstream crashes here on a class with selectors
-        self._devices = DeviceCapacity(self._resources, cluster, gates, device_matcher)
+        self._devices = DeviceCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible  # type: ignore[misc]
         # what pods of a template have in common; a plain attribute, because a bound method hashes slowly
         self._terms_of = lambda pod: self._make_terms(pod)

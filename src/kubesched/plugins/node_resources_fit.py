@@ -34,7 +34,7 @@ from kubesched.framework.plugin import (
 from kubesched.framework.questions import FilterWorlds, WorldsFilterPlugin
 from kubesched.framework.status import Status
 from kubesched.framework.verdict import Verdict
-from kubesched.plugins.node_resources.device_capacity import DeviceCapacity, DeviceMatcher
+from kubesched.plugins.node_resources.device_capacity import DeviceCapacity
 from kubesched.plugins.node_resources.fit_columns import FitWorlds, judge_nodes
 from kubesched.plugins.node_resources.fit_hints import FitHints
 from kubesched.plugins.node_resources.fit_request import FitRequest, fit_request
@@ -55,7 +55,6 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         args: NodeResourcesFitArgs,
         cluster: Cluster,
         gates: FeatureGates,
-        device_matcher: DeviceMatcher | None = None,
     ) -> None:
         self._table = cluster.table
         self._options = request_options(gates)
@@ -65,7 +64,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         self._device_classes = DeviceClasses(cluster.objects) if gates.enabled("DRAExtendedResource") else None
         self._resources = args.scoring_strategy.resources
         self._strategy = strategy_of(args.scoring_strategy)
-        self._devices = DeviceCapacity(self._resources, cluster, gates, device_matcher)
+        self._devices = DeviceCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible  # type: ignore[misc]
         # equal requests are one object, which hashes fast
         self._requests: WeakValueDictionary[Hashable, FitRequest] = WeakValueDictionary()

@@ -92,7 +92,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
             return self._discouraging(taints, tolerations)
 
         table = nodes.table
-        return by_distinct(nodes.gather(table.taint_set), table.taint_sets, count, np.int64)
+        return by_distinct(nodes.gather(table.taints.codes), table.taints.sets, count, np.int64)
 
     def _discouraging(self, taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> int:
         return sum(

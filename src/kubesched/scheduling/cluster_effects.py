@@ -23,6 +23,7 @@ from kubesched.framework.effects import (
     Delete,
     Effect,
     EffectError,
+    NotFoundError,
     Patch,
     Read,
     Write,
@@ -73,16 +74,16 @@ class ClusterEffects:
         found: ApiObject | None
         full_name = f"{namespace}/{name}" if namespace else name
         if kind == Pod.__name__:
-            placed = (pod.pod for pod in self._cluster.table.pods.values() if pod.full_name == full_name)
-            pending = (pod.pod for pod in self._cluster.pending.values() if pod.full_name == full_name)
-            found = next(placed, None) or next(pending, None)
+            pods = (*self._cluster.table.pods.values(), *self._cluster.pending.values())
+            named = next((pod for pod in pods if pod.full_name == full_name), None)
+            found = self._cluster.as_reported(named).pod if named is not None else None
         elif kind == Node.__name__:
             row = self._cluster.table.row_of.get(name)
             found = self._cluster.table.nodes[row] if row is not None else None
         else:
             found = self._cluster.objects.get(KINDS[kind], full_name)
         if found is None:
-            raise EffectError(f'{kind.lower()}s "{name}" not found', final=True)
+            raise NotFoundError(f'{kind.lower()}s "{name}" not found')
         return found
 
     def _store(self, obj: ApiObject, **changed: Any) -> ApiObject:

@@ -11,6 +11,7 @@ from kubesched.cluster.pod_info import PodInfo
 from kubesched.errors import PluginError
 from kubesched.framework.answers import failed, guarded
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.effects import Effect
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.framework.plugin import PostFilterPlugin
 from kubesched.framework.status import Code, Status, error
@@ -29,6 +30,11 @@ class PostFiltered(msgspec.Struct, frozen=True):
             if result.nominated_node_name is not None:
                 return result.nominated_node_name
         return None
+
+    @property
+    def effects(self) -> list[Effect]:
+        """Return what is to be done to the world, whether or not another plugin had success."""
+        return [effect for result in self.by_plugin.values() for effect in result.effects]
 
     @property
     def message(self) -> str:

@@ -18,11 +18,24 @@ from kubesched.testing.builders import (
     a_term,
     an_affinity,
 )
+from kubesched.testing.storage import (
+    a_claim,
+    a_csi_driver,
+    a_csi_node,
+    a_storage_class,
+    a_storage_pool,
+    a_volume,
+    an_attachment,
+    an_ephemeral_volume,
+)
 
 __all__ = [
     "a_budget",
+    "a_claim",
     "a_cluster",
     "a_container",
+    "a_csi_driver",
+    "a_csi_node",
     "a_namespace",
     "a_node",
     "a_pod",
@@ -30,6 +43,11 @@ __all__ = [
     "a_selector",
     "a_service",
     "a_spread",
+    "a_storage_class",
+    "a_storage_pool",
     "a_term",
+    "a_volume",
     "an_affinity",
+    "an_attachment",
+    "an_ephemeral_volume",
 ]

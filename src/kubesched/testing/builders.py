@@ -25,6 +25,7 @@ from kubesched.api.pods import (
     PodSpec,
     PodStatus,
     PreferredSchedulingTerm,
+    ResourceClaimRef,
     ResourceRequirements,
     Taint,
     Toleration,
@@ -141,13 +142,18 @@ def a_container(
     limits: Amounts | None = None,
     ports: Sequence[int | str | ContainerPort] = (),
     image: str = "",
+    claims: Iterable[str] = (),
     sidecar: bool = False,
 ) -> Container:
-    """Return a container; `sidecar` is for init containers that keep running."""
+    """Return a container; `claims` are names of the pod's resource claims, `sidecar` is for lasting init containers."""
     return Container(
         name=name,
         image=image,
-        resources=ResourceRequirements(requests=_amounts(cpu, memory, requests), limits=dict(limits or {})),
+        resources=ResourceRequirements(
+            requests=_amounts(cpu, memory, requests),
+            limits=dict(limits or {}),
+            claims=tuple(ResourceClaimRef(name=claim) for claim in claims),
+        ),
         ports=tuple(host_port(port) for port in ports),
         restart_policy="Always" if sidecar else None,
     )

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.api.field_errors import aggregate, go_quote, invalid
+from kubesched.api.field_errors import aggregate, invalid
+from kubesched.api.go_text import quote
 from kubesched.api.label_syntax import parse_selector
 from kubesched.api.labels import (
     EVERYTHING,
@@ -251,5 +252,5 @@ def test_integers_as_go_reads_them(text: str, number: int | None) -> None:
 
 
 def test_values_in_messages_are_written_as_go_writes_them() -> None:
-    assert go_quote('a"\\\t\x00\u200bé\U000e0001') == r'"a\"\\\t\x00\u200bé\U000e0001"'
+    assert quote('a"\\\t\x00\u200bé\U000e0001') == r'"a\"\\\t\x00\u200bé\U000e0001"'
     assert invalid("", ["<&>", "\u2028"], "x") == r'<nil>: Invalid value: ["\u003c\u0026\u003e","\u2028"]: x'

@@ -86,6 +86,6 @@ def test_a_distinct_value_is_asked_about_once() -> None:
         return len(taints)
 
     table = cluster.table
-    counts = by_distinct(table.taint_set[: table.size], table.taint_sets, count, np.int64)
+    counts = by_distinct(table.taints.codes[: table.size], table.taints.sets, count, np.int64)
     assert counts.tolist() == [0, 1] * 4
     assert len(asked) == 2

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.config.golang import Duration, float32, parse_duration, quote, to_json
+from kubesched.api.go_text import quote, to_json
+from kubesched.config.golang import Duration, float32, parse_duration
 
 
 @pytest.mark.parametrize(

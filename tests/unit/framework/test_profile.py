@@ -12,7 +12,14 @@ from kubesched.config.build import EnabledPlugin
 from kubesched.errors import PluginError
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow, Nodes
-from kubesched.framework.plugin import FilterPlugin, PreScorePlugin, QueueSortPlugin, ScorePlugin
+from kubesched.framework.plugin import (
+    EXTENSION_POINTS,
+    FilterPlugin,
+    Plugin,
+    PreScorePlugin,
+    QueueSortPlugin,
+    ScorePlugin,
+)
 from kubesched.framework.profile import Profile, compile_profile
 from kubesched.framework.registry import Registry
 from kubesched.framework.status import Status
@@ -99,6 +106,15 @@ class PreScoreOnly(PreScorePlugin):
     name = "PreScoreOnly"
 
 
+class LateKey(OneNode):
+    """A plugin whose key would have to be waited for."""
+
+    name = "LateKey"
+
+    async def key(self, pod: PodInfo) -> Any:  # type: ignore[override]
+        return None
+
+
 class AnotherSort(QueueSortPlugin):
     """A second way to sort the queue."""
 
@@ -118,6 +134,7 @@ PLUGINS = (
     Asynchronous,
     Empty,
     PreScoreOnly,
+    LateKey,
     AnotherSort,
 )
 
@@ -215,12 +232,26 @@ def test_multi_point_enables_a_plugin_wherever_it_can_run() -> None:
         ("filter", "Empty", "plugin 'Empty' is enabled at filter but defines neither filter nor filter_nodes"),
         ("score", "Empty", "plugin 'Empty' is enabled at score but defines neither score nor score_nodes"),
         ("filter", "PreScoreOnly", "plugin 'PreScoreOnly' is enabled at filter but does not extend FilterPlugin"),
+        ("preScore", "PreScoreOnly", "plugin 'PreScoreOnly' is enabled at preScore but does not define pre_score"),
+        ("filter", "LateKey", "plugin 'LateKey': key is `async def`; only pre_bind, bind and post_bind may be"),
     ],
 )
 def test_a_plugin_that_cannot_do_its_work_is_an_error_at_start(point: str, plugin: str, text: str) -> None:
     with pytest.raises(PluginError) as caught:
         compile_at(point, plugin)
     assert str(caught.value).startswith(f"profile 'mine': {text}")
+
+
+@pytest.mark.parametrize(
+    ("point", "base"), [item for item in EXTENSION_POINTS.items() if not item[0].startswith("placement")]
+)
+def test_a_plugin_that_defines_no_hook_is_an_error_at_start(point: str, base: type[Plugin]) -> None:
+    registry = Registry()
+    registry.register(type("Idle", (base,), {"name": "Idle"}))
+    with pytest.raises(
+        PluginError, match=f"plugin 'Idle' is enabled at {point} but (does not define|defines neither) "
+    ):
+        compile_profile("mine", {point: [EnabledPlugin("Idle", 1)]}, {}, registry, {})
 
 
 @pytest.mark.parametrize(

@@ -403,3 +403,30 @@ def test_a_pod_without_the_label_is_not_judged_by_the_labels_of_the_pod_that_ask
     assert plugin.key(second) != plugin.key(first)
     question.begin()
     assert question.skip, "the question now stands for pods without an app"
+
+
+def test_a_namespace_that_loses_a_label_is_no_longer_meant_by_the_terms_of_pods_that_stay() -> None:
+    term = a_term("app=web", "zone", namespace_selector="team=core")
+    cluster = a_cluster(
+        *NODES,
+        a_namespace("default", labels={"team": "core"}),
+        a_pod("loner", node="a1", affinity=an_affinity(apart=term)),
+        a_pod("shy", node="a2", affinity=an_affinity(prefer_apart=(5, term))),
+        # one whose term goes on meaning the pod, over the same topology
+        a_pod("both", node="b1", affinity=an_affinity(apart="app=web@zone", prefer_apart=(3, "app=web@zone"))),
+    )
+    web = cluster.reader.read(a_pod("p", labels=WEB))
+    statuses, plugin = StatusTable(), InterPodAffinity(None, cluster)
+    filtering, scoring = plugin.filter_question(web, statuses), plugin.score_question(web)
+    everything = Feasible(np.ones(cluster.table.size, np.bool_), 0)
+
+    def answers() -> tuple[list[bool], list[int]]:
+        filtering.refresh()
+        scoring.prepare(everything)
+        return (filtering.ids != 0).tolist(), scoring.raw.tolist()
+
+    assert answers() == ([True, True, True, False], [-5, -5, -3, 0])
+    cluster.add(a_namespace("default"))
+    assert answers() == ([False, False, True, False], [0, 0, -3, 0])
+    cluster.add(a_namespace("default", labels={"team": "core"}))
+    assert answers() == ([True, True, True, False], [-5, -5, -3, 0])

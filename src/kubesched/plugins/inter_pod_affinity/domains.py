@@ -34,14 +34,17 @@ class Domains:
         """Return whether there is nothing to count from."""
         return not self._sources
 
-    def exchange(self, sources: Iterable[Source]) -> set[int]:
-        """Count from these sources from now on; return the rows that new ones are on.
+    def exchange(self, sources: Collection[Source]) -> set[int]:
+        """Count from these sources from now on; return the rows that only new or only old ones are on.
 
-        The rows of a source that is gone had pods leave, so the change log names them.
+        A source can be gone although its pods are still there: when another label of the namespace takes the incoming
+        pod out of what its term means. Rows that its pods have left are in the change log.
         """
-        known = {(id(rows), weight) for rows, weight in self._sources}
+        old = {(id(rows), weight): rows for rows, weight in self._sources}
+        new = {(id(rows), weight): rows for rows, weight in sources}
         self._sources[:] = sources
-        return {row for rows, weight in self._sources if (id(rows), weight) not in known for row in rows}
+        differing = [old[key] for key in old.keys() - new.keys()] + [new[key] for key in new.keys() - old.keys()]
+        return {row for rows in differing for row in rows}
 
     def update(self, rows: Iterable[int]) -> Collection[int]:
         """Count some rows again; return the codes of the domains that changed."""

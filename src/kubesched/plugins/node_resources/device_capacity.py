@@ -6,25 +6,26 @@ such a resource. These change with every claim, so scores that use them are not 
 
 # upstream: noderesources/resource_allocation.go, calculateDRAResourceTotals (v1.36)
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.devices import Device, DeviceClass, ResourceClaim, ResourceSlice
+from kubesched.api.devices import Device, DeviceClass, ResourceSlice
 from kubesched.api.node_selectors import parse_node_selector
 from kubesched.api.pods import NodeSelector
 from kubesched.api.resources import is_extended_resource
+from kubesched.cel import compile_selector
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.device_classes import IMPLICIT_PREFIX, DeviceClasses
 from kubesched.cluster.node_matching import matching_rows
 from kubesched.config.args import ResourceSpec
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.devices import DeviceFeatures, PoolId
 from kubesched.errors import KubeschedError
 from kubesched.plugins.node_resources.scoring import DeviceColumns, Terms
 
-# (class, driver of the slice, device) -> whether all selectors of the class match; raises where one cannot tell.
-DeviceMatcher = Callable[[DeviceClass, str, Device], bool]
 # Rows a device can be reached from: all of them, one, or a mask.
 Reach = slice | int | NDArray[np.bool_]
 
@@ -35,13 +36,7 @@ NOWHERE = slice(0, 0)
 class DeviceCapacity:
     """Counts devices behind the extended resources of a score."""
 
-    def __init__(
-        self,
-        resources: Sequence[ResourceSpec],
-        cluster: Cluster,
-        gates: FeatureGates,
-        matcher: DeviceMatcher | None,
-    ) -> None:
+    def __init__(self, resources: Sequence[ResourceSpec], cluster: Cluster, gates: FeatureGates) -> None:
         # whether any of the resources is of a kind that devices can stand for
         self.possible = gates.enabled("DRAExtendedResource") and any(
             is_extended_resource(resource.name) or resource.name.startswith(IMPLICIT_PREFIX) for resource in resources
@@ -49,7 +44,8 @@ class DeviceCapacity:
         self._table = cluster.table
         self._objects = cluster.objects
         self._classes = DeviceClasses(cluster.objects)
-        self._matcher = matcher
+        self._features = DeviceFeatures.from_gates(gates)
+        self._tracker = cluster.devices(self._features) if self.possible else None
 
     def behind(self, terms: Terms) -> dict[int, DeviceClass]:
         """Return the class behind each term that has one, by the code of its resource."""
@@ -64,15 +60,15 @@ class DeviceCapacity:
         behind = self.behind(terms)
         if not behind:
             return {}
-        taken = set(_allocated_devices(self._objects.of(ResourceClaim)))
-        return {code: self._count(device_class, taken) for code, device_class in behind.items()}
+        return {code: self._count(device_class) for code, device_class in behind.items()}
 
-    def _count(self, device_class: DeviceClass, taken: set[tuple[str, str, str]]) -> DeviceColumns:
+    def _count(self, device_class: DeviceClass) -> DeviceColumns:
         size = self._table.size
         columns = DeviceColumns(np.zeros(size, np.int64), np.zeros(size, np.int64))
         failed = np.zeros(size, np.bool_)
         for each in self._objects.of(ResourceSlice):
-            driver, pool = each.spec.driver, each.spec.pool.name
+            driver = each.spec.driver
+            pool = PoolId(driver, each.spec.pool.name)
             for reach, devices in self._reachable(each, failed):
                 for device in devices:
                     try:
@@ -83,17 +79,27 @@ class DeviceCapacity:
                         continue
                     if matches:
                         columns.capacity[reach] += 1
-                        if (driver, pool, device.name) in taken:
+                        if self._is_taken(pool, device):
                             columns.allocated[reach] += 1
         columns.capacity[failed] = 0
         return columns
 
+    def _is_taken(self, pool: PoolId, device: Device) -> bool:
+        """Return whether a device is in use, whole or in part; allocations in flight count."""
+        use = self._tracker.state.use_of(pool) if self._tracker is not None else None
+        return use is not None and use.touches(device.name)
+
     def _matches(self, device_class: DeviceClass, driver: str, device: Device) -> bool:
-        if not any(selector.cel is not None for selector in device_class.spec.selectors):
-            return True
-        if self._matcher is None:
-            raise KubeschedError(f"device class {device_class.metadata.name}: nobody evaluates its selectors")
-        return self._matcher(device_class, driver, device)
+        """Return whether all selectors of a class match a device; raises where one cannot tell."""
+        features = self._features
+        # here upstream does not tell selectors whether a device can be shared
+        shown = msgspec.structs.replace(device, allow_multiple_allocations=None)
+        for selector in device_class.spec.selectors:
+            if selector.cel is not None:
+                compiled = compile_selector(selector.cel.expression, list_attributes=features.list_attributes)
+                if not compiled.matches(driver, shown):
+                    return False
+        return True
 
     def _reachable(self, each: ResourceSlice, failed: NDArray[np.bool_]) -> Iterator[tuple[Reach, Sequence[Device]]]:
         """Yield devices of a slice with the rows they can be reached from; rows that cannot be told are marked."""
@@ -126,13 +132,3 @@ class DeviceCapacity:
             failed[:] = True
             return NOWHERE
         return matching_rows(self._table, compiled, slice(0, self._table.size))
-
-
-# upstream: dynamicresources/allocateddevices.go, foreachAllocatedDevice (v1.36)
-def _allocated_devices(claims: Sequence[ResourceClaim]) -> Iterator[tuple[str, str, str]]:
-    """Yield driver, pool and name of the devices that claims hold; administrative access holds nothing."""
-    for claim in claims:
-        if claim.status.allocation is not None:
-            for result in claim.status.allocation.devices.results:
-                if not result.admin_access:
-                    yield result.driver, result.pool, result.device

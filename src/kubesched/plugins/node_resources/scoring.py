@@ -17,11 +17,9 @@ from numpy.typing import NDArray
 from kubesched.api.resources import is_scalar_resource
 from kubesched.cluster.table import CPU, MEMORY, NATIVE, NodeTable
 from kubesched.config.args import ResourceSpec, ScoringStrategy, UtilizationShapePoint
-from kubesched.config.types import MAX_CUSTOM_PRIORITY_SCORE
 from kubesched.framework.nodes import Nodes
-from kubesched.framework.plugin import MAX_NODE_SCORE
+from kubesched.framework.shape_scores import FULL, shape_scores
 
-FULL: Final = 100
 LARGEST: Final = 2**63 - 1
 _INT64: Final = 2**63
 
@@ -194,9 +192,7 @@ class RequestedToCapacityRatio(Strategy):
     rounds = True
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
-        scale = MAX_NODE_SCORE // MAX_CUSTOM_PRIORITY_SCORE
-        points = [(point.utilization, point.score * scale) for point in shape]
-        self._values = [_broken_linear(points, share) for share in range(FULL + 1)]
+        self._values = shape_scores(shape)
         self._column = np.array(self._values, np.int64)
 
     def of_use(self, used: int, capacity: int) -> int:
@@ -226,21 +222,6 @@ def _per_cents(parts: Ints, wholes: Ints) -> Ints:
     if products.min(initial=0) < 0:
         quotients += (products < 0) & (products % wholes != 0)
     return quotients
-
-
-# upstream: plugins/helper/shape_score.go (v1.36)
-def _broken_linear(points: Sequence[tuple[int, int]], at: int) -> int:
-    """Return the value of the function through the points, constant before the first and after the last."""
-    for index, (x, y) in enumerate(points):
-        if at <= x:
-            if index == 0:
-                return y
-            before_x, before_y = points[index - 1]
-            rise = (y - before_y) * (at - before_x)
-            run = x - before_x
-            # cut off, not rounded down
-            return before_y + (rise // run if rise >= 0 else -(-rise // run))
-    return points[-1][1]
 
 
 def strategy_of(strategy: ScoringStrategy) -> Strategy:

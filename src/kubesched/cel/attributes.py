@@ -1,0 +1,50 @@
+"""Access into maps and lists: `a.b`, `a[0]`, `a.?b`, `has(a.b)`.
+
+From a value and a key to what is kept there. Absence is an error, or, where it was asked for, an absent value.
+"""
+
+# upstream: cel-go interpreter/attributes.go (v0.26)
+
+from typing import Any, Final
+
+from kubesched.cel.errors import CelValueError
+from kubesched.cel.go_format import shown
+from kubesched.cel.values import MISSING, CelMap, Uint, go_type_name, type_of
+
+KEY_TYPES: Final = frozenset({str, int, Uint, bool, float})
+
+
+def checked_key(key: Any) -> Any:
+    """Return a key that can be asked for, or raise."""
+    if type(key) not in KEY_TYPES:
+        raise CelValueError(f"invalid qualifier type: {go_type_name(key)}")
+    return key
+
+
+def get(value: Any, key: Any) -> Any:
+    """Return what is kept under a key, or raise."""
+    found = find(value, key)
+    if found is MISSING:
+        problem = "index out of bounds" if isinstance(value, list) else "no such key"
+        raise CelValueError(f"{problem}: {shown(key)}")
+    return found
+
+
+def find(value: Any, key: Any) -> Any:
+    """Return what is kept under a key, or MISSING; what is no map or list keeps nothing."""
+    if type(value) is CelMap:
+        return value.find(key)
+    if isinstance(value, list):
+        index = _index(key)
+        return value[index] if 0 <= index < len(value) else MISSING
+    return MISSING
+
+
+def _index(key: Any) -> int:
+    if type(key) in (int, Uint):
+        return int(key)
+    if type(key) is float:
+        if key.is_integer():
+            return int(key)
+        raise CelValueError(f"unsupported index value {shown(key)} in list")
+    raise CelValueError(f"unsupported index type '{type_of(key)}' in list")

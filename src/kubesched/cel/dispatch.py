@@ -1,0 +1,230 @@
+"""Calls at run time: operators that decide which operands to look at, and functions picked by their arguments."""
+
+# upstream: cel-go interpreter/interpretable.go, common/decls/decls.go (v0.26)
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from kubesched.cel import cost
+from kubesched.cel.cost import LIMIT, LIMIT_EXCEEDED, Cost
+from kubesched.cel.declarations import Function, Overload
+from kubesched.cel.errors import CelAbortError, CelValueError, no_such_overload
+from kubesched.cel.functions import library
+from kubesched.cel.functions.library import Implementation
+from kubesched.cel.functions.regex import compile_regex
+from kubesched.cel.types import Type
+from kubesched.cel.values import Optional, equal, has_type, type_of
+
+Frame = list[Any]
+Run = Callable[[Frame], Any]
+
+# Costs of comparing texts of these lengths, which selectors do most.
+_TEXT_COSTS: Final = tuple(cost.equality(("x" * length, "x" * length)) for length in range(256))
+
+
+def logical_and(left: Run, right: Run) -> Run:
+    """Return the closure of `&&`: false if either is, whatever goes wrong with the other."""
+
+    def apply(frame: Frame) -> bool:
+        error: CelValueError | None = None
+        for run in (left, right):
+            try:
+                value = run(frame)
+            except CelValueError as problem:
+                error = error or problem
+            else:
+                if value is False:
+                    return False
+                if value is not True:
+                    error = error or no_such_overload()
+        if error is not None:
+            raise error
+        return True
+
+    return apply
+
+
+def logical_or(left: Run, right: Run) -> Run:
+    """Return the closure of `||`: true if either is, whatever goes wrong with the other."""
+
+    def apply(frame: Frame) -> bool:
+        error: CelValueError | None = None
+        for run in (left, right):
+            try:
+                value = run(frame)
+            except CelValueError as problem:
+                error = error or problem
+            else:
+                if value is True:
+                    return True
+                if value is not False:
+                    error = error or no_such_overload()
+        if error is not None:
+            raise error
+        return False
+
+    return apply
+
+
+def conditional(condition: Run, chosen: Run, other: Run) -> Run:
+    """Return the closure of `?:`."""
+
+    def apply(frame: Frame) -> Any:
+        value = condition(frame)
+        if value is True:
+            return chosen(frame)
+        if value is False:
+            return other(frame)
+        raise no_such_overload()
+
+    return apply
+
+
+def equals(left: Run, right: Run) -> Run:
+    """Return the closure of `==`."""
+
+    def apply(frame: Frame) -> bool:
+        one, other = left(frame), right(frame)
+        if type(one) is str and type(other) is str:
+            length = min(len(one), len(other))
+            frame[0] += _TEXT_COSTS[length] if length < 256 else cost.equality((one, other))
+            return one == other
+        frame[0] += cost.equality((one, other))
+        return equal(one, other)
+
+    return apply
+
+
+def not_equals(left: Run, right: Run) -> Run:
+    """Return the closure of `!=`: true also of values that cannot be compared."""
+    charge = cost.cost_of("_!=_", "not_equals")
+    assert not isinstance(charge, int)
+
+    def apply(frame: Frame) -> bool:
+        one, other = left(frame), right(frame)
+        frame[0] += charge((one, other), None)
+        try:
+            return not equal(one, other)
+        except CelValueError:
+            return True
+
+    return apply
+
+
+def or_else(left: Run, right: Run, *, unwrap: bool) -> Run:
+    """Return the closure of `or` and `orValue`; what is not optional is returned as it is."""
+
+    def apply(frame: Frame) -> Any:
+        value = left(frame)
+        if type(value) is not Optional:
+            return value
+        if value.present:
+            return value.value if unwrap else value
+        return right(frame)
+
+    return apply
+
+
+# Functions.
+
+
+def implementation_of(function: Function, overloads: Sequence[Overload], given: Sequence[Type]) -> Implementation:
+    """Return what to call for the overloads that the checker left, with a look at arguments it knows too little of."""
+    single = library.SINGLE_FORMS.get(function.name)
+    if single is not None:
+        return single
+    if len(overloads) == 1:
+        overload = overloads[0]
+        implementation = library.OVERLOADS[overload.id]
+        if all(map(_surely, given, overload.arguments)):
+            return implementation
+        return _guarded(function.name, overload, implementation)
+    return _dispatched(function)
+
+
+def _surely(given: Type, wanted: Type) -> bool:
+    """Return whether a value of the given type is always of the wanted one."""
+    if wanted.kind in ("dyn", "any", "param"):
+        return True
+    return given.name == wanted.name and all(map(_surely, given.parameters, wanted.parameters))
+
+
+def _unknown(name: str, args: Sequence[Any]) -> CelValueError:
+    return CelValueError(f"no such overload: {name}({', '.join(type_of(each).name for each in args)})")
+
+
+def _guarded(name: str, overload: Overload, implementation: Implementation) -> Implementation:
+    def apply(*args: Any) -> Any:
+        if not all(map(has_type, overload.arguments, args)):
+            raise _unknown(name, args)
+        return implementation(*args)
+
+    return apply
+
+
+def _dispatched(function: Function) -> Implementation:
+    forms = tuple((each, library.OVERLOADS[each.id]) for each in function.overloads if each.id in library.OVERLOADS)
+
+    def apply(*args: Any) -> Any:
+        for overload, implementation in forms:
+            if len(overload.arguments) == len(args) and all(map(has_type, overload.arguments, args)):
+                return implementation(*args)
+        raise _unknown(function.name, args)
+
+    return apply
+
+
+def with_pattern(function: str, pattern: str) -> Implementation:
+    """Return a function of regular expressions whose pattern is compiled once, or raise RegexError."""
+    regex = compile_regex(pattern)
+    method: Callable[..., Any] = {"matches": regex.matches, "find": regex.find, "findAll": regex.find_all}[function]
+
+    def apply(text: Any, _: Any, *most: Any) -> Any:
+        if type(text) is not str or any(type(each) is not int for each in most):
+            raise no_such_overload()
+        return method(text, *most)
+
+    return apply
+
+
+def counted(implementation: Implementation, runs: list[Run], charge: Cost) -> Run:
+    """Return the closure of a call that is charged for."""
+    if not isinstance(charge, int):
+        return _counted_by_size(implementation, runs, charge)
+    fixed = charge
+    if len(runs) == 1:
+        only = runs[0]
+
+        def unary(frame: Frame) -> Any:
+            frame[0] += fixed
+            return implementation(only(frame))
+
+        return unary
+    if len(runs) == 2:
+        left, right = runs
+
+        def binary(frame: Frame) -> Any:
+            frame[0] += fixed
+            return implementation(left(frame), right(frame))
+
+        return binary
+
+    def call(frame: Frame) -> Any:
+        frame[0] += fixed
+        return implementation(*[run(frame) for run in runs])
+
+    return call
+
+
+def _counted_by_size(implementation: Implementation, runs: list[Run], charge: cost.CostOf) -> Run:
+    def call(frame: Frame) -> Any:
+        args = [run(frame) for run in runs]
+        result = implementation(*args)
+        frame[0] += charge(args, result)
+        if frame[0] > LIMIT:
+            raise CelAbortError(LIMIT_EXCEEDED)
+        return result
+
+    return call

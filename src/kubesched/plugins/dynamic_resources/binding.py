@@ -1,0 +1,220 @@
+"""PreBind: what Reserve promised is written to the API server.
+
+From the state of a cycle to claims that are allocated and reserved for the pod, and to a pod whose status names the
+claim that was made up for it; then devices that need time to be bound to the node are waited for. Concurrent changes of
+a claim are met by fetching it anew and trying again. As soon as a claim shows its allocation it is no longer in flight:
+at no moment do its devices look free.
+"""
+
+# upstream: dynamicresources.go, PreBind, bindClaim, isPodReadyForBinding; extendeddynamicresources.go (v1.36)
+
+from datetime import timedelta
+
+import msgspec
+
+from kubesched.api.devices import AllocationResult, ResourceClaim
+from kubesched.api.kinds import to_builtins
+from kubesched.api.meta import ObjectMeta
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.errors import KubeschedError
+from kubesched.framework.effects import ConflictError, EffectError, Effects, Emit, Patch, Read, Write
+from kubesched.framework.waits import TimedOut, Waits
+from kubesched.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
+from kubesched.plugins.dynamic_resources.extended import MADE_UP_NAME
+from kubesched.plugins.dynamic_resources.pod_claims import PodClaimFinder
+from kubesched.plugins.dynamic_resources.releasing import CLAIM, FINALIZER
+from kubesched.plugins.dynamic_resources.state import PodDevices
+
+# upstream: client-go/util/retry, DefaultRetry (v1.36)
+MOST_ATTEMPTS = 5
+# how long a claim that was made up may take to be reported
+REPORT_SECONDS = 120.0
+
+
+class NotBoundError(KubeschedError):
+    """The pod cannot be bound; the text is the status'."""
+
+
+class ClaimBinder:
+    """Writes claims; `conditions` tells whether binding conditions count."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        finder: PodClaimFinder,
+        effects: Effects,
+        waits: Waits,
+        *,
+        conditions: bool,
+        timeout: timedelta,
+    ) -> None:
+        self._claims = cluster.claims
+        self._finder = finder
+        self._effects = effects
+        self._waits = waits
+        self._conditions = conditions
+        self._timeout = timeout
+
+    async def bind(self, pod: PodInfo, state: PodDevices, node_name: str) -> None:
+        """Write all claims of the pod, and wait until they are ready; raises NotBoundError."""
+        for index, claim in enumerate(state.claims):
+            if not self._finder.is_reserved_for(pod, claim):
+                state.claims[index] = await self._bind_claim(pod, state, index)
+        if state.plan is not None and state.plan.node_allocatable:
+            statuses = [to_builtins(status) for status in state.plan.node_allocatable]
+            await self._patch_pod(pod, "nodeAllocatableResourceClaimStatuses", statuses)
+        if self._conditions and any(has_binding_conditions(claim) for claim in state.claims):
+            await self._wait_until_ready(pod, state, node_name)
+
+    # -- writing
+
+    async def _bind_claim(self, pod: PodInfo, state: PodDevices, index: int) -> ResourceClaim:
+        """Return the claim as it was written: allocated, and reserved for the pod."""
+        claim, plan = state.claims[index], state.plan
+        allocation = plan.allocations.get(index) if plan is not None else None
+        made_up = state.is_made_up(index)
+        held_as = claim.uid
+        if made_up and claim.name == MADE_UP_NAME:
+            # differs: upstream creates a claim that asks for nothing where a node's device plugin serves a pod that has
+            # other claims, and then fails
+            if plan is None or plan.made_up is None or not plan.made_up.spec.devices.requests:
+                return claim
+            claim = state.claims[index] = await self._create(plan.made_up)
+        written = await self._write(claim, allocation, state, index)
+        known = await self._until_known(written) if made_up else self._claims.assume(written)
+        if allocation is not None:
+            self._claims.end_allocation(held_as, for_all=known)
+        if made_up:
+            # so that Unreserve can delete it if the pod cannot be told
+            state.claims[index] = written
+            mappings = [to_builtins(mapping) for mapping in plan.mappings] if plan is not None else []
+            status = {"requestMappings": mappings, "resourceClaimName": written.name}
+            await self._patch_pod(pod, "extendedResourceClaimStatus", status)
+        return written
+
+    async def _create(self, made_up: ResourceClaim) -> ResourceClaim:
+        meta = made_up.metadata
+        unnamed = ObjectMeta(
+            namespace=meta.namespace,
+            generate_name=meta.generate_name,
+            owner_references=meta.owner_references,
+            annotations=meta.annotations,
+        )
+        try:
+            created = await self._effects.perform(
+                Write(msgspec.structs.replace(made_up, metadata=unnamed), create=True)
+            )
+        except EffectError as refused:
+            raise NotBoundError(f"create claim for extended resources {meta.namespace}/: {refused}") from refused
+        assert isinstance(created, ResourceClaim), "what was created comes back"
+        return created
+
+    async def _write(
+        self, claim: ResourceClaim, allocation: AllocationResult | None, state: PodDevices, index: int
+    ) -> ResourceClaim:
+        """Return the claim with allocation and reservation, tried again with a fresh claim after each conflict."""
+        for attempt in range(MOST_ATTEMPTS):
+            if attempt:
+                claim = await self._fresh(claim)
+            try:
+                return await self._write_once(claim, allocation, state, index)
+            except ConflictError as conflict:
+                last = str(conflict)
+        raise NotBoundError(last)
+
+    async def _fresh(self, claim: ResourceClaim) -> ResourceClaim:
+        try:
+            fresh = await self._effects.perform(Read(CLAIM, claim.namespace, claim.name))
+        except EffectError as refused:
+            raise NotBoundError(f"get updated claim {claim.full_name} after conflict: {refused}") from refused
+        if not isinstance(fresh, ResourceClaim):
+            raise NotBoundError(f"get updated claim {claim.full_name} after conflict: it is gone")
+        return fresh
+
+    async def _write_once(
+        self, claim: ResourceClaim, allocation: AllocationResult | None, state: PodDevices, index: int
+    ) -> ResourceClaim:
+        if claim.metadata.deletion_timestamp is not None:
+            raise NotBoundError(f"claim {claim.full_name} got deleted in the meantime")
+        what = "add reservation to claim"
+        if allocation is not None:
+            if claim.status.allocation is not None:
+                raise NotBoundError(f"claim {claim.full_name} got allocated elsewhere in the meantime")
+            if FINALIZER not in claim.metadata.finalizers:
+                # not part of the status, hence a write of its own
+                finalizers = (*claim.metadata.finalizers, FINALIZER)
+                meta = msgspec.structs.replace(claim.metadata, finalizers=finalizers)
+                claim = await self._put(msgspec.structs.replace(claim, metadata=meta), "add finalizer to claim", "")
+            what = "add allocation and reservation to claim"
+        status = msgspec.structs.replace(
+            claim.status,
+            allocation=self._dated(claim, allocation or claim.status.allocation),
+            reserved_for=(*claim.status.reserved_for, state.consumers[index]),
+        )
+        return await self._put(msgspec.structs.replace(claim, status=status), what, "status")
+
+    def _dated(self, claim: ResourceClaim, allocation: AllocationResult | None) -> AllocationResult | None:
+        """Return the allocation with the time from which binding conditions are waited for."""
+        if not self._conditions:
+            return allocation
+        if allocation is None:
+            raise NotBoundError(f"claim {claim.full_name} got deallocated elsewhere in the meantime")
+        if allocation.allocation_timestamp is not None:
+            return allocation
+        now = self._waits.date().replace(microsecond=0)
+        return msgspec.structs.replace(allocation, allocation_timestamp=now)
+
+    async def _put(self, claim: ResourceClaim, what: str, subresource: str) -> ResourceClaim:
+        try:
+            written = await self._effects.perform(Write(claim, subresource=subresource))
+        except ConflictError as conflict:
+            raise ConflictError(f"{what} {claim.full_name}: {conflict}") from conflict
+        except EffectError as refused:
+            raise NotBoundError(f"{what} {claim.full_name}: {refused}") from refused
+        assert isinstance(written, ResourceClaim), "what was written comes back"
+        return written
+
+    async def _patch_pod(self, pod: PodInfo, field: str, value: object) -> None:
+        try:
+            await self._effects.perform(Patch("Pod", pod.namespace, pod.name, {"status": {field: value}}, "status"))
+        except EffectError as refused:
+            shown = field[0].upper() + field[1:]
+            raise NotBoundError(f"update pod {pod.full_name} {shown}: {refused}") from refused
+
+    # -- waiting
+
+    async def _until_known(self, claim: ResourceClaim) -> bool:
+        """Return whether a claim that was created has been reported, so that it can be shown as it is."""
+        try:
+            return await self._waits.until(lambda: self._claims.assume(claim) or None, (CLAIM,), REPORT_SECONDS)
+        except TimedOut:
+            # it exists nevertheless; its devices are taken once it is reported
+            return False
+
+    async def _wait_until_ready(self, pod: PodInfo, state: PodDevices, node_name: str) -> None:
+        note = f"waiting for binding conditions for device on node {node_name}"
+        self._effects.submit(Emit(pod.pod, "Normal", "BindingConditionsPending", "Scheduling", note))
+        try:
+            await self._waits.until(lambda: self._ready(state), (CLAIM,), self._timeout.total_seconds())
+        except TimedOut:
+            raise NotBoundError("device binding timeout: context deadline exceeded") from None
+        except NotBoundError:
+            raise
+        except KubeschedError as failed:
+            raise NotBoundError(str(failed)) from failed
+
+    def _ready(self, state: PodDevices) -> bool | None:
+        """Return True when all claims are ready; raises an error if one never will be."""
+        for index, claim in enumerate(state.claims):
+            if claim.name == MADE_UP_NAME:
+                continue
+            newest = self._claims.get(claim.full_name)
+            if newest is None:
+                raise NotBoundError(f'could not find ResourceClaim "{claim.full_name}"')
+            state.claims[index] = newest
+            if not is_ready(newest):
+                if is_too_late(newest, self._waits.date(), self._timeout):
+                    raise NotBoundError(f"device binding timeout: claim={newest.name}")
+                return None
+        return True
