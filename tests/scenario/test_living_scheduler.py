@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from kubesched.api.storage import PersistentVolume
 from kubesched.cluster.comparison import content
 from kubesched.framework.effects import Bind, Delete, Effect, Patch
 from kubesched.loop.scheduler import LoopOptions, Scheduler
+from kubesched.loop.waits import LoopWaits
 from kubesched.queue.queued_pod import Place
 from kubesched.scheduling.engine import build_engine
-from kubesched.testing import a_node, a_pod
+from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.testing.world import World
 
@@ -23,7 +25,9 @@ def live(story: Story, *, seed: int = 0, config: str | None = None) -> World:
 
     async def play() -> World:
         world = World(seed)
-        scheduler = Scheduler(build_engine(config, effects=world), world, LoopOptions(seed=seed))
+        waits = LoopWaits()
+        engine = build_engine(config, effects=world, waits=waits)
+        scheduler = Scheduler(engine, world, LoopOptions(seed=seed), waits=waits)
         world.scheduler = scheduler
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:
@@ -234,6 +238,44 @@ def test_a_node_that_appears_while_victims_are_going_wakes_the_preemptor() -> No
     world = live(story)
     assert world.node_of("high") == "n2"
     assert world.node_of("low") == "n1"
+
+
+def test_a_pod_waits_for_its_volume_and_tells_where_it_will_be() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1"))
+        world.put(a_storage_class("local"))
+        world.put(a_volume("pv", storage_class="local", nodes="kubernetes.io/hostname=n1"))
+        claim = a_claim("data", storage_class="local")
+        world.put(claim)
+        world.put(a_pod("p", volumes=["data"]))
+        await asyncio.sleep(2)
+        pod, volume = world.pod("p"), world.objects["PersistentVolume", "pv"]
+        assert pod is not None
+        assert isinstance(volume, PersistentVolume)
+        assert (pod.spec.node_name, pod.status.nominated_node_name) == ("", "n1")
+        assert volume.spec.claim_ref is not None
+        assert (volume.spec.claim_ref.name, len(scheduler.pre_binding)) == ("data", 1)
+        world.put(a_claim("data", storage_class="local", bound_to="pv"))
+
+    assert live(story).node_of("p") == "n1"
+
+
+def test_fault_41_a_pod_preempted_while_its_volume_is_being_bound_is_put_back_not_deleted() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_storage_class("local"))
+        world.put(a_volume("pv", storage_class="local", nodes="kubernetes.io/hostname=n1"))
+        world.put(a_claim("data", storage_class="local"))
+        world.put(a_pod("low", cpu="1", priority=0, volumes=["data"]))
+        await asyncio.sleep(2)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(60)
+
+    world = live(story)
+    assert world.node_of("high") == "n1"
+    assert world.pod("low") is not None
+    notes = [event.note for event in world.events if event.reason == "Preempted"]
+    assert notes == ["Preempted by pod default-high on node n1 (in kube-scheduler memory)."]
 
 
 @pytest.mark.parametrize("seed", range(6))

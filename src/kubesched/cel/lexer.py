@@ -68,7 +68,7 @@ def tokens_of(text: str, problems: Problems) -> list[Token]:
         found = _WORD.match(text, position)
         if found is None:
             seen = _seen(text, position)
-            problems.report(position, f"Syntax error: token recognition error at: '{text[position : seen + 1]}'")
+            problems.report_syntax(position, f"token recognition error at: '{text[position : seen + 1]}'")
             position = seen + 1
             continue
         kind, word = str(found.lastgroup), found[0]

@@ -21,7 +21,7 @@ from kubesched.cel.literals import (
     uint_literal,
 )
 from kubesched.cel.macros import MacroError, expand
-from kubesched.cel.source import Problems
+from kubesched.cel.source import Problems, TooManyErrorsError
 from kubesched.cel.syntax import Broken, Call, Entry, Ident, ListNode, Literal, MapNode, Message, Node, Select
 
 _DEEPEST: Final = 250
@@ -62,6 +62,8 @@ def parse(text: str, problems: Problems) -> Node:
         return Broken(0)
     try:
         return _Parser(text, problems).whole()
+    except TooManyErrorsError:
+        return Broken(0)
     except (_TooDeepError, RecursionError):
         # differs: Python's stack can end before the reference's limit; the words are the same
         problems.report(None, f"expression recursion limit exceeded: {_DEEPEST}")
@@ -392,7 +394,7 @@ class _Parser:
 
     def _report(self, token: Token, message: str) -> None:
         if not self._recovering:
-            self._problems.report(token.start, f"Syntax error: {message}")
+            self._problems.report_syntax(token.start, message)
         self._recovering = True
 
     def _recover(self) -> None:

@@ -21,15 +21,20 @@ class Location(NamedTuple):
 NOWHERE: Final = Location(-1, -1)
 
 
+class TooManyErrorsError(Exception):
+    """So much is wrong with a text that reading on makes no sense."""
+
+
 class Problems:
     """What is wrong with a text, collected while it is read."""
 
-    __slots__ = ("_count", "_found", "_text")
+    __slots__ = ("_count", "_found", "_syntax_errors", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._found: list[tuple[Location, str]] = []
         self._count = 0
+        self._syntax_errors = 0
 
     def __bool__(self) -> bool:
         return bool(self._found)
@@ -39,6 +44,14 @@ class Problems:
         self._count += 1
         if self._count <= _MOST_SHOWN:
             self._found.append((NOWHERE if offset is None else self._location(offset), message))
+
+    def report_syntax(self, offset: int, message: str) -> None:
+        """Remember a mistake in the grammar; TooManyErrorsError after a hundred."""
+        self._syntax_errors += 1
+        too_many = self._syntax_errors > _MOST_SHOWN
+        self.report(offset, f"Syntax error: {f'More than {_MOST_SHOWN} syntax errors' if too_many else message}")
+        if too_many:
+            raise TooManyErrorsError
 
     def __str__(self) -> str:
         shown = [

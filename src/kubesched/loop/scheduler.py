@@ -28,6 +28,7 @@ from kubesched.framework.outcomes import Candidate
 from kubesched.framework.status import error
 from kubesched.loop.failing import put_back
 from kubesched.loop.preempting import Preempting
+from kubesched.loop.waits import LoopWaits
 from kubesched.loop.watching import POD_GONE, Watching
 from kubesched.plugins.default_preemption import DefaultPreemption
 from kubesched.queue.queued_pod import QueuedPod
@@ -67,6 +68,7 @@ class Scheduler:
         options: LoopOptions | None = None,
         ask: Callable[[Question], Awaitable[Answer]] | None = None,
         note: Callable[[str], None] = lambda line: None,
+        waits: LoopWaits | None = None,
     ) -> None:
         options = options or LoopOptions()
         self.engine = engine
@@ -82,6 +84,8 @@ class Scheduler:
         self.queue = SchedulingQueue(engine.profiles, self.cluster.nominations, requeueing, options.queue)
         self.watching = Watching(self.cluster, self.queue, engine.profiles, loaded.gates, self.now)
         self.watching.withdraw = self._withdraw
+        if waits is not None:
+            self.watching.changed = waits.notify
         self.waiting = WaitingPods()
         self.pre_binding = PreBindingPods()
         self.preempting = Preempting(
@@ -299,6 +303,8 @@ class Scheduler:
     # -- failing
 
     def _fail(self, failed: Failed) -> None:
+        if failed.effects:
+            self._effects.submit(*failed.effects)
         if failed.preemption is not None:
             self._begin_preemption(failed.queued.pod, failed.preemption)
         effects = put_back(failed, self.queue, self.cluster.nominations, self.now())

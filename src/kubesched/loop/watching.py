@@ -47,6 +47,8 @@ class Watching:
         self._reported: dict[str, PodInfo] = {}
         # asked when a pod vanishes that is assumed; set by the scheduler
         self.withdraw: Callable[[PodInfo], bool] = lambda pod: False
+        # told of every kind of which an object changed
+        self.changed: Callable[[str], None] = lambda kind: None
 
     # -- any object
 
@@ -62,6 +64,7 @@ class Watching:
             self._cluster.add(obj)
             action = Action.ADD if old is None else Action.UPDATE
             self._tell(RESOURCE_OF_KIND.get(kind.__name__), action, old, obj)
+        self.changed(type(obj).__name__)
 
     def drop(self, obj: ApiObject) -> None:
         """Take note that an object is gone."""
@@ -75,6 +78,7 @@ class Watching:
         else:
             self._cluster.remove(obj)
             self._tell(RESOURCE_OF_KIND.get(type(obj).__name__), Action.DELETE, obj, None)
+        self.changed(type(obj).__name__)
 
     def known_pods(self) -> list[PodInfo]:
         """Return all pods as they were last reported."""

@@ -166,6 +166,7 @@ def _make_room(profile: Profile, queued: QueuedPod, evaluation: Evaluation, foun
         plugins,
         nominated_node_name=nominated,
         preemption=_eviction(helped, nominated),
+        effects=tuple(helped.effects),
     )
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.effects import Effect
 from kubesched.framework.outcomes import Candidate
 from kubesched.framework.profile import Profile
 from kubesched.queue.queued_pod import QueuedPod
@@ -33,7 +34,8 @@ class Failed(msgspec.Struct, frozen=True):
     """An attempt that came to nothing.
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
-    clear it. `preemption` is what has to be evicted for the nomination to come true.
+    clear it. `preemption` is what has to be evicted for the nomination to come true, `effects` what PostFilter wants
+    done, one after the other.
     """
 
     queued: QueuedPod
@@ -43,6 +45,7 @@ class Failed(msgspec.Struct, frozen=True):
     pending_plugins: frozenset[str] = frozenset()
     nominated_node_name: str | None = ""
     preemption: Candidate | None = None
+    effects: tuple[Effect, ...] = ()
 
 
 class Skipped(NamedTuple):

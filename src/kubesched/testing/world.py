@@ -8,11 +8,12 @@ not at all.
 import asyncio
 from collections.abc import Callable
 from random import Random
-from typing import Any
 
 import msgspec
 
-from kubesched.api.meta import ApiObject, Condition
+from kubesched.api.kinds import decode, to_builtins
+from kubesched.api.merging import strategic_merge
+from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.framework.effects import Bind, Delete, Effect, EffectError, Emit, NotFoundError, Patch, Read, Write
 from kubesched.loop.scheduler import Scheduler
@@ -30,6 +31,7 @@ class World:
         self.bindings: dict[str, str] = {}
         self.scheduler: Scheduler | None = None
         self.random = Random(seed)
+        self._version = 0
         self._reported_until = 0.0
         # faults, all off to begin with
         self.refuse: Refuse = lambda effect: ""
@@ -42,9 +44,12 @@ class World:
     # -- what people do
 
     def put(self, obj: ApiObject) -> None:
-        """Create or replace an object."""
-        self.objects[type(obj).__name__, obj.full_name] = obj
-        self._report(obj, gone=False)
+        """Create or replace an object; every write gives it a new version."""
+        self._version += 1
+        metadata = msgspec.structs.replace(obj.metadata, resource_version=str(self._version))
+        stored = msgspec.structs.replace(obj, metadata=metadata)
+        self.objects[type(obj).__name__, obj.full_name] = stored
+        self._report(stored, gone=False)
 
     def delete(self, kind: str, full_name: str) -> None:
         """Delete an object, if it is there."""
@@ -121,7 +126,7 @@ class World:
         if isinstance(effect, Bind):
             self._bind(effect)
         elif isinstance(effect, Patch):
-            self._patch(effect)
+            return self._patch(effect)
         elif isinstance(effect, Delete):
             found = self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
             if found is not None and found.uid == effect.uid:
@@ -149,17 +154,14 @@ class World:
         status = msgspec.structs.replace(pod.status, nominated_node_name="")
         self.put(msgspec.structs.replace(pod, spec=spec, status=status))
 
-    def _patch(self, patch: Patch) -> None:
-        pod = self.pod(patch.name, patch.namespace)
+    def _patch(self, patch: Patch) -> ApiObject:
+        full_name = f"{patch.namespace}/{patch.name}" if patch.namespace else patch.name
+        found = self.objects.get((patch.kind, full_name))
         uid = patch.body.get("metadata", {}).get("uid")
-        if patch.kind != "Pod" or pod is None or (uid and uid != pod.uid):
-            raise NotFoundError(f"pods {patch.name!r} not found")
-        changes: dict[str, Any] = {}
-        body = patch.body.get("status", {})
-        if "nominatedNodeName" in body:
-            changes["nominated_node_name"] = body["nominatedNodeName"] or ""
-        if "conditions" in body:
-            new = msgspec.convert(body["conditions"], tuple[Condition, ...])
-            kept = [c for c in pod.status.conditions if c.type not in {condition.type for condition in new}]
-            changes["conditions"] = (*kept, *new)
-        self.put(msgspec.structs.replace(pod, status=msgspec.structs.replace(pod.status, **changes)))
+        if found is None or (uid and uid != found.uid):
+            raise NotFoundError(f"{patch.kind.lower()}s {patch.name!r} not found")
+        body = {key: value for key, value in patch.body.items() if key != "metadata"}
+        metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in ("annotations",)}
+        patched = decode(strategic_merge(to_builtins(found), {**body, "metadata": metadata}))
+        self.put(patched)
+        return self.objects[patch.kind, full_name]

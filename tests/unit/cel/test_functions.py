@@ -50,7 +50,8 @@ DEVICE = Device(name="gpu-0")
         "timestamp('2024-07-14T10:30:45.123Z').getDate() == 14 && timestamp(0).getDayOfMonth() == 0",
         "timestamp('2024-07-14T10:30:45.123Z').getHours('-02:30') == 8 && timestamp(60).getMinutes() == 1",
         "timestamp('2024-07-14T10:30:45.123Z').getMilliseconds() == 123 && timestamp(61).getSeconds() == 1",
-        "duration('3723s').getHours() == 1 && duration('3723s').getMinutes() == 62 && duration('1.5s').getSeconds() == 1",
+        "duration('3723s').getHours() == 1 && duration('3723s').getMinutes() == 62",
+        "duration('1.5s').getSeconds() == 1 && duration('1.5s').getMilliseconds() == 1500",
         # lists
         "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum() == 3.5 && [duration('1s'), duration('2s')].sum() == duration('3s')",
         "[3, 1].min() == 1 && ['a', 'b'].max() == 'b' && [1, 1, 2].isSorted() && !['b', 'a'].isSorted()",
@@ -70,7 +71,7 @@ DEVICE = Device(name="gpu-0")
         "quantity('50k').asInteger() == 50000 && !quantity('50m').isInteger() && !quantity('1000m').isInteger()",
         "quantity('50.703k').asApproximateFloat() == 50703.0 && sign(quantity('-1')) == -1 && !isQuantity('1 Gi')",
         "semver('1.0.0-rc.1').isLessThan(semver('1.0.0')) && semver('1.0.0+a') == semver('1.0.0+b')",
-        "semver('1.0.0-alpha.9').isLessThan(semver('1.0.0-alpha.10')) && semver('1.0.0-1').isLessThan(semver('1.0.0-a'))",
+        "semver('1.0.0-a.9').isLessThan(semver('1.0.0-a.10')) && semver('1.0.0-1').isLessThan(semver('1.0.0-a'))",
         "semver('v01.2', true).compareTo(semver('1.2.0')) == 0 && semver('1.2.3').patch() == 3 && !isSemver('01.1.1')",
         # networks
         "ip('192.168.0.1').family() == 4 && ip('::1').isLoopback() && ip('0.0.0.0').isUnspecified()",
@@ -89,7 +90,8 @@ DEVICE = Device(name="gpu-0")
         "format.dns1123Label().validate('a.b').value() == ['must not contain dots']",
         "format.named('uuid').value().validate('x').value() == ['does not match the UUID format']",
         "!format.named('nope').hasValue() && format.date().validate('2024-02-30').hasValue()",
-        "!format.byte().validate('aGVsbG8=').hasValue() && !format.datetime().validate('2024-01-01t00:00:00z').hasValue()",
+        "!format.byte().validate('aGVsbG8=').hasValue() && format.byte().validate('a').hasValue()",
+        "!format.datetime().validate('2024-01-01t00:00:00z').hasValue()",
         "format.uri().validate('x').hasValue() && !format.labelValue().validate('').hasValue()",
     ],
 )  # fmt: skip

@@ -257,6 +257,14 @@ def test_skip(volumes: list[str | Volume], skips: bool) -> None:
     assert outcome == (SKIP if skips else None)
 
 
+def test_a_pod_that_has_volumes_but_wants_nothing_is_not_taken_for_one_that_is_skipped() -> None:
+    cluster = a_cluster()
+    plugin = NodeVolumeLimits(cluster)
+    without, with_azure = ([], [Volume(azure_file=AzureFileVolumeSource())])
+    keys = [plugin.key(cluster.reader.read(a_pod(volumes=volumes))) for volumes in (without, with_azure)]
+    assert keys[0] != keys[1]
+
+
 def test_pods_of_a_stateful_set_share_the_answer() -> None:
     cluster = a_cluster(*NODES, *CLASSES, *CLAIMS, *(a_claim(f"w{i}", storage_class="csi") for i in range(3)))
     plugin = NodeVolumeLimits(cluster)

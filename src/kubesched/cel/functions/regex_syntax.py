@@ -181,6 +181,11 @@ class _Reader:
                 found, flags = self._group(flags, depth)
                 if found is not None:
                     parts.append(self._repeated(found, flags))
+            elif self.text.startswith("\\Q", self.position):
+                quoted = [_literal(each, flags) for each in self._quoted()]
+                parts += quoted[:-1]
+                # a repetition behind the quotation is one of its last character
+                parts += [self._repeated(last, flags) for last in quoted[-1:]]
             else:
                 if character in "*+?" or self._counts() is not None:
                     raise _error("missing argument to repetition operator", self._operator())
@@ -305,13 +310,14 @@ class _Reader:
         if letter in _ASSERTIONS and letter:
             self.position += 1
             return Assertion(_ASSERTIONS[letter])
-        if letter == "Q":
-            end = self.text.find("\\E", self.position)
-            quoted = self.text[self.position + 1 : end if end >= 0 else None]
-            self.position = end + 2 if end >= 0 else len(self.text)
-            return _sequence([_literal(character, flags) for character in quoted])
         found = self._character_set(flags)
         return Characters(found) if found is not None else _literal(chr(self._code()), flags)
+
+    def _quoted(self) -> str:
+        start = self.position + 2
+        end = self.text.find("\\E", start)
+        self.position = end + 2 if end >= 0 else len(self.text)
+        return self.text[start : end if end >= 0 else None]
 
     def _character_set(self, flags: frozenset[str]) -> Ranges | None:
         """Return the set that `\\d` or `\\pL` stands for behind the backslash, or None for a single character."""

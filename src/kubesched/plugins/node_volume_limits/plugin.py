@@ -21,9 +21,10 @@ from kubesched.framework.row_questions import RowFilterQuestion
 from kubesched.framework.status import SKIP, Status, StatusTable, error
 from kubesched.framework.verdict import Verdict
 from kubesched.plugins.node_volume_limits import hints
-from kubesched.plugins.node_volume_limits.request import NOTHING_WANTED, Request, Requests
+from kubesched.plugins.node_volume_limits.request import Request, Requests
 from kubesched.plugins.node_volume_limits.worlds import EXCEEDED, LimitWorlds, has_driver, not_installed
 
+NOT_CONCERNED = "no attachable volumes"
 REQUEST = StateKey[Request]("NodeVolumeLimits")
 
 
@@ -42,7 +43,8 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
     def key(self, pod: PodInfo) -> Hashable:
         """Return how many volumes of which drivers are wanted; claims have no names in it."""
         if not pod.derive(volume_uses).attachable:
-            return NOTHING_WANTED
+            # skipped, which a pod that has volumes but wants nothing of any driver is not
+            return NOT_CONCERNED
         request = self._request(pod)
         return UNCACHED if request.wanted.problem is not None else request
 
