@@ -5,6 +5,8 @@ A rejection is a value (`framework.Status`); an exception is a fault of the inpu
     KubeschedError                something a person can act on; its text is one sentence per problem
     ├── InvalidObjectError        an object does not have the shape Kubernetes gives it; names object and field
     ├── ConfigError               the configuration cannot be used; carries the stage and every problem found
+    ├── CelCompileError           a device selector is no expression over a device (drawn out in cel.errors)
+    ├── CelRuntimeError           a device selector cannot be evaluated for a device
     ├── OutOfSyncError            something is assumed of an object that is gone or has changed (cluster.volumes)
     └── PluginError               a plugin cannot be loaded, or broke its contract; names the plugin
 """

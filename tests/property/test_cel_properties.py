@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.api.devices import Device, DeviceAttribute
@@ -14,20 +14,7 @@ from kubesched.cel.selectors import CompiledSelector
 DEVICE = Device(name="gpu-0", attributes={"a": DeviceAttribute(int_value=1), "b": DeviceAttribute(string_value="x")})
 
 NAMES = ["device", "driver", "attributes", "has", "all", "exists", "map", "filter", "x", "size", "cel.bind", "optional"]
-SYMBOLS = [
-    *".[](){}!-+*/%<?:,\\`;=&|\n",
-    "&&",
-    "||",
-    "==",
-    "!=",
-    ">=",
-    "in",
-    "matches",
-    "quantity",
-    "semver",
-    "of",
-    "or",
-]
+SYMBOLS = [*".[](){}!-+*/%<?:,\\`;=&|\n", "&&", "||", "==", "!=", ">=", "in", "matches", "quantity", "of", "or"]
 LITERALS = ["'d'", '"x"', "1", "2u", "1.5", "true", "false", "null", "r''", "b''", "é"]
 WORDS = st.lists(st.sampled_from(NAMES + SYMBOLS + LITERALS), max_size=14)
 
@@ -123,6 +110,8 @@ def test_patterns_match_as_in_python(pattern: str, text: str) -> None:
     assert compile_regex(pattern).matches(text) == (expected is not None)
 
 
+# the first look at a category of Unicode takes a while
+@settings(deadline=None)
 @given(st.text(max_size=20))
 def test_junk_is_no_pattern(pattern: str) -> None:
     error = error_of(lambda: compile_regex(pattern).matches("text"))

@@ -169,7 +169,7 @@ class _Parser:
     def _selected(self, operand: Node) -> Node:
         following = self._kind(1)
         if following not in (lexer.IDENTIFIER, lexer.ESCAPED_IDENTIFIER, "?"):
-            return self._nothing_selected()
+            return self._no_alternative()
         dot = self._take()
         optional = self._kind() == "?"
         if optional:
@@ -187,17 +187,18 @@ class _Parser:
             return self._called(bracket.start, name.text, operand, self._arguments())
         return Select(dot.start, operand, name.text)
 
-    def _nothing_selected(self) -> Node:
-        dot, wrong = self._tokens[self._position], self._tokens[self._position + 1]
+    def _no_alternative(self) -> Node:
+        """Report two tokens with which nothing begins."""
+        first, wrong = self._tokens[self._position], self._tokens[self._position + 1]
         end = wrong.start if wrong.kind == END else wrong.start + len(wrong.text)
-        seen = _escaped(self._text[dot.start : end])
+        seen = _escaped(self._text[first.start : end])
         message = f"no viable alternative at input '{seen}'"
-        if seen[1:] in ("true", "false", "null"):
+        if first.kind == "." and seen[1:] in ("true", "false", "null"):
             message = f"mismatched input '{seen[1:]}' expecting IDENTIFIER"
         self._position += 1
         self._report(wrong, message)
         self._recover()
-        return Broken(dot.start)
+        return Broken(first.start)
 
     def _indexed(self, operand: Node) -> Node:
         bracket = self._take()
@@ -334,6 +335,8 @@ class _Parser:
         start = self._here()
         negative = self._kind() == "-"
         if negative:
+            if self._kind(1) not in (lexer.INT, lexer.FLOAT):
+                return self._no_alternative()
             self._take()
         token = self._take()
         try:

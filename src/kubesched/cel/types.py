@@ -165,10 +165,12 @@ def unwrap_optional(described: Type) -> tuple[Type, bool]:
 class Substitutions:
     """What type variables stand for, learnt while arguments are fitted to parameters."""
 
-    __slots__ = ("_known", "_variables")
+    __slots__ = ("_before", "_known", "_variables")
 
     def __init__(self) -> None:
         self._known: dict[Type, Type] = {}
+        # what variables stood for before the attempt at hand, to go back to
+        self._before: list[tuple[Type, Type | None]] = []
         self._variables = 0
 
     def new_variable(self) -> Type:
@@ -182,11 +184,19 @@ class Substitutions:
 
     def fit_all(self, ones: Sequence[Type], others: Sequence[Type]) -> bool:
         """Return whether the types can be the same, pair by pair; nothing is learnt if they cannot."""
-        before = dict(self._known)
+        self._before.clear()
         if self._all_assignable(ones, others):
             return True
-        self._known = before
+        for variable, known in reversed(self._before):
+            if known is None:
+                del self._known[variable]
+            else:
+                self._known[variable] = known
         return False
+
+    def _learn(self, variable: Type, known: Type) -> None:
+        self._before.append((variable, self._known.get(variable)))
+        self._known[variable] = known
 
     def resolve(self, described: Type, *, open_to_dyn: bool = False) -> Type:
         """Return the type with its variables replaced; those that stand for nothing stay, or become dyn."""
@@ -238,11 +248,11 @@ class Substitutions:
             if self._assignable(one, known):
                 general = most_general(one, known)
                 if self._not_within(variable, general):
-                    self._known[variable] = general
+                    self._learn(variable, general)
                 return True, True
             return False, True
         if self._not_within(variable, one):
-            self._known[variable] = one
+            self._learn(variable, one)
             return True, False
         return False, False
 

@@ -10,6 +10,12 @@ from kubesched.cel import CelRuntimeError, CompiledSelector, compile_selector
 from kubesched.config.feature_gates import FeatureGates
 
 
+class DriversDevice(Device, frozen=True):
+    """A device with the driver it belongs to."""
+
+    driver: str = ""
+
+
 def answer(line: Mapping[str, Any]) -> dict[str, Any]:
     """Return per device whether it matches, or the error with which the expression does not compile."""
     gates = FeatureGates(line.get("featureGates") or {})
@@ -20,8 +26,8 @@ def answer(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verdict(selector: CompiledSelector, document: Mapping[str, Any]) -> dict[str, Any]:
-    device = msgspec.convert({key: value for key, value in document.items() if key != "driver"}, Device)
+    device = msgspec.convert(document, DriversDevice)
     try:
-        return {"match": selector.matches(document.get("driver", ""), device)}
+        return {"match": selector.matches(device.driver, device)}
     except CelRuntimeError as error:
         return {"match": False, "error": str(error)}

@@ -40,11 +40,12 @@ class PrioritizeQuestion(msgspec.Struct, frozen=True):
 
 
 class PreemptQuestion(msgspec.Struct, frozen=True):
-    """Would these victims do?"""
+    """Would these victims do? By node name; `violations` are the disruption budgets that would be violated."""
 
     extender: Extender
     pod: Pod
     victims: Mapping[str, Sequence[Pod]]
+    violations: Mapping[str, int]
 
 
 Question = FilterQuestion | PrioritizeQuestion | PreemptQuestion
@@ -70,6 +71,7 @@ class PreemptAnswer(msgspec.Struct, frozen=True):
     """The nodes that remain candidates, with the UIDs of their victims; `error` if there was no answer."""
 
     victims: Mapping[str, Sequence[str]] = {}
+    violations: Mapping[str, int] = {}
     error: str = ""
 
 

@@ -20,13 +20,14 @@ from kubesched.framework.outcomes import Candidate, NodeVerdicts
 from kubesched.framework.profile import Profile
 from kubesched.framework.questions import Feasible
 from kubesched.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
-from kubesched.framework.status import Status
+from kubesched.framework.status import Status, unschedulable
+from kubesched.plugins.default_preemption.candidates import Candidates
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.queue.requeueing import EXTENDER
 from kubesched.scheduling.commit import commit
 from kubesched.scheduling.decision import NO_NODES
 from kubesched.scheduling.diagnosis import Diagnosis, diagnose
-from kubesched.scheduling.extending import Asking, Filtered, ask_filters, ask_priorities
+from kubesched.scheduling.extending import Asking, Filtered, ask_filters, ask_preemption, ask_priorities
 from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
 from kubesched.scheduling.post_filter import PostFiltered, run_post_filter
 from kubesched.scheduling.visit_order import VisitOrder
@@ -77,7 +78,7 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
         return _error(queued, found.failure)
     # 5. Nobody can take it: can room be made?
     if not found.mask.any():
-        return _make_room(profile, queued, evaluation, found)
+        return (yield from _make_room(context, profile, queued, evaluation, found))
     # 6. Which of them is best?
     node_name = yield from _best(context, evaluation, found)
     if isinstance(node_name, Status):
@@ -148,7 +149,9 @@ def _turned_away(queued: QueuedPod, status: Status) -> Failed:
     return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
 
 
-def _make_room(profile: Profile, queued: QueuedPod, evaluation: Evaluation, found: Filtered) -> Failed:
+def _make_room(
+    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, found: Filtered
+) -> Asking[Failed]:
     """Return the failure of a pod that fits nowhere, with what PostFilter can do about it."""
     verdicts = _with_extenders(evaluation.verdicts(), evaluation, found)
     diagnosis = diagnose(evaluation, verdicts)
@@ -158,16 +161,37 @@ def _make_room(profile: Profile, queued: QueuedPod, evaluation: Evaluation, foun
     if not profile.post_filter:
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
-    nominated = helped.nominated_node_name
+    message, nominated = helped.message, helped.nominated_node_name
+    eviction = _eviction(helped, nominated)
+    if eviction is not None and any(extender.preempt_verb for extender in context.extenders):
+        agreed = yield from _agreed(context, evaluation, helped)
+        if isinstance(agreed, Status):
+            message, nominated, eviction = f"preemption: {agreed.message}", None, None
+        else:
+            nominated, eviction = agreed.node_name, agreed
     return Failed(
         queued,
         UNSCHEDULABLE,
-        diagnosis.message(helped.message),
+        diagnosis.message(message),
         plugins,
         nominated_node_name=nominated,
-        preemption=_eviction(helped, nominated),
+        preemption=eviction,
         effects=tuple(helped.effects),
     )
+
+
+def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered) -> Asking[Candidate | Status]:
+    """Return the best of the candidates that extenders agree to, or why there is none."""
+    table = context.cluster.table
+    candidates = [c for result in helped.by_plugin.values() for c in result.candidates]
+    left = yield from ask_preemption(context.extenders, table, evaluation.pod, candidates)
+    if isinstance(left, Status):
+        return left
+    best = Candidates.of(table, left).best()
+    if not best:
+        return unschedulable("no candidate node for preemption")
+    name = best[context.pick(len(best)) if len(best) > 1 else 0]
+    return next(candidate for candidate in left if candidate.node_name == name)
 
 
 def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, found: Filtered) -> NodeVerdicts:

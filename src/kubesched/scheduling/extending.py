@@ -19,11 +19,14 @@ from kubesched.framework.extenders import (
     Answer,
     FilterAnswer,
     FilterQuestion,
+    PreemptAnswer,
+    PreemptQuestion,
     PrioritizeAnswer,
     PrioritizeQuestion,
     Question,
     is_interested,
 )
+from kubesched.framework.outcomes import Candidate
 from kubesched.framework.plugin import MAX_NODE_SCORE
 from kubesched.framework.status import Code, Status, error
 
@@ -55,23 +58,29 @@ def ask_filters(
         names = [table.names[row] for row in np.flatnonzero(result.mask).tolist()]
         answer = yield FilterQuestion(extender, pod.pod, names)
         assert isinstance(answer, FilterAnswer), "a filter question gets a filter answer"
-        if answer.error:
+        problem = answer.error or _made_up(extender, answer.node_names, names)
+        if problem:
             if extender.ignorable:
                 continue
-            result.failure = error(answer.error)
+            result.failure = error(problem)
             return result
         _apply(answer, table, result)
     return result
 
 
+def _made_up(extender: Extender, answered: Sequence[str], asked: Sequence[str]) -> str:
+    """Return what is wrong with an answer that names nodes which were not asked about."""
+    unknown = sorted(set(answered) - set(asked))
+    if not unknown:
+        return ""
+    url = extender.url_prefix
+    return f'extender "{url}" claims a filtered node "{unknown[0]}" which is not found in the input node list'
+
+
 def _apply(answer: FilterAnswer, table: NodeTable, result: Filtered) -> None:
-    """Take an answer into account; nodes that were not asked about are not believed in."""
-    passed = {table.row_of.get(name, -1) for name in answer.node_names}
+    """Take an answer into account."""
     kept = np.zeros_like(result.mask)
-    rows = [row for row in passed if row >= 0]
-    kept[rows] = True
-    # differs: a node that an extender makes up is ignored, the reference looks it up and fails the cycle
-    kept &= result.mask
+    kept[[table.row_of[name] for name in answer.node_names]] = True
     for failed, code in ((answer.failed, Code.UNSCHEDULABLE), (answer.failed_and_unresolvable, _UNRESOLVABLE)):
         for name, message in failed.items():
             row = table.row_of.get(name)
@@ -104,3 +113,52 @@ def ask_priorities(
             if row is not None:
                 added[row] += score * extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
     return added
+
+
+# upstream: framework/preemption/preemption.go (callExtenders), extender.go (ProcessPreemption) (v1.36)
+def ask_preemption(
+    extenders: Sequence[Extender], table: NodeTable, pod: PodInfo, candidates: Sequence[Candidate]
+) -> Asking[Sequence[Candidate] | Status]:
+    """Return the candidates that the interested extenders leave, with the victims they want, or a failure."""
+    for extender in extenders:
+        if not candidates:
+            break
+        if not extender.preempt_verb or not is_interested(extender, pod.spec):
+            continue
+        answer = yield PreemptQuestion(
+            extender,
+            pod.pod,
+            {candidate.node_name: [victim.pod for victim in candidate.victims] for candidate in candidates},
+            {candidate.node_name: candidate.pdb_violations for candidate in candidates},
+        )
+        assert isinstance(answer, PreemptAnswer), "a preempt question gets a preempt answer"
+        chosen: Sequence[Candidate] | Status = (
+            error(answer.error) if answer.error else _victims(extender, table, answer)
+        )
+        if isinstance(chosen, Status):
+            if extender.ignorable:
+                continue
+            return chosen
+        candidates = chosen
+    return candidates
+
+
+def _victims(extender: Extender, table: NodeTable, answer: PreemptAnswer) -> list[Candidate] | Status:
+    """Return the candidates of an answer; victims must be on their nodes, and there must be some."""
+    chosen = []
+    for name, uids in answer.victims.items():
+        row = table.row_of.get(name)
+        there = table.pods_on[row] if row is not None else {}
+        missing = next((uid for uid in uids if uid not in there), None)
+        if missing is not None:
+            return error(
+                f"extender: {extender.url_prefix} claims to preempt pod (UID: {missing}) on node: {name}, "
+                "but the pod is not found on that node"
+            )
+        if not uids:
+            if extender.ignorable:
+                continue
+            return error(f'expected at least one victim pod on node "{name}"')
+        victims = tuple(there[uid] for uid in uids)
+        chosen.append(Candidate(name, victims, answer.violations.get(name, 0)))
+    return chosen

@@ -34,6 +34,7 @@ def problems_of(expression: str) -> list[str]:
         pytest.param("[1, 2", ["1:6: Syntax error: mismatched input '<EOF>' expecting {']', ','}"], id="half a list"),
         pytest.param("true ? 1", ["1:9: Syntax error: mismatched input '<EOF>' expecting ':'"], id="no other side"),
         pytest.param("device.", ["1:8: Syntax error: no viable alternative at input '.'"], id="no field"),
+        pytest.param("!-x", ["1:3: Syntax error: no viable alternative at input '-x'"], id="two kinds of signs"),
         pytest.param("device.true", ["1:8: Syntax error: mismatched input 'true' expecting IDENTIFIER"], id="keyword"),
         pytest.param("a = 1", ["1:3: Syntax error: token recognition error at: '= '",
                                "1:5: Syntax error: extraneous input '1' expecting <EOF>"], id="one equals sign"),

@@ -15,6 +15,8 @@ from kubesched.framework.extenders import (
     Answer,
     FilterAnswer,
     FilterQuestion,
+    PreemptAnswer,
+    PreemptQuestion,
     PrioritizeAnswer,
     PrioritizeQuestion,
     Question,
@@ -272,17 +274,59 @@ def test_a_failing_prioritize_is_ignored_even_where_the_extender_is_not_ignorabl
     assert isinstance(attempt(three_nodes(), a_pod("p"), answers, extenders=[extender]), Placed)
 
 
-def test_a_lying_extender_cannot_bring_back_a_node_that_filters_rejected() -> None:
-    engine = three_nodes()
-    engine.cluster.add(a_node("n4", unschedulable=True))
-
+def test_a_lying_extender_ends_the_attempt_with_its_name() -> None:
     def answers(question: Question) -> Answer:
-        if isinstance(question, FilterQuestion):
-            return FilterAnswer(node_names=["n4", "nowhere"])
-        return PrioritizeAnswer()
+        return FilterAnswer(node_names=["n1", "nowhere"])
 
-    outcome = attempt(engine, a_pod("p"), answers, extenders=[EXTENDER])
+    outcome = attempt(three_nodes(), a_pod("p"), answers, extenders=[EXTENDER])
     assert isinstance(outcome, Failed)
+    assert outcome.message == (
+        'extender "http://127.0.0.1:1" claims a filtered node "nowhere" which is not found in the input node list'
+    )
+
+
+PREEMPTING = Extender(url_prefix="http://127.0.0.1:1", preempt_verb="preempt")
+
+
+def full_nodes() -> Engine:
+    engine = an_engine()
+    for name in ("n1", "n2"):
+        engine.cluster.add(a_node(name, cpu="1"))
+        engine.cluster.add(a_pod(f"low-{name}", cpu="1", node=name, priority=0))
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("answer", "nominated", "said"),
+    [
+        pytest.param(PreemptAnswer(victims={"n2": ["default-low-n2"]}), "n2", "", id="it leaves one node"),
+        pytest.param(PreemptAnswer(), None, "no candidate node for preemption", id="it leaves none"),
+        pytest.param(PreemptAnswer(error="out of order"), None, "out of order", id="it fails"),
+        pytest.param(
+            PreemptAnswer(victims={"n1": ["default-low-n2"]}),
+            None,
+            "claims to preempt pod (UID: default-low-n2) on node: n1, but the pod is not found on that node",
+            id="it names a pod that is elsewhere",
+        ),
+        pytest.param(
+            PreemptAnswer(victims={"n1": []}), None, 'expected at least one victim pod on node "n1"', id="nobody"
+        ),
+    ],
+)
+def test_extenders_have_a_say_in_preemption(answer: PreemptAnswer, nominated: str | None, said: str) -> None:
+    def answers(question: Question) -> Answer:
+        assert isinstance(question, PreemptQuestion)
+        assert {name: [p.metadata.name for p in pods] for name, pods in question.victims.items()} == {
+            "n1": ["low-n1"],
+            "n2": ["low-n2"],
+        }
+        return answer
+
+    outcome = attempt(full_nodes(), a_pod("high", cpu="1", priority=9), answers, extenders=[PREEMPTING])
+    assert isinstance(outcome, Failed)
+    assert outcome.nominated_node_name == nominated
+    assert (outcome.preemption is not None) is (nominated is not None)
+    assert said in outcome.message
 
 
 # -- looking at a part of the nodes

@@ -37,6 +37,18 @@ class Candidates(Sequence[Candidate]):
         self._priority = table.slots.priority[slots].astype(np.int64)
         self._start = table.slots.start[slots]
 
+    @classmethod
+    def of(cls, table: NodeTable, candidates: Sequence[Candidate]) -> "Candidates":
+        """Return candidates whose victims somebody else has chosen, as columns."""
+        slots = [victim.slot for candidate in candidates for victim in candidate.victims]
+        return cls(
+            table,
+            np.array([table.row_of[candidate.node_name] for candidate in candidates], np.intp),
+            np.array([candidate.pdb_violations for candidate in candidates], np.intp),
+            np.array(slots, np.intp),
+            np.array([len(candidate.victims) for candidate in candidates], np.intp),
+        )
+
     def __len__(self) -> int:
         return len(self._names)
 

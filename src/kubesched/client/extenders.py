@@ -1,0 +1,266 @@
+"""Extenders over HTTP: carries questions to them and brings back answers, or the reason why there is none.
+
+From question values to JSON with the field names of the reference, one connection pool per extender, and back. An
+extender's answer is read, not judged: whether it makes sense is decided in the core.
+"""
+
+# upstream: extender.go, kube-scheduler/extender/v1/types.go (v1.36)
+
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from kubesched.api.kinds import to_builtins
+from kubesched.api.meta import ApiObject
+from kubesched.config.types import Extender, ExtenderTLSConfig
+from kubesched.errors import KubeschedError
+from kubesched.framework.effects import Bind
+from kubesched.framework.extenders import (
+    Answer,
+    FilterAnswer,
+    FilterQuestion,
+    PreemptAnswer,
+    PreemptQuestion,
+    PrioritizeAnswer,
+    Question,
+)
+
+# An answer about 50 000 nodes has a few megabytes; more than this is a mistake.
+LARGEST_ANSWER = 256 * 2**20
+
+
+class ExtenderError(KubeschedError):
+    """A question that an extender did not answer."""
+
+
+class NodeItem(msgspec.Struct):
+    """A node in an answer; only its name counts."""
+
+    metadata: dict[str, Any] = {}
+
+
+class NodeItems(msgspec.Struct):
+    """A list of nodes in an answer."""
+
+    items: list[NodeItem] | None = None
+
+
+class FilterResult(msgspec.Struct):
+    """An answer to filter."""
+
+    Nodes: NodeItems | None = None
+    NodeNames: list[str] | None = None
+    FailedNodes: dict[str, str] | None = None
+    FailedAndUnresolvableNodes: dict[str, str] | None = None
+    Error: str = ""
+
+
+class HostPriority(msgspec.Struct):
+    """One score in an answer to prioritize."""
+
+    Host: str = ""
+    Score: int = 0
+
+
+class MetaPod(msgspec.Struct):
+    """A victim in an answer to preempt."""
+
+    UID: str = ""
+
+
+class MetaVictims(msgspec.Struct):
+    """The victims on one node in an answer to preempt."""
+
+    Pods: list[MetaPod] | None = None
+    NumPDBViolations: int = 0
+
+
+class PreemptionResult(msgspec.Struct):
+    """An answer to preempt."""
+
+    NodeNameToMetaVictims: dict[str, MetaVictims | None] | None = None
+
+
+class BindingResult(msgspec.Struct):
+    """An answer to bind."""
+
+    Error: str = ""
+
+
+class ExtenderCarrier:
+    """Connections to extenders; `node` returns the object of a node by name, for extenders that do not cache nodes."""
+
+    def __init__(self, extenders: Sequence[Extender], node: Callable[[str], ApiObject | None]) -> None:
+        self._node = node
+        self._contexts = {_key(extender): tls_context(extender) for extender in extenders}
+        self._sessions: dict[str, aiohttp.ClientSession] = {}
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for session in self._sessions.values():
+            await session.close()
+        self._sessions.clear()
+
+    async def ask(self, question: Question) -> Answer:
+        """Return the answer to a question; an answer with an error if there is none."""
+        if isinstance(question, FilterQuestion):
+            return await self._filter(question)
+        if isinstance(question, PreemptQuestion):
+            return await self._preempt(question)
+        try:
+            arguments = self._arguments(question.extender, question.pod, question.node_names)
+            scores = await self._send(
+                question.extender, question.extender.prioritize_verb, arguments, list[HostPriority]
+            )
+        except ExtenderError as error:
+            return PrioritizeAnswer(error=str(error))
+        return PrioritizeAnswer(scores={entry.Host: entry.Score for entry in scores or ()})
+
+    async def bind(self, extender: Extender, bind: Bind) -> str:
+        """Have an extender bind a pod; return what went wrong, or an empty text."""
+        arguments = {
+            "PodName": bind.name,
+            "PodNamespace": bind.namespace,
+            "PodUID": bind.uid,
+            "Node": bind.node_name,
+        }
+        try:
+            result = await self._send(extender, extender.bind_verb, arguments, BindingResult)
+        except ExtenderError as error:
+            return str(error)
+        return str(result.Error)
+
+    # -- questions
+
+    async def _filter(self, question: FilterQuestion) -> FilterAnswer:
+        extender = question.extender
+        try:
+            arguments = self._arguments(extender, question.pod, question.node_names)
+            result = await self._send(extender, extender.filter_verb, arguments, FilterResult)
+        except ExtenderError as error:
+            return FilterAnswer(error=str(error))
+        if result.Error:
+            return FilterAnswer(error=result.Error)
+        names: Sequence[str] = ()
+        if extender.node_cache_capable and result.NodeNames is not None:
+            names = result.NodeNames
+        elif result.Nodes is not None:
+            names = [str(item.metadata.get("name", "")) for item in result.Nodes.items or ()]
+        return FilterAnswer(names, result.FailedNodes or {}, result.FailedAndUnresolvableNodes or {})
+
+    async def _preempt(self, question: PreemptQuestion) -> PreemptAnswer:
+        extender = question.extender
+        full: dict[str, Any] = {}
+        meta: dict[str, Any] = {}
+        for name, pods in question.victims.items():
+            violations = question.violations.get(name, 0)
+            if extender.node_cache_capable:
+                meta[name] = {"Pods": [{"UID": pod.uid} for pod in pods], "NumPDBViolations": violations}
+            else:
+                full[name] = {"Pods": [to_builtins(pod) for pod in pods], "NumPDBViolations": violations}
+        arguments = {
+            "Pod": to_builtins(question.pod),
+            "NodeNameToVictims": full or None,
+            "NodeNameToMetaVictims": meta or None,
+        }
+        try:
+            result = await self._send(extender, extender.preempt_verb, arguments, PreemptionResult)
+        except ExtenderError as error:
+            return PreemptAnswer(error=str(error))
+        chosen = {name: victims or MetaVictims() for name, victims in (result.NodeNameToMetaVictims or {}).items()}
+        return PreemptAnswer(
+            {name: [pod.UID for pod in victims.Pods or ()] for name, victims in chosen.items()},
+            {name: victims.NumPDBViolations for name, victims in chosen.items()},
+        )
+
+    def _arguments(self, extender: Extender, pod: ApiObject, names: Sequence[str]) -> dict[str, Any]:
+        """Return pod and nodes: names for an extender that caches nodes, objects for others."""
+        if extender.node_cache_capable:
+            return {"Pod": to_builtins(pod), "Nodes": None, "NodeNames": list(names)}
+        nodes = [to_builtins(node) for name in names if (node := self._node(name)) is not None]
+        return {"Pod": to_builtins(pod), "Nodes": {"metadata": {}, "items": nodes}, "NodeNames": None}
+
+    # -- the network
+
+    async def _send(self, extender: Extender, verb: str, arguments: Mapping[str, Any], kind: type[Any]) -> Any:
+        """Return the decoded answer; raises ExtenderError with a sentence that names the address."""
+        url = f"{extender.url_prefix.rstrip('/')}/{verb}"
+        session = self._session(extender)
+        timeout = aiohttp.ClientTimeout(total=extender.http_timeout.seconds or None)
+        try:
+            async with session.post(
+                url, data=msgspec.json.encode(arguments), headers={"Content-Type": "application/json"}, timeout=timeout
+            ) as response:
+                if response.status != 200:
+                    raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
+                body = await _read(response, url)
+        except TimeoutError:
+            raise ExtenderError(f"extender at URL {url} did not answer within {extender.http_timeout}") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise ExtenderError(f"extender at URL {url} cannot be reached: {error}") from None
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except msgspec.DecodeError as error:
+            raise ExtenderError(f"extender at URL {url} answered something else than {verb} needs: {error}") from None
+
+    def _session(self, extender: Extender) -> aiohttp.ClientSession:
+        """Return the connection pool of an extender."""
+        key = _key(extender)
+        session = self._sessions.get(key)
+        if session is None:
+            context = self._contexts.get(key)
+            connector = aiohttp.TCPConnector(ssl=context) if context is not None else aiohttp.TCPConnector()
+            session = self._sessions[key] = aiohttp.ClientSession(connector=connector)
+        return session
+
+
+async def _read(response: aiohttp.ClientResponse, url: str) -> bytes:
+    body = bytearray()
+    async for part in response.content.iter_chunked(2**16):
+        body += part
+        if len(body) > LARGEST_ANSWER:
+            raise ExtenderError(f"extender at URL {url} answered more than {LARGEST_ANSWER} bytes")
+    return bytes(body)
+
+
+def _key(extender: Extender) -> str:
+    """Return what tells extenders apart."""
+    return extender.url_prefix
+
+
+def tls_context(extender: Extender) -> ssl.SSLContext | None:
+    """Return how to verify an extender and to identify oneself, or None where there is no TLS."""
+    config = extender.tls_config
+    if config is None and not extender.enable_https and not extender.url_prefix.startswith("https:"):
+        return None
+    config = config or ExtenderTLSConfig()
+    try:
+        context = ssl.create_default_context(cafile=config.ca_file or None)
+        if config.ca_data:
+            context.load_verify_locations(cadata=config.ca_data.decode())
+        if config.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        _load_identity(context, config)
+    except (OSError, ssl.SSLError, UnicodeDecodeError) as error:
+        raise KubeschedError(f"extender {extender.url_prefix}: its TLS settings cannot be used: {error}") from None
+    return context
+
+
+def _load_identity(context: ssl.SSLContext, config: ExtenderTLSConfig) -> None:
+    """Load the client certificate, from files or from the configuration itself."""
+    if config.cert_data and config.key_data:
+        # the ssl module reads certificates from files only
+        with TemporaryDirectory() as folder:
+            certificate, key = Path(folder, "tls.crt"), Path(folder, "tls.key")
+            certificate.write_bytes(config.cert_data)
+            key.touch(mode=0o600)
+            key.write_bytes(config.key_data)
+            context.load_cert_chain(certificate, key)
+    elif config.cert_file:
+        context.load_cert_chain(config.cert_file, config.key_file or None)
