@@ -21,7 +21,7 @@ from benchmarks.measure import Measurement, measure
 from benchmarks.workloads import WORKLOADS
 
 REFERENCE_NODES = 5000
-SLOW = {"unschedulable", "preemption"}
+SLOW = {"unschedulable", "preemption", "preemption, all nodes tried"}
 
 
 @click.command()

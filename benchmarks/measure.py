@@ -11,10 +11,12 @@ import time
 from typing import NamedTuple
 
 from benchmarks.workloads import WORKLOADS, Workload, filler, node
-from kubesched.scheduling.decision import decide
-from kubesched.scheduling.diagnosis import diagnose
+from kubesched.api.pods import Pod
+from kubesched.queue.queued_pod import QueuedPod
+from kubesched.scheduling.cycle import CycleContext, schedule
 from kubesched.scheduling.engine import Engine, build_engine
-from kubesched.scheduling.post_filter import run_post_filter
+from kubesched.scheduling.outcomes import Failed, Placed
+from kubesched.scheduling.visit_order import VisitOrder
 
 # so that large clusters fit into memory
 MOST_PLACED = 300_000
@@ -45,7 +47,13 @@ def measure(name: str, nodes: int, pods: int, seed: int) -> Measurement:
     """Return how long `pods` pods of a workload take on `nodes` nodes."""
     workload = next(workload for workload in WORKLOADS if workload.name == name)
     engine = _prepared(workload, nodes)
-    pick = random.Random(seed).randrange
+    context = CycleContext(
+        cluster=engine.cluster,
+        profiles=engine.profiles,
+        evaluators=engine.evaluators,
+        pick=random.Random(seed).randrange,
+        visit_order=VisitOrder(engine.cluster.table),
+    )
     warm, incoming = 20, [workload.pod(number) for number in range(pods + 20)]
     placed = 0
     gc.collect()
@@ -56,14 +64,14 @@ def measure(name: str, nodes: int, pods: int, seed: int) -> Measurement:
             placed = 0
         for obj in workload.objects_of_pod(number) if workload.objects_of_pod is not None else ():
             engine.cluster.add(obj)
-        placed += _schedule(engine, pod, pick, workload)
+        placed += _schedule(context, pod)
     seconds = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return Measurement(name, nodes, pods, seconds, peak, placed)
 
 
 def _prepared(workload: Workload, nodes: int) -> Engine:
-    engine = build_engine()
+    engine = build_engine(workload.config or None)
     cluster = engine.cluster
     for number in range(nodes):
         cluster.add(node(number))
@@ -78,26 +86,19 @@ def _prepared(workload: Workload, nodes: int) -> Engine:
     return engine
 
 
-def _schedule(engine: Engine, pod: object, pick: object, workload: Workload) -> int:
-    """Decide one pod and carry the decision out in the table; return 1 if it got a node."""
-    cluster = engine.cluster
-    info = cluster.reader.read(pod)  # type: ignore[arg-type]
-    evaluation = engine.evaluate(info)
-    decision = decide(evaluation, pick)  # type: ignore[arg-type]
-    if decision.node_name:
-        placed = cluster.assume(info, decision.node_name)
-        for plugin in engine.profiles["default-scheduler"].reserve:
-            plugin.reserve(evaluation.cycle, placed, decision.node_name)
+def _schedule(context: CycleContext, pod: Pod) -> int:
+    """Run the scheduling cycle of one pod, evicting whom it preempts at once; return 1 if it got a node."""
+    cluster = context.cluster
+    queued = QueuedPod(cluster.reader.read(pod), 0.0)
+    try:
+        next(schedule(context, queued))
+    except StopIteration as finished:
+        outcome = finished.value
+    if isinstance(outcome, Placed):
         return 1
-    verdicts = evaluation.verdicts()
-    profile = engine.profiles["default-scheduler"]
-    found = run_post_filter(profile.post_filter, evaluation.cycle, info, verdicts)
-    diagnose(evaluation, verdicts).message(found.message)
-    for outcome in found.by_plugin.values():
-        if workload.preempts and outcome.candidates and outcome.status.ok:
-            chosen = next(c for c in outcome.candidates if c.node_name == outcome.nominated_node_name)
-            for victim in chosen.victims:
-                cluster.remove_pod(victim.uid)
-            cluster.assume(info, chosen.node_name)
-            return 1
+    if isinstance(outcome, Failed) and outcome.preemption is not None:
+        for victim in outcome.preemption.victims:
+            cluster.remove_pod(victim.uid)
+        cluster.assume(queued.pod, outcome.preemption.node_name)
+        return 1
     return 0

@@ -31,6 +31,17 @@ ZONES = 10
 APP = {"app": "web"}
 
 
+# By default preemption looks at a tenth of the nodes, as the reference does.
+ALL_CANDIDATES = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: DefaultPreemption
+    args: {minCandidateNodesPercentage: 100}
+"""
+
+
 class Workload(NamedTuple):
     """A name, the pods to decide, and what is special about the cluster."""
 
@@ -43,7 +54,8 @@ class Workload(NamedTuple):
     # pods/s of the reference at 5000 nodes deciding alone, and the factor to reach
     reference: float = 0.0
     factor: int = 1
-    preempts: bool = False
+    # a KubeSchedulerConfiguration, empty for the defaults
+    config: str = ""
     # what appears in the cluster before each pod; for each node
     objects_of_pod: Callable[[int], tuple[ApiObject, ...]] | None = None
     objects_of_node: Callable[[int], tuple[ApiObject, ...]] | None = None
@@ -217,6 +229,11 @@ WORKLOADS = (
         "preemption",
         lambda i: a_pod(f"vip-{i:06}", cpu="4", memory="8Gi", priority=1000),
         placed_per_node=30,
-        preempts=True,
+    ),
+    Workload(
+        "preemption, all nodes tried",
+        lambda i: a_pod(f"vip-{i:06}", cpu="4", memory="8Gi", priority=1000),
+        placed_per_node=30,
+        config=ALL_CANDIDATES,
     ),
 )

@@ -4,7 +4,7 @@ One evaluator per profile. It finds a pod's class, brings the class's columns up
 which answers for this pod in this cycle and is not kept beyond it.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
@@ -55,6 +55,12 @@ class Evaluator:
             *(p if isinstance(p, ScorePlugin) else PreScoreOnly(p) for p in only_pre_score),
         )
         self._pre_score_order = _positions(profile.pre_score, self._scoring)
+        # Looked up once: this is asked for every pod. A bound method would hash slowly.
+        self._own_keys: list[Callable[[PodInfo], Hashable]] = [
+            *(plugin.key for plugin in self._asking if not plugin.key_of_template),
+            *(plugin.score_key for plugin in self._scoring if not plugin.score_key_of_template),
+        ]
+        self._template_of = lambda pod: self._template_keys(pod)
         self._start()
 
     def _start(self) -> None:
@@ -77,12 +83,7 @@ class Evaluator:
 
     def _class_of(self, pod: PodInfo, cycle: CycleState) -> PodClass:
         try:
-            template = pod.derive(self._template_keys)
-            own = tuple(
-                [p.key(pod) for p in self._asking if not p.key_of_template]
-                + [p.score_key(pod) for p in self._scoring if not p.score_key_of_template]
-            )
-            class_key = (template, own)
+            class_key = (pod.derive(self._template_of), tuple([key(pod) for key in self._own_keys]))
             known = self._classes.get(class_key)
         except Exception:
             # somebody's key cannot be had; that one's question says so

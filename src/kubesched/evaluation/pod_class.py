@@ -64,6 +64,8 @@ class PodClass:
         self._dtype: type[np.int32] | type[np.int64] = np.int32 if highest < 2**30 else np.int64
         self.base_scores: Totals = np.zeros(0, self._dtype)
         self.base_seq = -1
+        # when the questions of scoring were last brought up to date
+        self.scored_seq = -1
         # the newest sequence number at which one of the two was made as a whole
         self._whole_seq = -1
         self._ranking: Totals = np.zeros(0, self._dtype)

@@ -30,10 +30,7 @@ def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
     """Return the weighted totals."""
     if not pod_class.scores and not pod_class.pre_scores:
         return Scoring(np.ones(pod_class.table.size, np.int64))
-    failed = False
-    for question in pod_class.scoring:
-        question.prepare(feasible)
-        failed = failed or question.failure is not None
+    failed = _prepare(pod_class, feasible)
     failure = _failure(pod_class) if failed else None
     if failure is not None:
         return Scoring(np.zeros(0, np.int64), failure=failure)
@@ -49,6 +46,26 @@ def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
     return _added(pod_class.base_scores, normalized, feasible)
 
 
+def _prepare(pod_class: PodClass, feasible: Feasible) -> bool:
+    """Bring the questions up to date, leaving alone those whose inputs did not change; return whether one failed."""
+    size, log, since = pod_class.table.size, pod_class.table.log, pod_class.scored_seq
+    seq = log.seq
+    changes = log.since(since) if since >= 0 else None
+    groups = changes.groups if changes is not None else 0
+    failed = False
+    for question in pod_class.scoring:
+        if question.settled and question.skip:
+            continue
+        untouched = changes is not None and not question.reads & groups and question.size == size
+        if untouched and question.settled and question.seq >= since:
+            question.seq = seq
+        else:
+            question.prepare(feasible)
+            failed = failed or question.failure is not None
+    pod_class.scored_seq = seq
+    return failed
+
+
 def _added(base_scores: Totals, normalized: Sequence[Weighted], feasible: Feasible) -> Scoring:
     """Return the totals with the normalised scores added."""
     totals: Totals = base_scores
@@ -60,11 +77,10 @@ def _added(base_scores: Totals, normalized: Sequence[Weighted], feasible: Feasib
             return Scoring(totals, failure=error(message).by(scores.plugin))
         if isinstance(scores, int):
             constant += scores * weight
-        elif totals is base_scores:
-            totals = scores * weight
-            totals += base_scores
         else:
-            totals += scores * weight
+            weighted = np.multiply(scores, weight, dtype=base_scores.dtype)
+            weighted += totals
+            totals = weighted
     return Scoring(totals, constant)
 
 

@@ -165,6 +165,8 @@ class ScoreQuestion(Question):
         self.pod = pod
         self.skip = False
         self.failure: Status | None = None
+        # whether nothing but the column groups it reads can change what it says
+        self.settled = False
         # whose failure it is: PreScore's, or Score's
         self.pre_score_failed = True
         # integers, of the smallest kind that holds them
@@ -175,5 +177,5 @@ class ScoreQuestion(Question):
         self.refresh()
 
     @abstractmethod
-    def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+    def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:
         """Return scores after normalisation: a column (meaningful at feasible rows), one number for all, an error."""

@@ -188,8 +188,9 @@ class RowScoreQuestion(ScoreQuestion):
             elif status is not None and status.code is not Code.SUCCESS:
                 self.failure = status.by(self.plugin.name)
                 self.pre_score_failed = True
-        if not self.skip and self.failure is None:
+        if not self.skip and self.failure is None and self.seq != self.table.log.seq:
             self.refresh()
+        self.settled = self.failure is None
 
     def evaluate(self) -> None:
         """Ask the plugin about every row that has a node."""

@@ -25,7 +25,7 @@ from kubesched.plugins.default_preemption.candidates import Candidates
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.queue.requeueing import EXTENDER
 from kubesched.scheduling.commit import commit
-from kubesched.scheduling.decision import NO_NODES
+from kubesched.scheduling.decision import NO_NODES, Decision, decide
 from kubesched.scheduling.diagnosis import Diagnosis, diagnose
 from kubesched.scheduling.extending import Asking, Filtered, ask_filters, ask_preemption, ask_priorities
 from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
@@ -58,37 +58,59 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
         return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
     if not context.cluster.table.node_count:
         return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
-    # 2. What do the plugins say before any node is looked at?
+    # 2. Which nodes can take it, and which of them is best?
     evaluation = context.evaluators[profile.scheduler_name].evaluate(pod)
-    evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
-    rejection = evaluation.pre_filtered.rejection
-    if rejection is not None and not rejection.rejected:
-        return _error(queued, rejection)
-    # 3. The node that was promised to the pod comes first; 4. otherwise all nodes are filtered, by extenders too.
-    found = Filtered(np.zeros(context.cluster.table.size, np.bool_))
-    if rejection is None:
-        found = yield from _promised(context, evaluation)
-        if not found.mask.any():
-            failure = evaluation.filter_failure()
-            if failure is not None:
-                return _error(queued, failure)
-            mask = _sampled(context, profile, evaluation.feasible().mask)
-            found = yield from ask_filters(context.extenders, context.cluster.table, pod, mask)
-    if found.failure is not None:
-        return _error(queued, found.failure)
-    # 5. Nobody can take it: can room be made?
-    if not found.mask.any():
+    found: Filtered | None = None
+    if _nobody_else_is_asked(context, profile):
+        decision = decide(evaluation, context.pick)
+    else:
+        decision, found = yield from _decide_with_others(context, profile, evaluation)
+    if decision.failure is not None:
+        return _error(queued, decision.failure)
+    # 3. Nobody can take it: can room be made?
+    if not decision.node_name:
         return (yield from _make_room(context, profile, queued, evaluation, found))
-    # 6. Which of them is best?
-    node_name = yield from _best(context, evaluation, found)
-    if isinstance(node_name, Status):
-        return _error(queued, node_name)
-    # 7. Take the place.
-    taken = commit(context.cluster, profile, evaluation.cycle, pod, node_name)
+    # 4. Take the place.
+    taken = commit(context.cluster, profile, evaluation.cycle, pod, decision.node_name)
     if taken.failure is not None:
         return _turned_away(queued, taken.failure)
-    feasible_nodes = int(np.count_nonzero(found.mask))
-    return Placed(queued, taken.pod, node_name, profile, evaluation.cycle, taken.waits, feasible_nodes)
+    return Placed(
+        queued, taken.pod, decision.node_name, profile, evaluation.cycle, taken.waits, decision.feasible_nodes
+    )
+
+
+def _nobody_else_is_asked(context: CycleContext, profile: Profile) -> bool:
+    """Return whether the plugins alone decide, having looked at all nodes."""
+    if context.extenders or not profile.score:
+        return False
+    percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
+    # differs: where the user sets nothing, all nodes are looked at
+    return not 0 < percentage < 100
+
+
+def _decide_with_others(
+    context: CycleContext, profile: Profile, evaluation: Evaluation
+) -> Asking[tuple[Decision, Filtered | None]]:
+    """Return the decision where extenders have a say or a part of the nodes will do, and what extenders said."""
+    rejection = evaluation.pre_filtered.rejection
+    if rejection is not None:
+        return (Decision() if rejection.rejected else Decision(failure=rejection)), None
+    # a. The node that was promised to the pod comes first; b. otherwise all nodes are filtered, by extenders too.
+    found = yield from _promised(context, evaluation)
+    if not found.mask.any():
+        failure = evaluation.filter_failure()
+        if failure is not None:
+            return Decision(failure=failure), None
+        mask = _sampled(context, profile, evaluation.feasible().mask)
+        found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
+    if found.failure is not None:
+        return Decision(failure=found.failure), None
+    count = int(np.count_nonzero(found.mask))
+    if not count:
+        return Decision(), found
+    # c. Which of them is best?
+    best = yield from _best(context, evaluation, found)
+    return (Decision(failure=best) if isinstance(best, Status) else Decision(best, count)), found
 
 
 def _promised(context: CycleContext, evaluation: Evaluation) -> Asking[Filtered]:
@@ -112,7 +134,6 @@ def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_
         return context.visit_order.cut(feasible, 1)
     percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
     if not 0 < percentage < 100:
-        # differs: where the user sets nothing, all nodes are looked at
         return feasible
     most = feasible_nodes_to_find(context.cluster.table.node_count, percentage)
     return context.visit_order.cut(feasible, most)
@@ -150,16 +171,18 @@ def _turned_away(queued: QueuedPod, status: Status) -> Failed:
 
 
 def _make_room(
-    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, found: Filtered
+    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, found: Filtered | None
 ) -> Asking[Failed]:
     """Return the failure of a pod that fits nowhere, with what PostFilter can do about it."""
-    verdicts = _with_extenders(evaluation.verdicts(), evaluation, found)
+    said = found.statuses if found is not None else {}
+    verdicts = _with_extenders(evaluation.verdicts(), evaluation, said)
     diagnosis = diagnose(evaluation, verdicts)
     plugins = diagnosis.unschedulable_plugins
-    if found.statuses:
+    if said:
         plugins |= {EXTENDER}
     if not profile.post_filter:
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
+    evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
     message, nominated = helped.message, helped.nominated_node_name
     eviction = _eviction(helped, nominated)
@@ -194,12 +217,12 @@ def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered)
     return next(candidate for candidate in left if candidate.node_name == name)
 
 
-def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, found: Filtered) -> NodeVerdicts:
+def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, said: Mapping[int, Status]) -> NodeVerdicts:
     """Return the verdicts with what extenders said about nodes that all filters had let through."""
-    if not found.statuses:
+    if not said:
         return verdicts
     ids = verdicts.ids.copy()
-    for row, status in found.statuses.items():
+    for row, status in said.items():
         ids[row] = evaluation.statuses.intern(status, "")
     return NodeVerdicts(ids, verdicts.judged, verdicts.absent, verdicts.statuses)
 

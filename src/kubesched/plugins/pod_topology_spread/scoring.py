@@ -155,7 +155,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         self._scored = False
         # by signature
         self._raw_scores: NDArray[np.int64] = np.zeros(1, np.int64)
-        self._final_scores: NDArray[np.int64] | int | Status = 0
+        self._final_scores: NDArray[np.int32] | int | Status = 0
 
     # -- keeping count
 
@@ -220,7 +220,7 @@ class SpreadScoreQuestion(ScoreQuestion):
     def raw(self, column: NDArray[np.int64]) -> None:
         """Leave things as they are: the base class has no scores to set."""
 
-    def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+    def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:
         """Return the final score of every feasible row."""
         final = self._final_scores
         return final.take(self._signatures.of_row) if isinstance(final, np.ndarray) else final
@@ -244,7 +244,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         self._final_scores = self._normalized(raw)
         self._scored = True
 
-    def _normalized(self, raw: NDArray[np.int64]) -> NDArray[np.int64] | int | Status:
+    def _normalized(self, raw: NDArray[np.int64]) -> NDArray[np.int32] | int | Status:
         """Return the final score of every signature, or one for all: the less crowded the better."""
         alive = self._signatures.feasible > 0
         scored = raw[alive]
@@ -265,4 +265,5 @@ class SpreadScoreQuestion(ScoreQuestion):
             wrong = final[alive & ((final < MIN_NODE_SCORE) | (final > MAX_NODE_SCORE))]
             if len(wrong):
                 return invalid_score(self.plugin.name, int(wrong[0]))
-        return final
+        # gathered for every row, so the smaller the better
+        return final.astype(np.int32)
