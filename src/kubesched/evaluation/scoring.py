@@ -71,14 +71,13 @@ def _added(base_scores: Totals, normalized: Sequence[Weighted], feasible: Feasib
     totals: Totals = base_scores
     constant = 0
     for question, weight in normalized:
-        scores = question.scores(feasible)
-        if isinstance(scores, Status):
-            message = f"applying score defaultWeights on Score plugins: {scores.message}"
-            return Scoring(totals, failure=error(message).by(scores.plugin))
-        if isinstance(scores, int):
-            constant += scores * weight
+        weighted = question.weighted_scores(feasible, weight, base_scores.dtype)
+        if isinstance(weighted, int):
+            constant += weighted
+        elif isinstance(weighted, Status):
+            message = f"applying score defaultWeights on Score plugins: {weighted.message}"
+            return Scoring(totals, failure=error(message).by(weighted.plugin))
         else:
-            weighted = np.multiply(scores, weight, dtype=base_scores.dtype)
             weighted += totals
             totals = weighted
     return Scoring(totals, constant)
@@ -105,4 +104,6 @@ def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> NDArra
         ranking = totals
     else:
         ranking = np.where(feasible.mask, totals, WORST)
-    return np.flatnonzero(ranking == ranking.max())
+    # the methods themselves, without the functions around them: this is done for every pod
+    best: NDArray[np.intp] = (ranking == np.maximum.reduce(ranking)).nonzero()[0]
+    return best

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from kubesched.cluster.changes import Changes
 from kubesched.cluster.pod_info import PodInfo
@@ -175,6 +175,14 @@ class ScoreQuestion(Question):
     def prepare(self, feasible: Feasible) -> None:
         """Bring `raw`, `skip` and `failure` up to date for a set of feasible rows."""
         self.refresh()
+
+    def weighted_scores(self, feasible: Feasible, weight: int, dtype: DTypeLike) -> NDArray[Any] | int | Status:
+        """Return `scores` times a weight, a column of its own of the given kind."""
+        scores = self.scores(feasible)
+        if isinstance(scores, np.ndarray):
+            weighted: NDArray[Any] = np.multiply(scores, weight, dtype=dtype)
+            return weighted
+        return scores if isinstance(scores, Status) else scores * weight
 
     @abstractmethod
     def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:

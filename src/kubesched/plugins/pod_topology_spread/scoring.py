@@ -15,7 +15,7 @@ import math
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from kubesched.cluster.changes import Changes, Group
 from kubesched.cluster.columns import ABSENT
@@ -155,7 +155,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         self._scored = False
         # by signature
         self._raw_scores: NDArray[np.int64] = np.zeros(1, np.int64)
-        self._final_scores: NDArray[np.int32] | int | Status = 0
+        self._final_scores: NDArray[np.int64] | int | Status = 0
 
     # -- keeping count
 
@@ -225,6 +225,13 @@ class SpreadScoreQuestion(ScoreQuestion):
         final = self._final_scores
         return final.take(self._signatures.of_row) if isinstance(final, np.ndarray) else final
 
+    def weighted_scores(self, feasible: Feasible, weight: int, dtype: DTypeLike) -> NDArray[Any] | int | Status:
+        """Return the final scores times a weight: signatures are fewer than rows, so they are multiplied."""
+        final = self._final_scores
+        if isinstance(final, np.ndarray):
+            return np.multiply(final, weight, dtype=dtype).take(self._signatures.of_row)
+        return super().weighted_scores(feasible, weight, dtype)
+
     def _weigh(self) -> None:
         signatures = self._signatures
         for index, soft in enumerate(self._soft):
@@ -244,7 +251,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         self._final_scores = self._normalized(raw)
         self._scored = True
 
-    def _normalized(self, raw: NDArray[np.int64]) -> NDArray[np.int32] | int | Status:
+    def _normalized(self, raw: NDArray[np.int64]) -> NDArray[np.int64] | int | Status:
         """Return the final score of every signature, or one for all: the less crowded the better."""
         alive = self._signatures.feasible > 0
         scored = raw[alive]
@@ -265,5 +272,4 @@ class SpreadScoreQuestion(ScoreQuestion):
             wrong = final[alive & ((final < MIN_NODE_SCORE) | (final > MAX_NODE_SCORE))]
             if len(wrong):
                 return invalid_score(self.plugin.name, int(wrong[0]))
-        # gathered for every row, so the smaller the better
-        return final.astype(np.int32)
+        return final
