@@ -30,7 +30,7 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 lock:
-	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+	uv pip compile pyproject.toml --extra dev --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
 
 clean:
