@@ -8,10 +8,13 @@ import pytest
 
 from kubesched.api.storage import PersistentVolume
 from kubesched.cluster.comparison import content
+from kubesched.config.types import Extender
 from kubesched.framework.effects import Bind, Delete, Effect, Patch
+from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
 from kubesched.loop.scheduler import LoopOptions, Scheduler
 from kubesched.loop.waits import LoopWaits
 from kubesched.queue.queued_pod import Place
+from kubesched.scheduling.decision import decide
 from kubesched.scheduling.engine import build_engine
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 from kubesched.testing.virtual_time import run_in_virtual_time
@@ -65,6 +68,16 @@ def check(world: World, scheduler: Scheduler) -> None:
         if table.present[row]:
             assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{name} is overcommitted"
     assert content(scheduler.cluster)["pending"] == []
+
+
+def check_nobody_waits_in_vain(world: World) -> None:
+    """Hold that no waiting pod fits anywhere, judged anew from what there is."""
+    fresh = build_engine()
+    for obj in world.objects.values():
+        fresh.cluster.add(obj)
+    for pod in list(fresh.cluster.pending.values()):
+        decision = decide(fresh.evaluate(pod), lambda n: 0)
+        assert not decision.node_name, f"{pod.full_name} fits on {decision.node_name} and waits all the same"
 
 
 def test_pods_are_bound_and_confirmed() -> None:
@@ -298,9 +311,10 @@ def test_random_trouble_loses_nothing(seed: int) -> None:
         world.report_seconds = lambda: 0.0
         await asyncio.sleep(30)
         world.relist()
+        # past the flush and the longest backoff
         await asyncio.sleep(400)
 
-    live(story, seed=seed)
+    check_nobody_waits_in_vain(live(story, seed=seed))
 
 
 def trouble(world: World, draw: float, step: int) -> None:
@@ -319,3 +333,57 @@ def trouble(world: World, draw: float, step: int) -> None:
             world.delete("Node", f"n{number}")
     else:
         world.put(a_node(f"n{random.randrange(4)}", cpu="4", labels={"step": str(step)}))
+
+
+class Oracle:
+    """Extenders in one place: slow, and of the opinion that only `n2` will do; binds pods itself if asked to."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.bound: list[str] = []
+
+    async def ask(self, question: Question) -> Answer:
+        await asyncio.sleep(3)
+        assert isinstance(question, FilterQuestion)
+        others = {name: "not this one" for name in question.node_names if name != "n2"}
+        return FilterAnswer(node_names=[name for name in question.node_names if name not in others], failed=others)
+
+    async def bind(self, extender: Extender, bind: Bind) -> str:
+        self.bound.append(bind.name)
+        await self.world.perform(bind)
+        return ""
+
+
+EXTENDED = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- urlPrefix: http://127.0.0.1:1/x
+  filterVerb: filter
+  bindVerb: bind
+"""
+
+
+def test_fault_38_a_slow_extender_delays_its_pod_and_reports_wait_for_it() -> None:
+    async def play() -> None:
+        world = World()
+        oracle = Oracle(world)
+        scheduler = Scheduler(build_engine(EXTENDED, effects=world), world, carrier=oracle)
+        world.scheduler = scheduler
+        running = asyncio.get_running_loop().create_task(scheduler.run())
+        world.put(a_node("n1"))
+        world.put(a_node("n2"))
+        world.put(a_pod("p"))
+        await asyncio.sleep(1)
+        # the cycle waits for the extender: what is reported meanwhile is taken in after it
+        world.delete("Node", "n1")
+        await asyncio.sleep(0.5)
+        assert scheduler.cluster.table.node_count == 2
+        await asyncio.sleep(10)
+        assert scheduler.cluster.table.node_count == 1
+        assert (world.node_of("p"), oracle.bound) == ("n2", ["p"])
+        check(world, scheduler)
+        scheduler.stop()
+        await running
+
+    run_in_virtual_time(play())

@@ -12,9 +12,9 @@ unless an extender has to be asked. The loop yields after every slice, so that r
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from random import Random
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -22,7 +22,8 @@ from kubesched.api.meta import ApiObject
 from kubesched.binding.cycle import BindingServices, NotBound, bind_pod
 from kubesched.binding.waiting_pods import PreBindingPods, WaitingPod, WaitingPods
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.effects import Effect, EffectError, Effects, Read
+from kubesched.config.types import Extender
+from kubesched.framework.effects import Bind, Effect, EffectError, Effects, Read
 from kubesched.framework.extenders import Answer, Question
 from kubesched.framework.outcomes import Candidate
 from kubesched.framework.status import error
@@ -50,8 +51,18 @@ FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
 
 
+class Carrier(Protocol):
+    """Carries questions to extenders."""
+
+    async def ask(self, question: Question) -> Answer:
+        """Return the answer to a question; an answer with an error if there is none."""
+
+    async def bind(self, extender: Extender, bind: Bind) -> str:
+        """Have an extender bind a pod; return what went wrong, or an empty text."""
+
+
 class LoopOptions(msgspec.Struct, frozen=True):
-    """How the loop runs; `ask` carries questions to extenders."""
+    """How the loop runs."""
 
     queue: QueueOptions = QueueOptions()
     seed: int = 0
@@ -66,7 +77,7 @@ class Scheduler:
         engine: Engine,
         effects: Effects,
         options: LoopOptions | None = None,
-        ask: Callable[[Question], Awaitable[Answer]] | None = None,
+        carrier: Carrier | None = None,
         note: Callable[[str], None] = lambda line: None,
         waits: LoopWaits | None = None,
     ) -> None:
@@ -74,7 +85,7 @@ class Scheduler:
         self.engine = engine
         self.cluster = engine.cluster
         self._effects = effects
-        self._ask = ask
+        self._carrier = carrier
         self._note = note
         loaded = engine.loaded
         extenders = loaded.config.extenders
@@ -111,6 +122,7 @@ class Scheduler:
             self.pre_binding,
             permitted=lambda uid: self._later(lambda: self.queue.done(uid)),
             note=note,
+            ask_to_bind=carrier.bind if carrier is not None else None,
             extenders=extenders,
             announce_expectation=options.announce_expectation,
         )
@@ -222,8 +234,8 @@ class Scheduler:
         try:
             question = next(running)
             while True:
-                assert self._ask is not None, "extenders are configured but nobody carries questions to them"
-                question = running.send(await self._ask(question))
+                assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
+                question = running.send(await self._carrier.ask(question))
         except StopIteration as finished:
             outcome: Placed | Failed | Skipped = finished.value
             return outcome
