@@ -1,83 +1,20 @@
 """The living scheduler in virtual time against a small world: nothing lost, double-booked or left over."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
 from kubesched.api.storage import PersistentVolume
-from kubesched.cluster.comparison import content
 from kubesched.config.types import Extender
 from kubesched.framework.effects import Bind, Delete, Effect, Patch
 from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.loop.scheduler import LoopOptions, Scheduler
-from kubesched.loop.waits import LoopWaits
+from kubesched.loop.scheduler import Scheduler
 from kubesched.queue.queued_pod import Place
-from kubesched.scheduling.decision import decide
 from kubesched.scheduling.engine import build_engine
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 from kubesched.testing.virtual_time import run_in_virtual_time
-from kubesched.testing.world import World
-
-Story = Callable[[World, Scheduler], Awaitable[None]]
-
-
-def live(story: Story, *, seed: int = 0, config: str | None = None) -> World:
-    """Run a story in a new world with a living scheduler; afterwards nothing may be left over."""
-
-    async def play() -> World:
-        world = World(seed)
-        waits = LoopWaits()
-        engine = build_engine(config, effects=world, waits=waits)
-        scheduler = Scheduler(engine, world, LoopOptions(seed=seed), waits=waits)
-        world.scheduler = scheduler
-        running = asyncio.get_running_loop().create_task(scheduler.run())
-        try:
-            await story(world, scheduler)
-            await asyncio.sleep(30)
-            check(world, scheduler)
-        finally:
-            scheduler.stop()
-            await running
-        return world
-
-    return run_in_virtual_time(play())
-
-
-def check(world: World, scheduler: Scheduler) -> None:
-    """Hold what must hold once everything has settled."""
-    scheduler.queue.validate()
-    assert not scheduler._tasks
-    assert not len(scheduler.waiting)
-    assert not len(scheduler.pre_binding)
-    table = scheduler.cluster.table
-    for pod in world.pods():
-        if pod.spec.node_name:
-            assert scheduler.queue.get(pod.uid) is None, f"{pod.full_name} is bound and still queued"
-            assert pod.uid in table.pods
-        else:
-            assert pod.uid not in table.pods, f"{pod.full_name} holds a place that nobody knows of"
-            queued = scheduler.queue.get(pod.uid)
-            assert queued is not None, f"{pod.full_name} is lost"
-            assert queued.place is not Place.IN_FLIGHT
-    known = {pod.uid for pod in world.pods()}
-    assert set(table.pods) <= known, "pods that are gone hold places"
-    assert {queued.uid for queued in scheduler.queue.pods()} <= known
-    for row, name in enumerate(table.names):
-        if table.present[row]:
-            assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{name} is overcommitted"
-    assert content(scheduler.cluster)["pending"] == []
-
-
-def check_nobody_waits_in_vain(world: World) -> None:
-    """Hold that no waiting pod fits anywhere, judged anew from what there is."""
-    fresh = build_engine()
-    for obj in world.objects.values():
-        fresh.cluster.add(obj)
-    for pod in list(fresh.cluster.pending.values()):
-        decision = decide(fresh.evaluate(pod), lambda n: 0)
-        assert not decision.node_name, f"{pod.full_name} fits on {decision.node_name} and waits all the same"
+from kubesched.testing.world import World, assert_nobody_waits_in_vain, assert_settled, live
 
 
 def test_pods_are_bound_and_confirmed() -> None:
@@ -314,7 +251,7 @@ def test_random_trouble_loses_nothing(seed: int) -> None:
         # past the flush and the longest backoff
         await asyncio.sleep(400)
 
-    check_nobody_waits_in_vain(live(story, seed=seed))
+    assert_nobody_waits_in_vain(live(story, seed=seed))
 
 
 def trouble(world: World, draw: float, step: int) -> None:
@@ -382,7 +319,7 @@ def test_fault_38_a_slow_extender_delays_its_pod_and_reports_wait_for_it() -> No
         await asyncio.sleep(10)
         assert scheduler.cluster.table.node_count == 1
         assert (world.node_of("p"), oracle.bound) == ("n2", ["p"])
-        check(world, scheduler)
+        assert_settled(world, scheduler)
         scheduler.stop()
         await running
 

@@ -135,6 +135,11 @@ class Scheduler:
         """Return the loop's time."""
         return asyncio.get_running_loop().time()
 
+    @property
+    def busy(self) -> bool:
+        """Return whether any report, binding or preemption is under way."""
+        return bool(self._inbox or self._tasks or len(self.waiting) or len(self.pre_binding))
+
     # -- what is reported, from outside
 
     def put(self, obj: ApiObject) -> None:
@@ -286,8 +291,8 @@ class Scheduler:
             return
         for fault in undo(self.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
             self._note(fault.message)
-        self.cluster.pending.pop(uid, None)
         if confirmed is None:
+            self.cluster.pending.pop(uid, None)
             self.queue.delete(uid)
         else:
             self._requeue(placed.queued, confirmed, why)
@@ -315,6 +320,8 @@ class Scheduler:
     # -- failing
 
     def _fail(self, failed: Failed) -> None:
+        # who waits is known to the queue alone
+        self.cluster.pending.pop(failed.queued.uid, None)
         if failed.effects:
             self._effects.submit(*failed.effects)
         if failed.preemption is not None:

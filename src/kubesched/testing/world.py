@@ -6,7 +6,8 @@ not at all.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Awaitable, Callable
 from random import Random
 
 import msgspec
@@ -16,7 +17,12 @@ from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.framework.effects import Bind, Delete, Effect, EffectError, Emit, NotFoundError, Patch, Read, Write
-from kubesched.loop.scheduler import Scheduler
+from kubesched.loop.scheduler import LoopOptions, Scheduler
+from kubesched.loop.waits import LoopWaits
+from kubesched.queue.queued_pod import Place
+from kubesched.scheduling.decision import decide
+from kubesched.scheduling.engine import build_engine
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 Refuse = Callable[[Effect], str]
 
@@ -32,6 +38,7 @@ class World:
         self.scheduler: Scheduler | None = None
         self.random = Random(seed)
         self._version = 0
+        self._reports: deque[Callable[[], None]] = deque()
         self._reported_until = 0.0
         # faults, all off to begin with
         self.refuse: Refuse = lambda effect: ""
@@ -96,7 +103,12 @@ class World:
         for _ in range(2 if self.repeat_report(obj) else 1):
             # late, but never before what happened earlier: a watch is a stream
             self._reported_until = max(loop.time() + self.report_seconds(), self._reported_until)
-            loop.call_at(self._reported_until, tell, obj)
+            self._reports.append(lambda: tell(obj))
+            loop.call_at(self._reported_until, self._deliver)
+
+    def _deliver(self) -> None:
+        """Deliver the oldest report; timers of one moment have no order, reports have."""
+        self._reports.popleft()()
 
     # -- what the scheduler does
 
@@ -165,3 +177,59 @@ class World:
         patched = decode(strategic_merge(to_builtins(found), {**body, "metadata": metadata}))
         self.put(patched)
         return self.objects[patch.kind, full_name]
+
+
+def assert_settled(world: World, scheduler: Scheduler) -> None:
+    """Hold what must hold when nothing is under way: every pod in one place, nothing overcommitted or left over."""
+    scheduler.queue.validate()
+    assert not scheduler.busy, "something is still under way"
+    table, queue = scheduler.cluster.table, scheduler.queue
+    for pod in world.pods():
+        queued = queue.get(pod.uid)
+        if pod.spec.node_name:
+            assert queued is None, f"{pod.full_name} is bound and still queued"
+            assert pod.uid in table.pods, f"{pod.full_name} is bound and not accounted"
+        else:
+            assert pod.uid not in table.pods, f"{pod.full_name} holds a place that nobody knows of"
+            assert queued is not None, f"{pod.full_name} is lost"
+            assert queued.place is not Place.IN_FLIGHT, f"{pod.full_name} is stuck"
+    known = {pod.uid for pod in world.pods()}
+    assert set(table.pods) <= known, "pods that are gone hold places"
+    assert {queued.uid for queued in queue.pods()} <= known, "pods that are gone are queued"
+    for row in table.present_rows().tolist():
+        assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{table.names[row]} is overcommitted"
+    assert not scheduler.cluster.pending, "the queue knows who waits"
+
+
+def assert_nobody_waits_in_vain(world: World) -> None:
+    """Hold that no waiting pod fits anywhere, judged anew from what there is."""
+    fresh = build_engine()
+    for obj in world.objects.values():
+        fresh.cluster.add(obj)
+    for pod in list(fresh.cluster.pending.values()):
+        if not pod.spec.scheduling_gates:
+            decision = decide(fresh.evaluate(pod), lambda n: 0)
+            assert not decision.node_name, f"{pod.full_name} fits on {decision.node_name} and waits all the same"
+
+
+Story = Callable[[World, Scheduler], Awaitable[None]]
+
+
+def live(story: Story, *, seed: int = 0, config: str | None = None) -> World:
+    """Play a story in a new world with a living scheduler, in virtual time; hold what must hold in the end."""
+
+    async def play() -> World:
+        world, waits = World(seed), LoopWaits()
+        engine = build_engine(config, effects=world, waits=waits)
+        scheduler = world.scheduler = Scheduler(engine, world, LoopOptions(seed=seed), waits=waits)
+        running = asyncio.get_running_loop().create_task(scheduler.run())
+        try:
+            await story(world, scheduler)
+            await asyncio.sleep(30)
+            assert_settled(world, scheduler)
+        finally:
+            scheduler.stop()
+            await running
+        return world
+
+    return run_in_virtual_time(play())
