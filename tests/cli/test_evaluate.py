@@ -77,6 +77,7 @@ def test_files_are_read_packed_or_not(tmp_path: Path) -> None:
         pytest.param({"what": 1}, "no corpus format has these fields: what", id="a question nobody asks"),
         pytest.param({**SCENARIO, "pods": "p"}, "pods: Expected `array", id="pods must be a list"),
         pytest.param({**SCENARIO, "pods": ["default/q"]}, "default/q is not among the objects", id="an unknown pod"),
+        pytest.param({**SCENARIO, "pods": ["group:default/g"]}, "pod groups cannot be evaluated yet", id="a pod group"),
         pytest.param({**SCENARIO, "objects": [7]}, "objects[0]: Expected `object", id="an object that is a number"),
         pytest.param({**SCENARIO, "objects": [{"kind": "Pod"}]}, "apiVersion", id="an object without apiVersion"),
         pytest.param(

@@ -65,6 +65,8 @@ class Scenario:
         self._ungate()
         self.names: list[str] = list(line.get("pods") or ())
         for name in self.names:
+            if name.startswith("group:"):
+                raise InvalidObjectError(f"pods: {name}: pod groups cannot be evaluated yet")
             if name not in self.by_name:
                 raise InvalidObjectError(f"pods: {name} is not among the objects")
 
