@@ -26,28 +26,16 @@ _TEXT_COSTS: Final = tuple(cost.equality(("x" * length, "x" * length)) for lengt
 
 def logical_and(left: Run, right: Run) -> Run:
     """Return the closure of `&&`: false if either is, whatever goes wrong with the other."""
-
-    def apply(frame: Frame) -> bool:
-        error: CelValueError | None = None
-        for run in (left, right):
-            try:
-                value = run(frame)
-            except CelValueError as problem:
-                error = error or problem
-            else:
-                if value is False:
-                    return False
-                if value is not True:
-                    error = error or no_such_overload()
-        if error is not None:
-            raise error
-        return True
-
-    return apply
+    return _logical(left, right, decisive=False)
 
 
 def logical_or(left: Run, right: Run) -> Run:
     """Return the closure of `||`: true if either is, whatever goes wrong with the other."""
+    return _logical(left, right, decisive=True)
+
+
+def _logical(left: Run, right: Run, *, decisive: bool) -> Run:
+    """Return the closure that is `decisive` if either operand is, and the opposite if both are that."""
 
     def apply(frame: Frame) -> bool:
         error: CelValueError | None = None
@@ -57,13 +45,13 @@ def logical_or(left: Run, right: Run) -> Run:
             except CelValueError as problem:
                 error = error or problem
             else:
-                if value is True:
-                    return True
-                if value is not False:
+                if value is decisive:
+                    return bool(decisive)
+                if not isinstance(value, bool):
                     error = error or no_such_overload()
         if error is not None:
             raise error
-        return False
+        return not decisive
 
     return apply
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from itertools import count as counting
 from typing import Any
 
+import msgspec
+
 from kubesched.api.devices import (
     AllocationResult,
     CapacityRequirements,
@@ -45,6 +47,7 @@ from kubesched.api.meta import ObjectMeta, RawQuantity
 from kubesched.api.nodes import Node
 from kubesched.api.pods import NodeSelector
 from kubesched.devices import AllocatedState, Allocator, DeviceFeatures, DeviceInventory
+from kubesched.testing.builders import a_node
 from kubesched.testing.shorthand import node_term
 
 DRIVER = "gpu.example.com"
@@ -287,3 +290,16 @@ def _constrained(constraint: str | Mapping[str, Iterable[str]]) -> list[tuple[st
     if isinstance(constraint, Mapping):
         return [(name, tuple(requests)) for name, requests in constraint.items()]
     return [(constraint, ())] if constraint else []
+
+
+def holding(*devices: str, share: bool = False, capacity: dict[str, str] | None = None) -> ResourceClaim:
+    """Return a claim that holds devices of the pool n1, whole or as a share with some capacity."""
+    claim = a_resource_claim("other", a_device_request(count=len(devices)))
+    whole = allocate_devices(a_node("n1", zone="a"), (claim,), [a_slice("s", *devices, node="n1")])
+    assert whole is not None
+    results = tuple(
+        msgspec.structs.replace(each, share_id="x" if share else None, consumed_capacity=dict(capacity or {}))
+        for each in whole[0].devices.results
+    )
+    allocation = msgspec.structs.replace(whole[0], devices=msgspec.structs.replace(whole[0].devices, results=results))
+    return msgspec.structs.replace(claim, status=msgspec.structs.replace(claim.status, allocation=allocation))

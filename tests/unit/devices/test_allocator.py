@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from kubesched.api.devices import (
@@ -32,6 +31,7 @@ from kubesched.testing.devices import (
     allocate_devices,
     an_alternative,
     given_devices,
+    holding,
 )
 
 FEATURES = DeviceFeatures()
@@ -42,19 +42,6 @@ N1 = a_node("n1", zone="a")
 def allocate(slices: list[ResourceSlice], *claims: ResourceClaim, **given: Any) -> list[AllocationResult] | None:
     """Return what the claims get on n1."""
     return allocate_devices(N1, claims, slices, **given)
-
-
-def holding(*devices: str, share: bool = False, capacity: dict[str, str] | None = None) -> ResourceClaim:
-    """Return a claim that holds devices of the pool n1."""
-    claim = a_resource_claim("other", a_device_request(count=len(devices)))
-    whole = allocate([a_slice("s", *devices, node="n1")], claim)
-    assert whole is not None
-    results = tuple(
-        msgspec.structs.replace(each, share_id="x" if share else None, consumed_capacity=capacity or {})
-        for each in whole[0].devices.results
-    )
-    allocation = msgspec.structs.replace(whole[0], devices=msgspec.structs.replace(whole[0].devices, results=results))
-    return msgspec.structs.replace(claim, status=msgspec.structs.replace(claim.status, allocation=allocation))
 
 
 def one(**asked: Any) -> ResourceClaim:
