@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from kubesched.api.meta import LabelSelector, LabelSelectorRequirement
-from kubesched.api.pods import PodAffinityTerm
+from kubesched.api.pods import Pod, PodAffinityTerm
+from kubesched.framework.effects import Bind
 from kubesched.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod, an_affinity
 from kubesched.testing.world import World, live
@@ -154,3 +155,33 @@ def test_fault_60_a_long_message_is_cut_to_what_an_event_may_hold() -> None:
     assert notes
     assert all(len(note.encode()) <= 1024 for note in notes)
     assert notes[0].endswith(" ...")
+
+
+def test_a_binding_that_landed_unanswered_and_unreported_keeps_its_place() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.lose_answer = lambda effect: isinstance(effect, Bind)
+        world.put(a_pod("p", cpu="1"))
+        world.lose_report = lambda obj: isinstance(obj, Pod) and bool(obj.spec.node_name)
+        await asyncio.sleep(1)
+        world.put(a_pod("q", cpu="1"))
+        await asyncio.sleep(30)
+
+    world = live(story)
+    assert world.bindings == {"default-p": "n1"}
+
+
+def test_a_victim_that_is_gone_unreported_is_not_chosen_again_and_again() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", priority=0))
+        await asyncio.sleep(1)
+        world.lose_report = lambda obj: True
+        world.delete("Pod", "default/low")
+        world.lose_report = lambda obj: False
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(60)
+
+    world = live(story)
+    assert world.node_of("high") == "n1"
+    assert len([event for event in world.events if event.reason == "FailedScheduling"]) <= 2

@@ -1,7 +1,7 @@
 """Pod counts summed per topology domain.
 
 From sparse counts per row (`PodMatch.rows`, `CarriedTerm.rows`) to a sum for each value of a topology key, kept up to
-date row by row. A row counts only if it has a Node object, has the label and is eligible.
+date row by row. A row counts only if it has a Node object and the label.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,18 +22,11 @@ class DomainCounts:
     `pods` is the number of pods counted, regardless of weight.
     """
 
-    __slots__ = ("_eligible", "_seen", "_sources", "_table", "column", "pods", "totals")
+    __slots__ = ("_seen", "_sources", "_table", "column", "pods", "totals")
 
-    def __init__(
-        self,
-        table: NodeTable,
-        topology_key: str,
-        sources: Sequence[Source],
-        eligible: NDArray[np.bool_] | None = None,
-    ) -> None:
+    def __init__(self, table: NodeTable, topology_key: str, sources: Sequence[Source]) -> None:
         self._table = table
         self._sources = sources
-        self._eligible = eligible
         self.column = table.label(topology_key)
         self.totals: NDArray[np.int64] = np.zeros(len(self.column), np.int64)
         self.pods = 0
@@ -68,8 +61,6 @@ class DomainCounts:
 
     def _count(self, row: int, domain: int) -> tuple[int, int, int] | None:
         if domain == ABSENT or not self._table.present[row]:
-            return None
-        if self._eligible is not None and not self._eligible[row]:
             return None
         weighted = pods = 0
         for rows, weight in self._sources:

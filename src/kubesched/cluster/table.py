@@ -5,7 +5,6 @@ there is a Node object or a pod says that it runs there. A row without a Node ob
 nothing. Only `Cluster` calls the mutating methods.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -325,8 +324,3 @@ def untimed(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
     if all(taint.time_added is None for taint in taints):
         return taints
     return tuple(Taint(key=taint.key, value=taint.value, effect=taint.effect) for taint in taints)
-
-
-def labels_of(node: Node | None) -> Mapping[str, str]:
-    """Return a node's labels, none for no node."""
-    return node.metadata.labels if node is not None else {}

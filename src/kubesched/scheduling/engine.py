@@ -42,10 +42,6 @@ class Engine:
         )
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
-    def evaluator_for(self, pod: PodInfo) -> Evaluator | None:
-        """Return the evaluator of the profile that the pod names, or None if there is none."""
-        return self.evaluators.get(pod.spec.scheduler_name or "default-scheduler")
-
     def evaluate(self, pod: PodInfo) -> Evaluation:
         """Return the evaluation of a pod under its profile; KeyError if there is no such profile."""
         return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluate(pod)
