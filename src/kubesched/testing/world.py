@@ -16,8 +16,10 @@ from kubesched.api.kinds import decode, to_builtins
 from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.effects import Bind, Delete, Effect, EffectError, Emit, NotFoundError, Patch, Read, Write
-from kubesched.loop.scheduler import LoopOptions, Scheduler
+from kubesched.framework.registry import Registry
+from kubesched.loop.scheduler import Carrier, LoopOptions, Scheduler
 from kubesched.loop.waits import LoopWaits
 from kubesched.queue.queued_pod import Place
 from kubesched.scheduling.decision import decide
@@ -33,6 +35,10 @@ class World:
     def __init__(self, seed: int = 0) -> None:
         self.objects: dict[tuple[str, str], ApiObject] = {}
         self.events: list[Emit] = []
+        # what the queue's validation found after a step
+        self.invalid: list[str] = []
+        # what the scheduler noted for its log
+        self.notes: list[str] = []
         self.performed: list[Effect] = []
         self.bindings: dict[str, str] = {}
         self.scheduler: Scheduler | None = None
@@ -109,6 +115,15 @@ class World:
     def _deliver(self) -> None:
         """Deliver the oldest report; timers of one moment have no order, reports have."""
         self._reports.popleft()()
+        self._validate()
+
+    def _validate(self) -> None:
+        """Take note of a queue that contradicts itself; in a timer's callback an exception would be lost."""
+        if self.scheduler is not None:
+            try:
+                self.scheduler.queue.validate()
+            except AssertionError as invalid:
+                self.invalid.append(str(invalid))
 
     # -- what the scheduler does
 
@@ -120,6 +135,7 @@ class World:
             raise EffectError(refused)
         self.performed.append(effect)
         result = self._carry_out(effect)
+        self._validate()
         if self.lose_answer(effect):
             raise EffectError("the connection broke before the answer came")
         return result
@@ -182,6 +198,7 @@ class World:
 def assert_settled(world: World, scheduler: Scheduler) -> None:
     """Hold what must hold when nothing is under way: every pod in one place, nothing overcommitted or left over."""
     scheduler.queue.validate()
+    assert not world.invalid, world.invalid
     assert not scheduler.busy, "something is still under way"
     table, queue = scheduler.cluster.table, scheduler.queue
     for pod in world.pods():
@@ -215,13 +232,27 @@ def assert_nobody_waits_in_vain(world: World) -> None:
 Story = Callable[[World, Scheduler], Awaitable[None]]
 
 
-def live(story: Story, *, seed: int = 0, config: str | None = None) -> World:
-    """Play a story in a new world with a living scheduler, in virtual time; hold what must hold in the end."""
+def live(
+    story: Story,
+    *,
+    seed: int = 0,
+    config: str | None = None,
+    gates: FeatureGates | None = None,
+    registry: Registry | None = None,
+    carrier: Callable[[World], Carrier] | None = None,
+) -> World:
+    """Play a story in a new world with a living scheduler, in virtual time; hold what must hold in the end.
+
+    After every step (a report delivered, an effect carried out) the queue is validated. `registry` brings plugins of
+    the story's own, `carrier` makes what answers for the extenders.
+    """
 
     async def play() -> World:
         world, waits = World(seed), LoopWaits()
-        engine = build_engine(config, effects=world, waits=waits)
-        scheduler = world.scheduler = Scheduler(engine, world, LoopOptions(seed=seed), waits=waits)
+        engine = build_engine(config, gates, registry, effects=world, waits=waits)
+        options = LoopOptions(seed=seed)
+        scheduler = Scheduler(engine, world, options, carrier(world) if carrier else None, world.notes.append, waits)
+        world.scheduler = scheduler
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:
             await story(world, scheduler)
