@@ -19,9 +19,7 @@ from kubesched.framework.nodes import NodeRow
 from kubesched.framework.plugin import FilterPlugin, Permission, PermitPlugin, ReservePlugin
 from kubesched.framework.registry import Registry
 from kubesched.framework.status import SUCCESS, Code, Status, unschedulable
-from kubesched.loop.scheduler import LoopOptions, Scheduler
-from kubesched.loop.waits import LoopWaits
-from kubesched.scheduling.engine import build_engine
+from kubesched.loop.scheduler import LoopOptions, build_scheduler
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.testing.world import World, assert_nobody_waits_in_vain, assert_settled
@@ -97,10 +95,7 @@ async def play(script: list[tuple[Any, ...]], faults: dict[str, float], seed: in
     moody = type("Moody", (Moody,), {"random": random, "held": set(), "bad": faults["mood"]})
     registry = Registry()
     registry.register(moody)
-    waits = LoopWaits()
-    engine = build_engine(CONFIG, registry=registry, effects=world, waits=waits)
-    scheduler = Scheduler(engine, world, LoopOptions(seed=seed), waits=waits)
-    world.scheduler = scheduler
+    scheduler = world.scheduler = build_scheduler(world, CONFIG, registry=registry, options=LoopOptions(seed=seed))
     running = asyncio.get_running_loop().create_task(scheduler.run())
     trouble(world, random, faults)
     for step, deed in enumerate(script):

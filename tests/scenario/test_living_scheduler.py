@@ -9,9 +9,8 @@ from kubesched.api.storage import PersistentVolume
 from kubesched.config.types import Extender
 from kubesched.framework.effects import Bind, Delete, Effect, Patch
 from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.loop.scheduler import Scheduler
+from kubesched.loop.scheduler import Scheduler, build_scheduler
 from kubesched.queue.queued_pod import Place
-from kubesched.scheduling.engine import build_engine
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.testing.world import World, assert_nobody_waits_in_vain, assert_settled, live
@@ -305,7 +304,7 @@ def test_fault_38_a_slow_extender_delays_its_pod_and_reports_wait_for_it() -> No
     async def play() -> None:
         world = World()
         oracle = Oracle(world)
-        scheduler = Scheduler(build_engine(EXTENDED, effects=world), world, carrier=oracle)
+        scheduler = build_scheduler(world, EXTENDED, carrier=oracle)
         world.scheduler = scheduler
         running = asyncio.get_running_loop().create_task(scheduler.run())
         world.put(a_node("n1"))

@@ -29,6 +29,9 @@ class StateKey(Generic[T]):
 
 # The names of the plugins whose PreFilter was asked in this cycle, in order; written by the framework.
 PRE_FILTERED = StateKey[tuple[str, ...]]("pre-filtered")
+# UIDs of queued pods that are to be tried at once when this pod has its place, and again when it is bound: a plugin
+# writes a set here and adds to it.
+PODS_TO_ACTIVATE = StateKey[set[str]]("pods-to-activate")
 
 
 class WhatIf(Protocol):

@@ -31,6 +31,9 @@ class Waits(Protocol):
         Raises TimedOut if there is no answer in time.
         """
 
+    async def at_rest(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called while no scheduling cycle is under way: it may change the cluster."""
+
 
 class NoWaits:
     """Waits that never wait: what is not true at once has timed out. For engines without a loop."""
@@ -52,3 +55,7 @@ class NoWaits:
         if answer is None:
             raise TimedOut
         return answer
+
+    async def at_rest(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called at once."""
+        return change()

@@ -1,15 +1,22 @@
-"""What follows a failed attempt: back into the queue, a condition, an event, a nomination.
+"""What follows a failed attempt: back into the queue, a condition, an event, a nomination, a preemption.
 
-From a failure to the queue and to effects as values.
+From a failure to the queue and to effects as values, which are carried out beside the loop.
 """
 
 # upstream: schedule_one.go (handleSchedulingFailure) (v1.36)
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.effects import Effect, Emit, Patch
+from kubesched.framework.effects import Effect, EffectError, Effects, Emit, Patch
+from kubesched.framework.outcomes import Candidate
+from kubesched.framework.profile import Profile
+from kubesched.loop.inbox import Note, Tasks
+from kubesched.loop.preempting import Preempting
+from kubesched.plugins.default_preemption import DefaultPreemption
 from kubesched.queue.queued_pod import Place
 from kubesched.queue.scheduling_queue import SchedulingQueue
 from kubesched.scheduling.outcomes import Failed
@@ -17,6 +24,57 @@ from kubesched.scheduling.outcomes import Failed
 # what an event's note may hold, in bytes
 NOTE_LIMIT = 1024
 CUT = " ..."
+
+
+class Failing:
+    """Puts pods back whose attempt failed, and tells the world."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue: SchedulingQueue,
+        profiles: Mapping[str, Profile],
+        effects: Effects,
+        preempting: Preempting,
+        tasks: Tasks,
+        note: Note,
+        now: Callable[[], float],
+    ) -> None:
+        self._cluster = cluster
+        self._queue = queue
+        self._profiles = profiles
+        self._effects = effects
+        self._preempting = preempting
+        self._tasks = tasks
+        self._note = note
+        self._now = now
+
+    def fail(self, failed: Failed) -> None:
+        """Take in a failed attempt."""
+        # who waits is known to the queue alone
+        self._cluster.pending.pop(failed.queued.uid, None)
+        if failed.effects:
+            self._effects.submit(*failed.effects)
+        if failed.preemption is not None:
+            self._begin_preemption(failed.queued.pod, failed.preemption)
+        effects = put_back(failed, self._queue, self._cluster.nominations, self._now())
+        if effects:
+            self._tasks.start(self._perform(effects))
+
+    def _begin_preemption(self, preemptor: PodInfo, candidate: Candidate) -> None:
+        """Start evicting; from now on the preemptor is held back until its victims are going."""
+        plugin = self._profiles[preemptor.spec.scheduler_name].plugins.get(DefaultPreemption.name)
+        if isinstance(plugin, DefaultPreemption):
+            work = self._preempting.begin(preemptor, candidate, plugin.under_way)
+            if work is not None:
+                self._tasks.start(work)
+
+    async def _perform(self, effects: list[Effect]) -> None:
+        for effect in effects:
+            try:
+                await self._effects.perform(effect)
+            except EffectError as refused:
+                self._note(str(refused))
 
 
 def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, now: float) -> list[Effect]:

@@ -19,6 +19,8 @@ class LoopWaits:
     def __init__(self, date: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._date = date
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        # how something is done when no cycle is under way; set by the scheduler
+        self.between_cycles: Callable[[Callable[[], None]], None] = lambda change: change()
 
     def now(self) -> float:
         """Return the loop's time."""
@@ -32,6 +34,23 @@ class LoopWaits:
         """Have everybody look again who waits for objects of a kind."""
         for event in self._waiting.get(kind, ()):
             event.set()
+
+    async def at_rest(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called while no cycle is under way."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def do() -> None:
+            try:
+                answer = change()
+            except Exception as raised:
+                if not done.cancelled():
+                    done.set_exception(raised)
+            else:
+                if not done.cancelled():
+                    done.set_result(answer)
+
+        self.between_cycles(do)
+        return await done
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
         """Return the first answer of `check` that is not None; raises TimedOut if there is none in time."""

@@ -14,6 +14,7 @@ from kubesched.evaluation.evaluator import Evaluator
 from kubesched.framework.effects import Effects
 from kubesched.framework.profile import Profile, compile_profiles
 from kubesched.framework.registry import Registry
+from kubesched.framework.waiting import NobodyWaits, PodsThatWait
 from kubesched.framework.waits import NoWaits, Waits
 from kubesched.plugins.in_tree import in_tree_registry
 from kubesched.scheduling.cluster_effects import ClusterEffects
@@ -28,6 +29,7 @@ class Engine:
         registry: Registry | None = None,
         effects: Effects | None = None,
         waits: Waits | None = None,
+        waiting: PodsThatWait | None = None,
     ) -> None:
         self.loaded = loaded
         self.cluster = Cluster(request_options(loaded.gates))
@@ -37,9 +39,13 @@ class Engine:
         if registry is not None:
             for name in registry:
                 everything.adopt(registry, name)
-        self.profiles: dict[str, Profile] = compile_profiles(
-            loaded, everything, {"cluster": self.cluster, "effects": self.effects, "waits": waits or NoWaits()}
-        )
+        services = {
+            "cluster": self.cluster,
+            "effects": self.effects,
+            "waits": waits or NoWaits(),
+            "waiting": waiting if waiting is not None else NobodyWaits(),
+        }
+        self.profiles: dict[str, Profile] = compile_profiles(loaded, everything, services)
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
     def evaluate(self, pod: PodInfo) -> Evaluation:
@@ -55,7 +61,8 @@ def build_engine(
     validate: bool = True,
     effects: Effects | None = None,
     waits: Waits | None = None,
+    waiting: PodsThatWait | None = None,
 ) -> Engine:
-    """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for PreBind."""
+    """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
     catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
-    return Engine(load(config, gates, catalog, validate=validate), registry, effects, waits)
+    return Engine(load(config, gates, catalog, validate=validate), registry, effects, waits, waiting)

@@ -19,8 +19,8 @@ from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.effects import Bind, Delete, Effect, EffectError, Emit, NotFoundError, Patch, Read, Write
 from kubesched.framework.registry import Registry
-from kubesched.loop.scheduler import Carrier, LoopOptions, Scheduler
-from kubesched.loop.waits import LoopWaits
+from kubesched.loop.comparing import compare
+from kubesched.loop.scheduler import Carrier, LoopOptions, Scheduler, build_scheduler
 from kubesched.queue.queued_pod import Place
 from kubesched.scheduling.decision import decide
 from kubesched.scheduling.engine import build_engine
@@ -87,13 +87,14 @@ class World:
     def relist(self) -> None:
         """Report everything as it is, and the absence of what is gone, as a client does after a gap."""
         scheduler = self._scheduler()
-        known = {info.full_name: info.pod for info in scheduler.watching.known_pods()}
+        known: list[ApiObject] = [info.pod for info in scheduler.watching.known_pods()]
+        known += [node for node in scheduler.cluster.table.nodes if node is not None]
         for obj in self.objects.values():
             scheduler.put(obj)
-        for full_name, pod in known.items():
-            current = self.objects.get(("Pod", full_name))
-            if current is None or current.uid != pod.uid:
-                scheduler.drop(pod)
+        for obj in known:
+            current = self.objects.get((type(obj).__name__, obj.full_name))
+            if current is None or current.uid != obj.uid:
+                scheduler.drop(obj)
 
     def _scheduler(self) -> Scheduler:
         assert self.scheduler is not None, "give the world a scheduler first"
@@ -216,6 +217,8 @@ def assert_settled(world: World, scheduler: Scheduler) -> None:
     for row in table.present_rows().tolist():
         assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{table.names[row]} is overcommitted"
     assert not scheduler.cluster.pending, "the queue knows who waits"
+    wrong = compare(world.objects.values(), scheduler.cluster, queue, scheduler.engine.profiles)
+    assert not wrong, wrong
 
 
 def assert_nobody_waits_in_vain(world: World) -> None:
@@ -248,11 +251,16 @@ def live(
     """
 
     async def play() -> World:
-        world, waits = World(seed), LoopWaits()
-        engine = build_engine(config, gates, registry, effects=world, waits=waits)
-        options = LoopOptions(seed=seed)
-        scheduler = Scheduler(engine, world, options, carrier(world) if carrier else None, world.notes.append, waits)
-        world.scheduler = scheduler
+        world = World(seed)
+        scheduler = world.scheduler = build_scheduler(
+            world,
+            config,
+            gates,
+            registry,
+            options=LoopOptions(seed=seed),
+            carrier=carrier(world) if carrier else None,
+            note=world.notes.append,
+        )
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:
             await story(world, scheduler)

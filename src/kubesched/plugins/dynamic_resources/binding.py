@@ -8,6 +8,7 @@ at no moment do its devices look free.
 
 # upstream: dynamicresources.go, PreBind, bindClaim, isPodReadyForBinding; extendeddynamicresources.go (v1.36)
 
+from contextlib import suppress
 from datetime import timedelta
 
 import msgspec
@@ -82,9 +83,15 @@ class ClaimBinder:
                 return claim
             claim = state.claims[index] = await self._create(plan.made_up)
         written = await self._write(claim, allocation, state, index)
-        known = await self._until_known(written) if made_up else self._claims.assume(written)
-        if allocation is not None:
-            self._claims.end_allocation(held_as, for_all=known)
+        if made_up:
+            await self._until_known(written)
+
+        def show() -> None:
+            known = self._claims.assume(written)
+            if allocation is not None:
+                self._claims.end_allocation(held_as, for_all=known)
+
+        await self._waits.at_rest(show)
         if made_up:
             # so that Unreserve can delete it if the pod cannot be told
             state.claims[index] = written
@@ -184,13 +191,11 @@ class ClaimBinder:
 
     # -- waiting
 
-    async def _until_known(self, claim: ResourceClaim) -> bool:
-        """Return whether a claim that was created has been reported, so that it can be shown as it is."""
-        try:
-            return await self._waits.until(lambda: self._claims.assume(claim) or None, (CLAIM,), REPORT_SECONDS)
-        except TimedOut:
-            # it exists nevertheless; its devices are taken once it is reported
-            return False
+    async def _until_known(self, claim: ResourceClaim) -> None:
+        """Return when a claim that was created has been reported, so that it can be shown as it is."""
+        # if not in time it exists nevertheless; its devices are taken once it is reported
+        with suppress(TimedOut):
+            await self._waits.until(lambda: self._claims.get(claim.full_name), (CLAIM,), REPORT_SECONDS)
 
     async def _wait_until_ready(self, pod: PodInfo, state: PodDevices, node_name: str) -> None:
         note = f"waiting for binding conditions for device on node {node_name}"

@@ -1,0 +1,136 @@
+"""Bindings under way: from pods that took a place to pods that are bound, or back in the queue.
+
+Each binding is a task beside the loop. What it gives back goes through the inbox: the place is freed between cycles,
+and only once it is known whether a binding that was not answered has landed.
+"""
+
+# upstream: schedule_one.go (bindingCycle, handleBindingCycleError) (v1.36)
+
+import asyncio
+from collections.abc import Callable
+
+from kubesched.binding.cycle import BindingServices, NotBound, bind_pod
+from kubesched.binding.waiting_pods import WaitingPod
+from kubesched.cluster.cluster import Cluster
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.cycle import PODS_TO_ACTIVATE
+from kubesched.framework.effects import EffectError, Read
+from kubesched.framework.status import error
+from kubesched.loop.failing import Failing
+from kubesched.loop.inbox import Inbox, Tasks
+from kubesched.loop.watching import POD_GONE, Watching
+from kubesched.queue.queued_pod import QueuedPod
+from kubesched.queue.scheduling_queue import SchedulingQueue
+from kubesched.scheduling.commit import undo
+from kubesched.scheduling.diagnosis import Diagnosis
+from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
+
+# how often a pod is looked up whose binding was not answered
+FIRST_LOOK_SECONDS = 0.5
+LAST_LOOK_SECONDS = 10.0
+
+
+class Bindings:
+    """Starts bindings, and gives back what pods took that could not be bound."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue: SchedulingQueue,
+        watching: Watching,
+        failing: Failing,
+        services: BindingServices,
+        inbox: Inbox,
+        tasks: Tasks,
+        now: Callable[[], float],
+    ) -> None:
+        self._cluster = cluster
+        self._queue = queue
+        self._watching = watching
+        self._failing = failing
+        self._services = services
+        self._inbox = inbox
+        self._tasks = tasks
+        self._now = now
+        watching.withdraw = self._withdraw
+
+    def begin(self, placed: Placed) -> None:
+        """Start binding a pod."""
+        self._activate(placed)
+        if placed.waits:
+            self._services.waiting.add(WaitingPod(placed.pod, placed.node_name, placed.waits))
+        self._tasks.start(self._bind(placed))
+
+    async def _bind(self, placed: Placed) -> None:
+        try:
+            failure = await bind_pod(placed, self._services)
+        except Exception as raised:
+            failure = NotBound(error(f"internal error: {type(raised).__name__}: {raised}"))
+        if failure is None:
+            self._inbox.later(lambda: self._activate(placed))
+            return
+        if failure.tried:
+            await self._look(placed.pod)
+        self._inbox.later(lambda: self._give_back(placed, failure))
+
+    async def _look(self, pod: PodInfo) -> None:
+        """Find out what became of a pod whose binding was refused or not answered; its place is kept until then."""
+        # differs: the reference frees the place at once, and may give it away although the binding landed
+        seconds = FIRST_LOOK_SECONDS
+        while True:
+            try:
+                found = await self._services.effects.perform(Read("Pod", pod.namespace, pod.name))
+            except EffectError as refused:
+                self._services.note(str(refused))
+                await asyncio.sleep(seconds)
+                seconds = min(2 * seconds, LAST_LOOK_SECONDS)
+                continue
+            break
+        if found is not None:
+            self._inbox.later(lambda: self._watching.put(found))
+        else:
+            self._inbox.later(lambda: self._watching.drop(pod.pod))
+
+    def _activate(self, placed: Placed) -> None:
+        """Have the pods tried at once that plugins named in this cycle."""
+        named = placed.cycle.get(PODS_TO_ACTIVATE)
+        if named:
+            self._queue.activate(list(named), self._now())
+            named.clear()
+
+    def _give_back(self, placed: Placed, why: NotBound) -> None:
+        """Undo what a pod took that could not be bound, and put it back into the queue."""
+        uid = placed.pod.uid
+        confirmed = self._watching.latest(placed.pod)
+        if confirmed is not None and confirmed.spec.node_name:
+            # bound after all: the answer was lost, not the write
+            self._queue.done(uid)
+            return
+        for fault in undo(self._cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
+            self._services.note(fault.message)
+        if confirmed is None:
+            self._cluster.pending.pop(uid, None)
+            self._queue.delete(uid)
+        else:
+            self._requeue(placed.queued, confirmed, why)
+        # who was turned away does not wake itself by leaving
+        only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
+        self._queue.on_event(POD_GONE, placed.pod, None, self._now(), only_others)
+
+    def _requeue(self, queued: QueuedPod, latest: PodInfo, why: NotBound) -> None:
+        """Put a pod back whose binding failed: to wait for events if Permit turned it away, else to back off."""
+        queued.pod = latest
+        self._queue.resume(queued)
+        status = why.status
+        if why.by_permit:
+            reasons = dict.fromkeys(status.reasons, 1)
+            diagnosis = Diagnosis(frozenset((status.plugin,)), reasons, "", 1)
+            failed = Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
+        else:
+            failed = Failed(queued, UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR, status.message)
+        self._failing.fail(failed)
+
+    def _withdraw(self, assumed: PodInfo) -> bool:
+        """Turn away an assumed pod that is going away, if it waits for permission still."""
+        waiting = self._services.waiting.get(assumed.uid)
+        return waiting is not None and waiting.reject("", "removed")
