@@ -1,0 +1,105 @@
+"""What there is: groups, versions, resources, health, version.
+
+From the catalog to the documents that clients ask for before anything else.
+"""
+
+# upstream: apiserver/pkg/endpoints/discovery, pkg/server/routes/version.go (v1.36)
+
+from kubesched.controlplane.requests import Request, Response, answer
+from kubesched.controlplane.resources import Catalog, Resource
+from kubesched.controlplane.store import Document
+
+VERSION = {
+    "major": "1",
+    "minor": "36",
+    "gitVersion": "v1.36.4",
+    "gitCommit": "",
+    "gitTreeState": "clean",
+    "buildDate": "1970-01-01T00:00:00Z",
+    "goVersion": "",
+    "compiler": "",
+    "platform": "kubesched/python",
+}
+_HEALTH = ("/healthz", "/livez", "/readyz")
+
+
+class Discovery:
+    """Answers requests that are about no resource."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def answer(self, request: Request) -> Response | None:
+        """Return the answer, None if a path leads nowhere."""
+        path = "/" + request.path.strip("/")
+        if path in _HEALTH:
+            return Response(200, (b"ok",), content_type="text/plain; charset=utf-8")
+        document = self._document(path)
+        return None if document is None else answer(document)
+
+    def _document(self, path: str) -> Document | None:
+        if path == "/version":
+            return VERSION
+        if path == "/api":
+            return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
+        versions = self._catalog.versions()
+        if path == "/apis":
+            groups = [_group(name, found) for name, found in versions.items() if name]
+            return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
+        match path.strip("/").split("/"):
+            case ["api", version] if version in versions[""]:
+                return self._resources("", version)
+            case ["apis", group] if group and group in versions:
+                return {"kind": "APIGroup", "apiVersion": "v1", **_group(group, versions[group])}
+            case ["apis", group, version] if version in versions.get(group, ()):
+                return self._resources(group, version)
+        return None
+
+    def _resources(self, group: str, version: str) -> Document:
+        found = []
+        for resource in self._catalog.in_version(group, version):
+            found.append(_resource(resource))
+            found += [_subresource(resource, name) for name in resource.subresources]
+        api_version = f"{group}/{version}" if group else version
+        return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": api_version, "resources": found}
+
+
+def _group(name: str, versions: list[str]) -> Document:
+    entries = [{"groupVersion": f"{name}/{version}", "version": version} for version in versions]
+    return {"name": name, "versions": entries, "preferredVersion": entries[0]}
+
+
+def _resource(resource: Resource) -> Document:
+    entry: Document = {
+        "name": resource.plural,
+        "singularName": resource.singular,
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.verbs),
+    }
+    if resource.short_names:
+        entry["shortNames"] = list(resource.short_names)
+    if resource.categories:
+        entry["categories"] = list(resource.categories)
+    return entry
+
+
+_KINDS = {
+    "scale": ("autoscaling", "v1", "Scale"),
+    "binding": ("", "v1", "Binding"),
+    "eviction": ("policy", "v1", "Eviction"),
+}
+
+
+def _subresource(resource: Resource, name: str) -> Document:
+    entry: Document = {
+        "name": f"{resource.plural}/{name}",
+        "singularName": "",
+        "namespaced": resource.namespaced,
+        "kind": resource.kind,
+        "verbs": list(resource.subresources[name]),
+    }
+    if name in _KINDS:
+        group, version, kind = _KINDS[name]
+        entry |= {"group": group, "version": version, "kind": kind}
+    return entry

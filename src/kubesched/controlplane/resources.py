@@ -1,0 +1,190 @@
+"""The resources that are served, as data: groups, versions, names, verbs, subresources.
+
+From here come routing, discovery, storage and authorisation. Resources that share a `store` are one set of objects in
+several versions (events).
+"""
+
+import msgspec
+
+ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class Resource(msgspec.Struct, frozen=True):
+    """One resource in one version.
+
+    `subresources` maps a name to its verbs; `store` names the set of objects; without verbs beyond `create` nothing is
+    kept (reviews).
+    """
+
+    group: str
+    version: str
+    plural: str
+    kind: str
+    namespaced: bool = True
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    verbs: tuple[str, ...] = ALL_VERBS
+    subresources: dict[str, tuple[str, ...]] = {}
+    same_store_as: str = ""
+
+    @property
+    def api_version(self) -> str:
+        """Return the version as objects carry it."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def qualified(self) -> str:
+        """Return the name with its group, as messages have it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def singular(self) -> str:
+        """Return the name of one."""
+        return self.kind.lower()
+
+    @property
+    def list_kind(self) -> str:
+        """Return the kind of a list of them."""
+        return f"{self.kind}List"
+
+    @property
+    def store(self) -> str:
+        """Return the name of the set of objects."""
+        return self.same_store_as or self.qualified
+
+
+_STATUS = {"status": ("get", "patch", "update")}
+_SCALE = {"scale": ("get", "patch", "update")}
+_REVIEW = ("create",)
+
+
+def _core() -> tuple[Resource, ...]:
+    def core(plural: str, kind: str, *short: str, **more: object) -> Resource:
+        return Resource("", "v1", plural, kind, short_names=short, **more)  # type: ignore[arg-type]
+
+    pod_subresources = {**_STATUS, "binding": ("create",), "eviction": ("create",)}
+    return (
+        core("pods", "Pod", "po", categories=("all",), subresources=pod_subresources),
+        core("bindings", "Binding", verbs=("create",)),
+        core("nodes", "Node", "no", namespaced=False, subresources=_STATUS),
+        core("namespaces", "Namespace", "ns", namespaced=False, subresources={**_STATUS, "finalize": ("update",)}),
+        core("services", "Service", "svc", categories=("all",), subresources=_STATUS),
+        core("endpoints", "Endpoints", "ep"),
+        core(
+            "replicationcontrollers",
+            "ReplicationController",
+            "rc",
+            categories=("all",),
+            subresources={**_STATUS, **_SCALE},
+        ),
+        core("persistentvolumes", "PersistentVolume", "pv", namespaced=False, subresources=_STATUS),
+        core("persistentvolumeclaims", "PersistentVolumeClaim", "pvc", subresources=_STATUS),
+        core("configmaps", "ConfigMap", "cm"),
+        core("secrets", "Secret"),
+        core("serviceaccounts", "ServiceAccount", "sa"),
+        core("events", "Event", "ev"),
+    )
+
+
+def _grouped(group: str, version: str, *rows: Resource) -> tuple[Resource, ...]:
+    return tuple(msgspec.structs.replace(row, group=group, version=version) for row in rows)
+
+
+def _r(plural: str, kind: str, *short: str, **more: object) -> Resource:
+    return Resource("", "", plural, kind, short_names=short, **more)  # type: ignore[arg-type]
+
+
+_SCALABLE = {**_STATUS, **_SCALE}
+
+RESOURCES: tuple[Resource, ...] = (
+    *_core(),
+    *_grouped("events.k8s.io", "v1", _r("events", "Event", "ev", same_store_as="events")),
+    *_grouped(
+        "apps",
+        "v1",
+        _r("replicasets", "ReplicaSet", "rs", categories=("all",), subresources=_SCALABLE),
+        _r("statefulsets", "StatefulSet", "sts", categories=("all",), subresources=_SCALABLE),
+    ),
+    *_grouped("policy", "v1", _r("poddisruptionbudgets", "PodDisruptionBudget", "pdb", subresources=_STATUS)),
+    *_grouped("scheduling.k8s.io", "v1", _r("priorityclasses", "PriorityClass", "pc", namespaced=False)),
+    *_grouped(
+        "scheduling.k8s.io",
+        "v1alpha2",
+        _r("podgroups", "PodGroup", subresources=_STATUS),
+        _r("workloads", "Workload"),
+    ),
+    *_grouped("coordination.k8s.io", "v1", _r("leases", "Lease")),
+    *_grouped("coordination.k8s.io", "v1beta1", _r("leasecandidates", "LeaseCandidate")),
+    *_grouped(
+        "storage.k8s.io",
+        "v1",
+        _r("storageclasses", "StorageClass", "sc", namespaced=False),
+        _r("csinodes", "CSINode", namespaced=False),
+        _r("csidrivers", "CSIDriver", namespaced=False),
+        _r("csistoragecapacities", "CSIStorageCapacity"),
+        _r("volumeattachments", "VolumeAttachment", namespaced=False, subresources=_STATUS),
+        _r("volumeattributesclasses", "VolumeAttributesClass", "vac", namespaced=False),
+    ),
+    *_grouped(
+        "resource.k8s.io",
+        "v1",
+        _r("deviceclasses", "DeviceClass", namespaced=False),
+        _r("resourceclaims", "ResourceClaim", subresources=_STATUS),
+        _r("resourceclaimtemplates", "ResourceClaimTemplate"),
+        _r("resourceslices", "ResourceSlice", namespaced=False),
+    ),
+    *_grouped(
+        "resource.k8s.io", "v1beta2", _r("devicetaintrules", "DeviceTaintRule", namespaced=False, subresources=_STATUS)
+    ),
+    *_grouped(
+        "rbac.authorization.k8s.io",
+        "v1",
+        _r("roles", "Role"),
+        _r("rolebindings", "RoleBinding"),
+        _r("clusterroles", "ClusterRole", namespaced=False),
+        _r("clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+    ),
+    *_grouped(
+        "authentication.k8s.io",
+        "v1",
+        _r("tokenreviews", "TokenReview", namespaced=False, verbs=_REVIEW),
+        _r("selfsubjectreviews", "SelfSubjectReview", namespaced=False, verbs=_REVIEW),
+    ),
+    *_grouped(
+        "authorization.k8s.io",
+        "v1",
+        _r("subjectaccessreviews", "SubjectAccessReview", namespaced=False, verbs=_REVIEW),
+        _r("selfsubjectaccessreviews", "SelfSubjectAccessReview", namespaced=False, verbs=_REVIEW),
+        _r("selfsubjectrulesreviews", "SelfSubjectRulesReview", namespaced=False, verbs=_REVIEW),
+        _r("localsubjectaccessreviews", "LocalSubjectAccessReview", verbs=_REVIEW),
+    ),
+)
+
+
+class Catalog:
+    """The resources, found by group, version and name."""
+
+    def __init__(self, resources: tuple[Resource, ...] = RESOURCES) -> None:
+        self.resources = resources
+        self._by_path = {(each.group, each.version, each.plural): each for each in resources}
+        self._by_kind = {(each.api_version, each.kind): each for each in resources}
+
+    def find(self, group: str, version: str, plural: str) -> Resource | None:
+        """Return a resource by the parts of its path."""
+        return self._by_path.get((group, version, plural))
+
+    def of_kind(self, api_version: str, kind: str) -> Resource | None:
+        """Return a resource by what its objects say of themselves."""
+        return self._by_kind.get((api_version, kind))
+
+    def versions(self) -> dict[str, list[str]]:
+        """Return the versions of each group, in order; the core group is the empty text."""
+        found: dict[str, list[str]] = {}
+        for each in self.resources:
+            if each.version not in found.setdefault(each.group, []):
+                found[each.group].append(each.version)
+        return found
+
+    def in_version(self, group: str, version: str) -> list[Resource]:
+        """Return the resources of a group in a version."""
+        return [each for each in self.resources if (each.group, each.version) == (group, version)]

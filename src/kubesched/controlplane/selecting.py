@@ -1,0 +1,69 @@
+"""Selectors in a query: which objects a list or a watch is about.
+
+From `labelSelector` and `fieldSelector` to a test of stored objects.
+"""
+
+# upstream: apimachinery/pkg/fields/selector.go, pkg/apis/core/v1/conversion.go (v1.36)
+
+from collections.abc import Callable
+
+from kubesched.api.label_syntax import parse_selector
+from kubesched.api.labels import InvalidSelectorError
+from kubesched.controlplane.requests import Request, Target
+from kubesched.controlplane.statuses import bad_request
+from kubesched.controlplane.store import Stored
+from kubesched.controlplane.strategy import Strategy
+
+Matches = Callable[[Stored], bool]
+
+
+def matcher(request: Request, target: Target, strategy: Strategy) -> Matches | None:
+    """Return the test that a request's selectors, namespace and name amount to; None if everything passes."""
+    tests = [*_labels(request), *_fields(request, strategy), *_place(target)]
+    if not tests:
+        return None
+    if len(tests) == 1:
+        return tests[0]
+    return lambda stored: all(test(stored) for test in tests)
+
+
+def _place(target: Target) -> list[Matches]:
+    tests: list[Matches] = []
+    if target.namespace:
+        tests.append(lambda stored: stored.namespace == target.namespace)
+    if target.name:
+        tests.append(lambda stored: stored.name == target.name)
+    return tests
+
+
+def _labels(request: Request) -> list[Matches]:
+    text = request.option("labelSelector")
+    if not text:
+        return []
+    try:
+        selector = parse_selector(text)
+    except InvalidSelectorError as error:
+        raise bad_request(f"unable to parse requirement: {error}") from None
+    return [] if selector.empty else [lambda stored: selector.matches(stored.labels)]
+
+
+def _fields(request: Request, strategy: Strategy) -> list[Matches]:
+    text = request.option("fieldSelector")
+    return [_field_test(term, strategy) for term in text.split(",") if term] if text else []
+
+
+def _field_test(term: str, strategy: Strategy) -> Matches:
+    for operator in ("!=", "==", "="):
+        field, found, value = term.partition(operator)
+        if found:
+            break
+    else:
+        raise bad_request(f"invalid selector: '{term}'; can't understand '{term}'")
+    equal = operator != "!="
+    if field == "metadata.name":
+        return lambda stored: (stored.name == value) is equal
+    if field == "metadata.namespace":
+        return lambda stored: (stored.namespace == value) is equal
+    if field not in strategy.selectable():
+        raise bad_request(f"field label not supported: {field}")
+    return lambda stored: (stored.fields.get(field, "") == value) is equal

@@ -1,0 +1,110 @@
+"""The API server without its network: a request in, an answer or a watch out.
+
+    Request ──▶ who asks ──▶ what about ──▶ may they ──▶ verb (get, list, watch, create, ...) ──▶ answer
+                                                           │
+                                                         store ──changes──▶ watches
+
+Every verb is synchronous and runs through, so there is one writer and no lock. `http` puts it on a socket; tests and
+simulations call it in process, in virtual time.
+"""
+
+# upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain), pkg/endpoints/installer.go (v1.36)
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from random import Random
+
+from kubesched.controlplane.access import Access, AlwaysAllow
+from kubesched.controlplane.deleting import Deleting
+from kubesched.controlplane.discovery import Discovery
+from kubesched.controlplane.kinds import STRATEGIES
+from kubesched.controlplane.negotiating import check_media_types
+from kubesched.controlplane.reading import Reading
+from kubesched.controlplane.requests import Request, Response, Target, refusal, target_of
+from kubesched.controlplane.resources import Catalog
+from kubesched.controlplane.schema import Schemas
+from kubesched.controlplane.services import Services
+from kubesched.controlplane.statuses import ApiError, internal_error, no_such_path, too_large
+from kubesched.controlplane.store import HISTORY, Store
+from kubesched.controlplane.strategy import Strategies
+from kubesched.controlplane.subresources import HANDLERS, Handler, Verbs
+from kubesched.controlplane.watching import Watch, Watching
+from kubesched.controlplane.writing import Writing
+
+LARGEST_BODY = 3 * 1024 * 1024
+
+
+class ApiServer:
+    """Answers requests; `note` takes lines for the log."""
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        seed: int | None = None,
+        catalog: Catalog | None = None,
+        strategies: Strategies = STRATEGIES,
+        handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
+        access: Callable[[Services], Access] = lambda services: AlwaysAllow(),
+        history: int = HISTORY,
+        note: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        self.services = Services(Store(history), catalog or Catalog(), Schemas(), strategies, clock, Random(seed))
+        self.access = access(self.services)
+        self._note = note
+        self._handlers = handlers
+        self._discovery = Discovery(self.services.catalog)
+        self.watching = Watching(self.services)
+        reading = Reading(self.services)
+        deleting = Deleting(self.services, reading)
+        self._verbs = Verbs(self.services, reading, Writing(self.services), deleting, self.access)
+
+    def handle(self, request: Request) -> Response | Watch:
+        """Return the answer to a request, or the watch that it begins; never raises."""
+        try:
+            return self._answer(request)
+        except ApiError as error:
+            return refusal(error)
+        except Exception as raised:
+            self._note(f"{request.method} {request.path}: {type(raised).__name__}: {raised}")
+            return refusal(internal_error(f"{type(raised).__name__}: {raised}"))
+
+    def _answer(self, request: Request) -> Response | Watch:
+        # 1. Is it too much?
+        if len(request.body) > LARGEST_BODY:
+            raise too_large(LARGEST_BODY)
+        # 2. What is it about, and may they?
+        target = target_of(request, self.services.catalog)
+        self.access.check(request, target)
+        # 3. In which form?
+        check_media_types(request)
+        # 4. Do it.
+        if target is None:
+            found = self._discovery.answer(request)
+            if found is None:
+                raise no_such_path()
+            return found
+        return self._do(target, request)
+
+    def _do(self, target: Target, request: Request) -> Response | Watch:
+        handler = self._handlers.get((target.resource.store, target.subresource))
+        if handler is not None:
+            return handler(self._verbs, target, request)
+        verbs = self._verbs
+        match target.verb:
+            case "get":
+                return verbs.reading.get(target)
+            case "list":
+                return verbs.reading.list_objects(target, request)
+            case "watch":
+                return self.watching.begin(target, request)
+            case "create":
+                return verbs.writing.create(target, request)
+            case "update":
+                return verbs.writing.update(target, request)
+            case "patch":
+                return verbs.writing.patch(target, request)
+            case "delete":
+                return verbs.deleting.delete(target, request)
+            case _:
+                return verbs.deleting.delete_collection(target, request)

@@ -1,0 +1,53 @@
+"""What the verbs work with, in one place.
+
+Time and randomness come in from outside, so that a server in virtual time with a seed does the same every time.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from random import Random
+from uuid import UUID
+
+import msgspec
+
+from kubesched.controlplane.requests import User
+from kubesched.controlplane.resources import Catalog, Resource
+from kubesched.controlplane.schema import Schemas
+from kubesched.controlplane.store import Store
+from kubesched.controlplane.strategy import Context, Strategies, Strategy
+
+# without letters and digits that make words or look alike
+_NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SHARED_RULES = Strategy()
+
+
+class Services(msgspec.Struct):
+    """Store, catalog, schemas, rules, clock and dice."""
+
+    store: Store
+    catalog: Catalog
+    schemas: Schemas
+    strategies: Strategies
+    clock: Callable[[], datetime]
+    random: Random
+
+    def strategy(self, resource: Resource) -> Strategy:
+        """Return the rules of a kind."""
+        return self.strategies.get(resource.store, _SHARED_RULES)
+
+    def context(self, resource: Resource, user: User) -> Context:
+        """Return what a strategy may look at."""
+        return Context(resource, self.store, self.catalog, user, self.clock())
+
+    def new_uid(self) -> str:
+        """Return a UID that nobody has."""
+        return str(UUID(int=self.random.getrandbits(128), version=4))
+
+    def name_suffix(self) -> str:
+        """Return the part of a name that is made up."""
+        return "".join(self.random.choice(_NAME_LETTERS) for _ in range(5))
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time as objects carry it."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

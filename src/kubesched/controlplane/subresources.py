@@ -1,0 +1,30 @@
+"""Paths with a meaning of their own: bindings, evictions, reviews.
+
+From a target to the function that answers it, by (store, subresource).
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from kubesched.controlplane.access import Access
+from kubesched.controlplane.deleting import Deleting
+from kubesched.controlplane.reading import Reading
+from kubesched.controlplane.requests import Request, Response, Target
+from kubesched.controlplane.services import Services
+from kubesched.controlplane.writing import Writing
+
+
+class Verbs(msgspec.Struct):
+    """What handlers are made of."""
+
+    services: Services
+    reading: Reading
+    writing: Writing
+    deleting: Deleting
+    access: Access
+
+
+Handler = Callable[[Verbs, Target, Request], Response]
+
+HANDLERS: dict[tuple[str, str], Handler] = {}

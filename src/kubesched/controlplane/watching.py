@@ -1,0 +1,186 @@
+"""Watches: what changed, line by line, from a version on.
+
+From the store's changes to lines that are shared by all who watch in the same form. A watcher keeps a queue of lines
+that are ready to be sent; one that does not keep up is ended, and its client lists anew.
+"""
+
+# upstream: apiserver/pkg/storage/cacher/{cacher,cache_watcher}.go, pkg/endpoints/handlers/watch.go (v1.36)
+
+from collections import deque
+from collections.abc import Callable
+
+import msgspec
+
+from kubesched.controlplane.forms import Form, form_of
+from kubesched.controlplane.reading import version_option
+from kubesched.controlplane.requests import Request, Target
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.selecting import Matches, matcher
+from kubesched.controlplane.services import Services
+from kubesched.controlplane.statuses import ApiError, bad_request, too_old
+from kubesched.controlplane.store import ADDED, DELETED, MODIFIED, Change, Stored
+
+# a watcher that is so many lines behind is given up
+MOST_BEHIND = 200_000
+_STARTS = {kind: f'{{"type":"{kind}","object":'.encode() for kind in (ADDED, MODIFIED, DELETED, "BOOKMARK", "ERROR")}
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+class Watch:
+    """One client's watch: lines wait here until they are taken."""
+
+    def __init__(
+        self, resource: Resource, form: Form, matches: Matches | None, *, bookmarks: bool, seconds: float
+    ) -> None:
+        self.resource = resource
+        self.bookmarks = bookmarks
+        # how long the client wants it to last; 0 leaves it to the server
+        self.seconds = seconds
+        self.ended = False
+        # told when there is something to take
+        self.wake: Callable[[], None] = lambda: None
+        self.unsubscribe: Callable[[], None] = lambda: None
+        self._form = form
+        self._matches = matches
+        # lines in pieces, so that a body is shared by all who are sent it
+        self._pieces: deque[bytes] = deque()
+
+    def __len__(self) -> int:
+        return len(self._pieces) // 3
+
+    def take(self) -> bytes:
+        """Return the lines that are ready."""
+        lines = b"".join(self._pieces)
+        self._pieces.clear()
+        return lines
+
+    def end(self) -> None:
+        """Send nothing more than what waits already."""
+        if not self.ended:
+            self.ended = True
+            self.unsubscribe()
+            self.wake()
+
+    def fail(self, error: ApiError) -> None:
+        """Tell the client what is wrong, as the last thing it hears."""
+        self._send("ERROR", error.body())
+        self.end()
+
+    def bookmark(self, version: int, *, initial_events_end: bool = False) -> None:
+        """Tell the client how far it has got."""
+        meta: dict[str, object] = {"resourceVersion": str(version)}
+        if initial_events_end:
+            meta["annotations"] = {INITIAL_EVENTS_END: "true"}
+        mark = {"kind": self.resource.kind, "apiVersion": self.resource.api_version, "metadata": meta}
+        self._send("BOOKMARK", msgspec.json.encode(mark))
+
+    def changed(self, change: Change) -> None:
+        """Take in a change: what begins to match is added, what ends to match is deleted."""
+        matches = self._matches
+        if matches is None:
+            self._send(change.type, self._body(change))
+            return
+        before = change.old is not None and matches(change.old)
+        after = change.type != DELETED and matches(change.new)
+        if after:
+            self._send(MODIFIED if before else ADDED, self._body(change))
+        elif before and change.type == DELETED:
+            self._send(DELETED, self._body(change))
+        elif before:
+            self._send(DELETED, self._last_match(change))
+
+    def added(self, stored: Stored) -> None:
+        """Tell of an object that is there already."""
+        if self._matches is None or self._matches(stored):
+            self._send(ADDED, self._form.encode(stored))
+
+    def _body(self, change: Change) -> bytes:
+        """Return the object in this watch's form, encoded once for all who share the form."""
+        form = self._form
+        if form.convert is None:
+            return change.new.body
+        body = change.bodies.get(form.name)
+        if body is None:
+            body = change.bodies[form.name] = form.encode(change.new)
+        return body
+
+    def _last_match(self, change: Change) -> bytes:
+        """Return an object that matches no more as it last matched, under the version of the change."""
+        assert change.old is not None
+        document = change.old.document()
+        document["metadata"]["resourceVersion"] = str(change.version)
+        return msgspec.json.encode(self._form.convert(document) if self._form.convert else document)
+
+    def _send(self, kind: str, body: bytes) -> None:
+        if len(self) >= MOST_BEHIND:
+            self._pieces.clear()
+            self.end()
+            return
+        self._pieces.extend((_STARTS[kind], body, b"}\n"))
+        self.wake()
+
+
+class Watching:
+    """Begins watches."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.watches: set[Watch] = set()
+
+    def begin(self, target: Target, request: Request) -> Watch:
+        """Return a watch from the version that a request names."""
+        resource, store = target.resource, self._services.store
+        watch = Watch(
+            resource,
+            form_of(resource),
+            matcher(request, target, self._services.strategy(resource)),
+            bookmarks=request.flag("allowWatchBookmarks"),
+            seconds=float(request.whole("timeoutSeconds") or 0),
+        )
+        version = version_option(request)
+        initial = _initial_events(request)
+        objects = store.set_of(resource.store)
+        if initial or (not version and initial is None):
+            for stored in objects:
+                watch.added(stored)
+            if initial and watch.bookmarks:
+                watch.bookmark(store.version, initial_events_end=True)
+        elif version:
+            if version < objects.forgotten:
+                watch.fail(too_old(version, objects.forgotten))
+                return watch
+            for change in objects.since(version):
+                watch.changed(change)
+        stop = store.watch(resource.store, watch.changed)
+
+        def unsubscribe() -> None:
+            stop()
+            self.watches.discard(watch)
+
+        watch.unsubscribe = unsubscribe
+        self.watches.add(watch)
+        return watch
+
+    def bookmark(self) -> None:
+        """Tell all clients that want to know how far they have got."""
+        for watch in self.watches:
+            if watch.bookmarks:
+                watch.bookmark(self._services.store.version)
+
+    def end_all(self) -> None:
+        """End all watches."""
+        for watch in list(self.watches):
+            watch.end()
+
+
+def _initial_events(request: Request) -> bool | None:
+    """Return whether the watch begins with what is there, None if that is left to the version."""
+    if not request.query.get("sendInitialEvents"):
+        if request.option("resourceVersionMatch"):
+            raise bad_request("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+        return None
+    if request.option("resourceVersionMatch") != "NotOlderThan":
+        raise bad_request("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+    if request.flag("sendInitialEvents") and not request.flag("allowWatchBookmarks"):
+        raise bad_request("sendInitialEvents requires setting allowWatchBookmarks to true")
+    return request.flag("sendInitialEvents")

@@ -1,0 +1,269 @@
+"""Create, update and patch: from what a client sends to what is stored.
+
+In numbered steps: read and check the shape, take over what a client may not say, apply the kind's rules, validate,
+store. A write that changes nothing leaves the version alone; a dry run stops before the store.
+"""
+
+# upstream: apiserver/pkg/registry/generic/registry/store.go, pkg/registry/rest/{create,update,meta}.go (v1.36)
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from kubesched.api.field_errors import required
+from kubesched.controlplane.conversion import from_storage, to_storage
+from kubesched.controlplane.forms import form_of
+from kubesched.controlplane.metadata import fill_in, kept_metadata, metadata_problems
+from kubesched.controlplane.patching import patched
+from kubesched.controlplane.requests import Request, Response, Target
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.services import Services
+from kubesched.controlplane.statuses import (
+    MODIFIED_MEANWHILE,
+    already_exists,
+    bad_request,
+    conflict,
+    forbidden,
+    invalid,
+    not_found,
+)
+from kubesched.controlplane.store import Document, Stored
+from kubesched.controlplane.strategy import Context, Strategy
+
+MOST_NAMES_TRIED = 8
+_VALIDATIONS = ("Ignore", "Warn", "Strict")
+
+
+class Writing:
+    """Answers create, update and patch."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    # -- create
+
+    def create(self, target: Target, request: Request) -> Response:
+        """Store a new object."""
+        document, warnings = self._read(target.resource, request)
+        stored = self.create_document(target, document, request, dry_run=is_dry_run(request))
+        return self._answer(target.resource, stored, warnings, 201)
+
+    def create_document(self, target: Target, document: Document, request: Request, *, dry_run: bool = False) -> Stored:
+        """Store a new object that is given as a document; return it as stored."""
+        resource, services = target.resource, self._services
+        # 1. Whose is it?
+        self._check_namespace(target, document)
+        meta: Document = document["metadata"]
+        if meta.get("resourceVersion"):
+            raise bad_request("resourceVersion should not be set on objects to be created")
+        context, strategy = services.context(resource, request.user), services.strategy(resource)
+        # 2. What a client may not say.
+        fill_in(document, resource, services)
+        document = to_storage(resource, document)
+        if strategy.has_status and "status" in resource.subresources:
+            document.pop("status", None)
+        # 3. The kind's rules.
+        strategy.prepare_create(document, context)
+        # 4. Is it right?
+        problems = metadata_problems(document, strategy) + strategy.validate_create(document, context)
+        if problems:
+            raise invalid(resource, meta.get("name") or meta.get("generateName", ""), problems)
+        # 5. Store it.
+        if services.store.get(resource.store, target.namespace, meta["name"]) is not None:
+            raise already_exists(resource, meta["name"])
+        return self._put(resource, document, strategy, dry_run=dry_run)
+
+    # -- update
+
+    def update(self, target: Target, request: Request) -> Response:
+        """Replace an object, or its status."""
+        resource = target.resource
+        document, warnings = self._read(resource, request)
+        self._check_namespace(target, document)
+        name = document["metadata"].get("name", "")
+        if name != target.name:
+            text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+            raise bad_request(text if name else "name must be provided")
+        strategy = self._services.strategy(resource)
+        old = self._services.store.get(resource.store, target.namespace, target.name)
+        dry_run = is_dry_run(request)
+        if old is None:
+            if not strategy.create_on_update or target.subresource:
+                raise not_found(resource, target.name)
+            if document["metadata"].get("uid"):
+                why = f"Precondition failed: UID in precondition: {document['metadata']['uid']}, UID in object meta: "
+                raise conflict(resource, target.name, why)
+            document["metadata"].pop("resourceVersion", None)
+            return self._answer(
+                resource, self.create_document(target, document, request, dry_run=dry_run), warnings, 201
+            )
+        if not strategy.unconditional_update and not document["metadata"].get("resourceVersion"):
+            problem = required("metadata.resourceVersion", "must be specified for an update")
+            raise invalid(resource, target.name, [problem])
+        _check_uid(resource, document["metadata"], old)
+        stored = self.replace(target, to_storage(resource, document), old, request, dry_run=dry_run)
+        return self._answer(resource, stored, warnings)
+
+    def patch(self, target: Target, request: Request) -> Response:
+        """Change an object, or its status, by a patch."""
+        resource = target.resource
+        old = self._services.store.get(resource.store, target.namespace, target.name)
+        if old is None:
+            raise not_found(resource, target.name)
+        current = from_storage(resource, old.document())
+        document = patched(self._services.schemas, resource, current, request)
+        document, warnings = self._services.schemas.check(resource, document, _validation(request))
+        meta = document.get("metadata")
+        if not isinstance(meta, dict) or meta.get("name") != target.name:
+            raise bad_request(f"the name of the object does not match the name on the URL ({target.name})")
+        stored = self.replace(target, to_storage(resource, document), old, request, dry_run=is_dry_run(request))
+        return self._answer(resource, stored, warnings)
+
+    def change(
+        self, target: Target, request: Request, change: Callable[[Document], None], *, dry_run: bool = False
+    ) -> Stored:
+        """Change an object in place on behalf of the server itself, past the kind's rules; return it as stored."""
+        resource = target.resource
+        old = self._services.store.get(resource.store, target.namespace, target.name)
+        if old is None:
+            raise not_found(resource, target.name)
+        document = old.document()
+        change(document)
+        return self._put(resource, document, self._services.strategy(resource), old, dry_run=dry_run)
+
+    def replace(
+        self, target: Target, new: Document, old_stored: Stored, request: Request, *, dry_run: bool = False
+    ) -> Stored:
+        """Store a changed object; return it as stored."""
+        resource, services = target.resource, self._services
+        context, strategy = services.context(resource, request.user), services.strategy(resource)
+        old = old_stored.document()
+        # 1. Has it changed meanwhile?
+        version = new["metadata"].get("resourceVersion")
+        if version and version != str(old_stored.version):
+            raise conflict(resource, target.name, MODIFIED_MEANWHILE)
+        # 2. What a client may not change.
+        problems = kept_metadata(new, old)
+        # 3. The kind's rules.
+        if target.subresource == "status":
+            strategy.prepare_status(new, old, context)
+            problems += strategy.validate_status(new, old, context)
+        else:
+            problems += self._update_by_rules(new, old, resource, strategy, context)
+        # 4. Is it right?
+        problems += metadata_problems(new, strategy)
+        if problems:
+            raise invalid(resource, target.name, problems)
+        # 5. Store it, or let it go if this was what it still waited for.
+        if _is_finished(new, strategy):
+            return old_stored if dry_run else services.store.remove(resource.store, old_stored, new)
+        return self._put(resource, new, strategy, old_stored, dry_run=dry_run)
+
+    def _update_by_rules(
+        self, new: Document, old: Document, resource: Resource, strategy: Strategy, context: Context
+    ) -> list[str]:
+        if strategy.has_status and "status" in resource.subresources:
+            new.pop("status", None)
+            if "status" in old:
+                new["status"] = old["status"]
+        strategy.prepare_update(new, old, context)
+        problems = strategy.validate_update(new, old, context)
+        if strategy.has_generation and new.get("spec") != old.get("spec"):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        return problems
+
+    # -- what they share
+
+    def _read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
+        """Return the document in a request's body, its shape checked, and warnings."""
+        document, warnings = self._services.schemas.decode(resource, request.body, _validation(request))
+        kind, version = document.get("kind"), document.get("apiVersion")
+        if kind not in (None, "", resource.kind) or version not in (None, "", resource.api_version):
+            raise bad_request(
+                f"{kind} in version {version!r} cannot be handled as a {resource.kind}: the API version in the data "
+                f"({version}) does not match the expected API version ({resource.api_version})"
+                if version not in (None, "", resource.api_version)
+                else f"the object provided is unrecognized (must be of type {resource.kind})"
+            )
+        meta = document.get("metadata")
+        own = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": meta or {}}
+        return own | {field: value for field, value in document.items() if field not in own}, warnings
+
+    def _check_namespace(self, target: Target, document: Document) -> None:
+        """Hold the namespace of an object against that of the path, and see that it takes new objects."""
+        meta = document["metadata"]
+        if not target.resource.namespaced:
+            meta.pop("namespace", None)
+            return
+        if meta.setdefault("namespace", target.namespace) != target.namespace:
+            if meta["namespace"]:
+                raise bad_request(
+                    "the namespace of the provided object does not match the namespace sent on the request"
+                )
+            meta["namespace"] = target.namespace
+        if target.verb != "create" or target.subresource:
+            return
+        namespaces = self._services.catalog.find("", "v1", "namespaces")
+        assert namespaces is not None
+        namespace = self._services.store.get(namespaces.store, "", target.namespace)
+        if namespace is None:
+            raise not_found(namespaces, target.namespace)
+        if namespace.fields.get("status.phase") == "Terminating":
+            why = f"unable to create new content in namespace {target.namespace} because it is being terminated"
+            raise forbidden(target.resource, meta.get("name", ""), why)
+
+    def _put(
+        self, resource: Resource, document: Document, strategy: Strategy, old: Stored | None = None, *, dry_run: bool
+    ) -> Stored:
+        fields = strategy.fields(document)
+        meta = document["metadata"]
+        if old is not None:
+            meta["resourceVersion"] = str(old.version)
+            if document == old.document():
+                return old
+        if dry_run:
+            version = old.version if old is not None else 0
+            return Stored(
+                meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, msgspec.json.encode(document)
+            )
+        return self._services.store.put(resource.store, document, fields)
+
+    def _answer(self, resource: Resource, stored: Stored, warnings: list[str], code: int = 200) -> Response:
+        response = Response(code, (form_of(resource).encode(stored),))
+        if warnings:
+            response.headers = {"Warning": ", ".join(f'299 - "{text}"' for text in warnings)}
+        return response
+
+
+def _check_uid(resource: Resource, meta: dict[str, Any], old: Stored) -> None:
+    uid = meta.get("uid")
+    if uid and uid != old.uid:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
+        raise conflict(resource, old.name, why)
+
+
+def _is_finished(document: Document, strategy: Strategy) -> bool:
+    """Return whether an object that is being deleted has nothing left to wait for."""
+    meta = document["metadata"]
+    if not meta.get("deletionTimestamp") or meta.get("finalizers"):
+        return False
+    return not meta.get("deletionGracePeriodSeconds")
+
+
+def is_dry_run(request: Request) -> bool:
+    """Return whether nothing is to be stored."""
+    values = request.query.get("dryRun") or ()
+    for value in values:
+        if value != "All":
+            problem = f'dryRun: Unsupported value: "{value}": supported values: "All"'
+            raise bad_request(problem)
+    return bool(values)
+
+
+def _validation(request: Request) -> str:
+    text = request.option("fieldValidation") or "Warn"
+    if text not in _VALIDATIONS:
+        shown = ", ".join(f'"{each}"' for each in _VALIDATIONS)
+        raise bad_request(f'fieldValidation: Unsupported value: "{text}": supported values: {shown}')
+    return text
