@@ -32,11 +32,15 @@ class Patch(msgspec.Struct, frozen=True):
 
 
 class Write(msgspec.Struct, frozen=True):
-    """Create an object, or replace it as a whole under its resource version."""
+    """Create an object, or change it under its resource version; `base` is the object that the change is based on.
+
+    Objects here hold only what scheduling reads: what differs from the base is written, the rest stays as it is.
+    """
 
     obj: ApiObject
     create: bool = False
     subresource: str = ""
+    base: ApiObject | None = None
 
 
 class Delete(msgspec.Struct, frozen=True, gc=False):

@@ -79,7 +79,8 @@ class Hint(Enum):
 
 
 # (pod that was rejected, old object or None, new object or None) -> hint; raising counts as QUEUE.
-# Objects are API structs; pods among them come as `PodInfo`.
+# Objects are API structs; pods among them come as `PodInfo`. One answer serves all rejected pods of a template with the
+# same labels (but for pods that claims are made for), so it must not depend on the pod's name, annotations or status.
 HintFunction = Callable[[PodInfo, Any, Any], Hint]
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.changes import ANYTHING
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
+from kubesched.framework.answers import checked_score, checked_scores, checked_status, checked_verdict, failed
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action as EventAction
 from kubesched.framework.events import ClusterEvent, Registration, Resource
@@ -108,7 +108,11 @@ class FilterPlugin(Plugin):
         table = nodes.table
         for index, row in enumerate(nodes.row_numbers()):
             if table.nodes[row] is not None:
-                status = checked_status(self.filter(cycle, pod, NodeRow(table, row)), "filter")
+                try:
+                    status = checked_status(self.filter(cycle, pod, NodeRow(table, row)), "filter")
+                except Exception as raised:
+                    # of this node alone, which another filter may have ruled out
+                    status = failed(self, "filter", raised)
                 if status is not None and status.code is not Code.SUCCESS:
                     which[index] = statuses.setdefault(status, len(statuses))
         return Verdict(which, tuple(statuses))
@@ -163,10 +167,13 @@ class ScorePlugin(Plugin):
         table = nodes.table
         for index, row in enumerate(nodes.row_numbers()):
             if table.nodes[row] is not None:
-                score = checked_score(self.score(cycle, pod, NodeRow(table, row)))
-                if isinstance(score, Status):
-                    return score
-                scores[index] = score
+                try:
+                    score = checked_score(self.score(cycle, pod, NodeRow(table, row)))
+                    if isinstance(score, Status):
+                        return score
+                    scores[index] = score
+                except Exception as raised:
+                    return failed(self, "score", raised)
         return scores
 
     def normalize_scores(

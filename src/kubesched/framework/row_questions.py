@@ -190,6 +190,8 @@ class RowScoreQuestion(ScoreQuestion):
                 self.pre_score_failed = True
         if not self.skip and self.failure is None and self.seq != self.table.log.seq:
             self.refresh()
+            if self.failure is not None and self.normalized:
+                self._ask_about(feasible)
         self.settled = self.failure is None
 
     def evaluate(self) -> None:
@@ -206,6 +208,21 @@ class RowScoreQuestion(ScoreQuestion):
         # A normaliser of which nothing is known may look at how many scores there are.
         same = self.plugin.in_range and len(values) > 0 and bool((values == values[0]).all())
         self._uniform = int(values[0]) if same else None
+
+    def _ask_about(self, feasible: Feasible) -> None:
+        """Ask again about the feasible rows alone: that a score fails on a node which is ruled out does not matter."""
+        rows = np.flatnonzero(feasible.mask)
+        values = self._ask(Nodes(self.table, rows))
+        if isinstance(values, Status):
+            self.failure = values.by(self.plugin.name)
+            return
+        self.failure = None
+        self.raw = np.zeros(self.table.size, np.int64)
+        self.raw[rows] = values
+        self._uniform = None
+        self._scores_for = None
+        # true for these rows only, hence not to be kept
+        self.seq = -1
 
     def catch_up(self, changes: Changes) -> None:
         """Ask the plugin about the changed rows."""

@@ -152,14 +152,15 @@ class ClaimBinder:
                 # not part of the status, hence a write of its own
                 finalizers = (*claim.metadata.finalizers, FINALIZER)
                 meta = msgspec.structs.replace(claim.metadata, finalizers=finalizers)
-                claim = await self._put(msgspec.structs.replace(claim, metadata=meta), "add finalizer to claim", "")
+                kept = msgspec.structs.replace(claim, metadata=meta)
+                claim = await self._put(kept, claim, "add finalizer to claim", "")
             what = "add allocation and reservation to claim"
         status = msgspec.structs.replace(
             claim.status,
             allocation=self._dated(claim, allocation or claim.status.allocation),
             reserved_for=(*claim.status.reserved_for, state.consumers[index]),
         )
-        return await self._put(msgspec.structs.replace(claim, status=status), what, "status")
+        return await self._put(msgspec.structs.replace(claim, status=status), claim, what, "status")
 
     def _dated(self, claim: ResourceClaim, allocation: AllocationResult | None) -> AllocationResult | None:
         """Return the allocation with the time from which binding conditions are waited for."""
@@ -172,9 +173,9 @@ class ClaimBinder:
         now = self._waits.date().replace(microsecond=0)
         return msgspec.structs.replace(allocation, allocation_timestamp=now)
 
-    async def _put(self, claim: ResourceClaim, what: str, subresource: str) -> ResourceClaim:
+    async def _put(self, claim: ResourceClaim, base: ResourceClaim, what: str, subresource: str) -> ResourceClaim:
         try:
-            written = await self._effects.perform(Write(claim, subresource=subresource))
+            written = await self._effects.perform(Write(claim, subresource=subresource, base=base))
         except ConflictError as conflict:
             raise ConflictError(f"{what} {claim.full_name}: {conflict}") from conflict
         except EffectError as refused:

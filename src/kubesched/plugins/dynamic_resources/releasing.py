@@ -44,7 +44,7 @@ def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Rele
         if state.is_made_up(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
             continue
         freed = msgspec.structs.replace(claim, status=ResourceClaimStatus())
-        return Release(DEALLOCATED, (claim.full_name,), (Write(freed, subresource="status"),))
+        return Release(DEALLOCATED, (claim.full_name,), (Write(freed, subresource="status", base=claim),))
     made_up = state.made_up
     if made_up is not None and state.was_written:
         return Release(DELETED, (made_up.full_name,), deletion(made_up))

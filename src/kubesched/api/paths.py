@@ -1,0 +1,47 @@
+"""Where objects are on an API server.
+
+From a kind and a name to a path.
+"""
+
+from urllib.parse import quote
+
+from kubesched.api.kinds import API_VERSIONS
+
+CLUSTER_SCOPED = frozenset(
+    {
+        "Node",
+        "Namespace",
+        "PersistentVolume",
+        "StorageClass",
+        "CSINode",
+        "CSIDriver",
+        "VolumeAttachment",
+        "VolumeAttributesClass",
+        "DeviceClass",
+        "ResourceSlice",
+        "DeviceTaintRule",
+        "PriorityClass",
+    }
+)
+
+
+def plural_of(kind: str) -> str:
+    """Return the name of a kind's resource."""
+    name = kind.lower()
+    if name.endswith("s"):
+        return f"{name}es"
+    return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
+
+
+def path_of(kind: str, namespace: str = "", name: str = "", subresource: str = "", api_version: str = "") -> str:
+    """Return the path of all objects of a kind, of those in a namespace, of one object, or of a part of it."""
+    version = api_version or API_VERSIONS[kind]
+    parts = ["/apis" if "/" in version else "/api", version]
+    if namespace and kind not in CLUSTER_SCOPED:
+        parts += ["namespaces", quote(namespace, safe="")]
+    parts.append(plural_of(kind))
+    if name:
+        parts.append(quote(name, safe=""))
+    if subresource:
+        parts.append(subresource)
+    return "/".join(parts)

@@ -1,0 +1,194 @@
+"""What the scheduler does to the world, done to an API server.
+
+From effects to requests, and from answers to what the core wants to know: done, refused for good, based on an old
+version, gone, or unknown. A server that asks for patience (429, or 503 with Retry-After) is asked again; all the rest
+is told to whoever wanted it, who knows better what follows.
+"""
+
+# upstream: plugins/defaultbinder/default_binder.go, framework/api_calls, client-go/rest/with_retry.go (v1.36)
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import msgspec
+
+from kubesched.api.kinds import KINDS, decode_json, encode, to_builtins
+from kubesched.api.meta import ApiObject
+from kubesched.api.paths import path_of
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.errors import InvalidObjectError
+from kubesched.framework.effects import (
+    Bind,
+    ConflictError,
+    Delete,
+    Effect,
+    EffectError,
+    Emit,
+    NotFoundError,
+    Patch,
+    Read,
+    Write,
+)
+
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+# how often a server that asks for patience is asked again
+MOST_PATIENCE = 10
+FINAL = (404, 409, 422)
+
+
+class Recorder(Protocol):
+    """Records events."""
+
+    def record(self, emit: Emit) -> None:
+        """Have an event recorded, sooner or later, or not at all if there are too many."""
+
+
+class ApiEffects:
+    """Carries effects out on an API server; at most `most_at_once` requests are under way."""
+
+    def __init__(
+        self,
+        rest: RestClient,
+        recorder: Recorder,
+        note: Callable[[str], None] = lambda line: None,
+        *,
+        most_at_once: int = 100,
+    ) -> None:
+        self._rest = rest
+        self._recorder = recorder
+        self._note = note
+        self._turns = asyncio.Semaphore(most_at_once)
+        self._submitted: set[asyncio.Task[None]] = set()
+
+    async def perform(self, effect: Effect) -> ApiObject | None:
+        """Carry out an effect; return the written object where there is one; raises EffectError if it was refused."""
+        if isinstance(effect, Emit):
+            self._recorder.record(effect)
+            return None
+        async with self._turns:
+            return await self._carry_out(effect)
+
+    def submit(self, *effects: Effect) -> None:
+        """Have effects carried out one after the other, and do not wait; the first that is refused ends it."""
+
+        async def work() -> None:
+            try:
+                for effect in effects:
+                    await self.perform(effect)
+            except EffectError as refused:
+                self._note(str(refused))
+
+        task = asyncio.get_running_loop().create_task(work())
+        self._submitted.add(task)
+        task.add_done_callback(self._submitted.discard)
+
+    async def _carry_out(self, effect: Effect) -> ApiObject | None:
+        if isinstance(effect, Bind):
+            await self._bind(effect)
+            return None
+        if isinstance(effect, Patch):
+            return await self._patch(effect)
+        if isinstance(effect, Delete):
+            await self._delete(effect)
+            return None
+        if isinstance(effect, Read):
+            return await self._read(effect)
+        assert isinstance(effect, Write)
+        return await self._write(effect)
+
+    async def _bind(self, bind: Bind) -> None:
+        body = msgspec.json.encode(
+            {
+                "apiVersion": "v1",
+                "kind": "Binding",
+                "metadata": {"namespace": bind.namespace, "name": bind.name, "uid": bind.uid},
+                "target": {"kind": "Node", "name": bind.node_name},
+            }
+        )
+        path = path_of("Pod", bind.namespace, bind.name, "binding")
+        await self._ask(lambda: self._rest.send("POST", path, body))
+
+    async def _patch(self, patch: Patch) -> ApiObject:
+        path = path_of(patch.kind, patch.namespace, patch.name, patch.subresource)
+        body = msgspec.json.encode(patch.body)
+        answer = await self._ask(lambda: self._rest.send("PATCH", path, body, content_type=STRATEGIC_MERGE_PATCH))
+        return _read_answer(patch.kind, answer)
+
+    async def _delete(self, delete: Delete) -> None:
+        options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": delete.uid}}
+        path = path_of(delete.kind, delete.namespace, delete.name)
+        try:
+            await self._ask(lambda: self._rest.send("DELETE", path, msgspec.json.encode(options)))
+        except ConflictError as conflict:
+            # another one has taken the name: the one that was meant is gone
+            raise NotFoundError(str(conflict)) from None
+
+    async def _read(self, read: Read) -> ApiObject | None:
+        try:
+            answer = await self._ask(lambda: self._rest.get(path_of(read.kind, read.namespace, read.name)))
+        except NotFoundError:
+            return None
+        return _read_answer(read.kind, answer)
+
+    async def _write(self, write: Write) -> ApiObject:
+        obj = write.obj
+        kind = type(obj).__name__
+        if write.create:
+            path, body = path_of(kind, obj.namespace), encode(obj)
+            answer = await self._ask(lambda: self._rest.send("POST", path, body))
+            return _read_answer(kind, answer)
+        path = path_of(kind, obj.namespace, obj.name, write.subresource)
+        # structs hold only what scheduling reads: what changed is sent, the rest is the server's
+        base = write.base if write.base is not None else type(obj)(metadata=obj.metadata)
+        change = changes(to_builtins(base), to_builtins(obj))
+        change.setdefault("metadata", {}).update(uid=obj.uid, resourceVersion=base.metadata.resource_version)
+        body = msgspec.json.encode(change)
+        answer = await self._ask(lambda: self._rest.send("PATCH", path, body, content_type=MERGE_PATCH))
+        return _read_answer(kind, answer)
+
+    async def _ask(self, send: Callable[[], Awaitable[bytes]]) -> bytes:
+        """Send a request, again while the server asks for patience; raises what its refusal stands for."""
+        for attempt in range(MOST_PATIENCE):
+            try:
+                return await send()
+            except Refused as refused:
+                patience = refused.retry_after_seconds
+                if attempt < MOST_PATIENCE - 1 and (refused.code == 429 or (refused.code >= 500 and patience)):
+                    await asyncio.sleep(patience or 1.0)
+                    continue
+                raise _meaning(refused) from None
+            except Unreachable as error:
+                raise EffectError(str(error)) from None
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _meaning(refused: Refused) -> EffectError:
+    """Return what a refusal stands for."""
+    if refused.code == 404:
+        return NotFoundError(str(refused))
+    if refused.code == 409:
+        return ConflictError(str(refused), final=True)
+    return EffectError(str(refused), final=refused.code in FINAL)
+
+
+def _read_answer(kind: str, answer: bytes) -> ApiObject:
+    try:
+        return decode_json(KINDS[kind], answer)
+    except InvalidObjectError as error:
+        raise EffectError(f"the server's answer cannot be read: {error}") from None
+
+
+def changes(old: Any, new: dict[str, Any]) -> dict[str, Any]:
+    """Return the merge patch that leads from one document to another."""
+    patch: dict[str, Any] = {field: None for field in old if field not in new}
+    for field, value in new.items():
+        before = old.get(field)
+        if isinstance(value, dict) and isinstance(before, dict):
+            inner = changes(before, value)
+            if inner:
+                patch[field] = inner
+        elif value != before:
+            patch[field] = value
+    return patch

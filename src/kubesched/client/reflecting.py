@@ -1,0 +1,337 @@
+"""List and watch: what a server has of one kind, kept up to date.
+
+From an API server to somebody who is told of every object that is new, changed or gone. It begins with a streamed list
+where the server offers it, with pages otherwise; then it watches, from where it is. After a gap (a version that is too
+old, a broken stream that cannot be resumed) it lists anew and tells only what differs. Whatever goes wrong is tried
+again, later and later, until it is closed; nothing is told twice and nothing is left out.
+"""
+
+# upstream: client-go/tools/cache/reflector.go (v1.36)
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from random import Random
+from typing import Generic, Protocol, TypeVar
+
+import aiohttp
+import msgspec
+
+from kubesched.api.kinds import decode_json
+from kubesched.api.meta import ApiObject
+from kubesched.client.rest import Query, Refused, RestClient, Unreachable
+from kubesched.errors import InvalidObjectError
+
+T = TypeVar("T", bound=ApiObject)
+
+PAGE = 500
+FIRST_WAIT_SECONDS = 0.8
+LONGEST_WAIT_SECONDS = 30.0
+# a wait is forgotten after so long without trouble
+CALM_SECONDS = 120.0
+# the server ends a watch after 5 to 10 minutes, so that load is spread anew
+SHORTEST_WATCH_SECONDS = 300
+# objects told in one go before others have a turn
+SLICE = 200
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+
+
+class Told(Protocol):
+    """Whoever wants to know."""
+
+    def put(self, obj: ApiObject) -> None:
+        """Take in an object that is new or has changed."""
+
+    def drop(self, obj: ApiObject) -> None:
+        """Take note that an object is gone."""
+
+
+class ExpiredError(Exception):
+    """The version from which to go on is too old: list anew."""
+
+
+class _ListMeta(msgspec.Struct, rename={"resource_version": "resourceVersion", "more": "continue"}):
+    resource_version: str = ""
+    more: str = ""
+
+
+class _Page(msgspec.Struct):
+    metadata: _ListMeta
+    items: list[msgspec.Raw] | None = None
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+    annotations: dict[str, str] | None = None
+
+
+class _Mark(msgspec.Struct):
+    metadata: _Meta
+
+
+class _Status(msgspec.Struct):
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: msgspec.Raw
+
+
+class Reflector(Generic[T]):
+    """Keeps one kind up to date; `path` is that of the resource, `query` selects among its objects."""
+
+    def __init__(
+        self,
+        rest: RestClient,
+        path: str,
+        kind: type[T],
+        told: Told,
+        *,
+        query: Query | None = None,
+        note: Callable[[str], None] = lambda line: None,
+        random: Random | None = None,
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.synced = asyncio.Event()
+        # every object as it was last told, by namespace/name
+        self.objects: dict[str, T] = {}
+        # the version up to which everything was told
+        self.version = ""
+        # told of each version that is reached
+        self.reached: Callable[[str], None] = lambda version: None
+        self._rest = rest
+        self._told = told
+        self._query = dict(query or {})
+        self._note = note
+        self._random = random or Random()
+        self._streams_lists = True
+        # whether the list at the beginning has come to its end
+        self._complete = False
+        self._events = msgspec.json.Decoder(_Event)
+        self._relist_asked = False
+        self._watch_task: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        wait = FIRST_WAIT_SECONDS
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            try:
+                if not self._streams_lists:
+                    await self._paged_list()
+                await self._watch_on()
+            except ExpiredError:
+                continue
+            except (Refused, Unreachable) as error:
+                if self._streams_lists and not self._complete and _is_old_server(error):
+                    self._streams_lists = False
+                    continue
+                self._note(f"failed to list and watch {self.path}: {error}")
+                if loop.time() - began > CALM_SECONDS:
+                    wait = FIRST_WAIT_SECONDS
+                seconds = getattr(error, "retry_after_seconds", None) or wait * (1 + self._random.random())
+                await asyncio.sleep(seconds)
+                wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+            finally:
+                self._complete = False
+
+    def relist(self) -> None:
+        """List anew at once, since the watch may be behind."""
+        self._relist_asked = True
+        if self._watch_task is not None:
+            self._watch_task.cancel()
+
+    # -- listing
+
+    async def _paged_list(self) -> None:
+        seen: dict[str, T] = {}
+        # from the server's cache first; what is consistent comes with the watch
+        query = {**self._query, "limit": str(PAGE)}
+        if not self.version:
+            query["resourceVersion"] = "0"
+        while True:
+            try:
+                page = msgspec.json.decode(await self._rest.get(self.path, query), type=_Page)
+            except msgspec.MsgspecError as error:
+                raise Unreachable(f"the answer is no list: {error}", maybe_done=False) from None
+            except Refused as refused:
+                if refused.code == 410 and "continue" in query:
+                    # the pages took too long: all in one
+                    query = dict(self._query)
+                    seen.clear()
+                    continue
+                raise
+            for raw in page.items or ():
+                obj = self._decoded(raw)
+                if obj is not None:
+                    seen[obj.full_name] = obj
+                    self._put(obj)
+            await asyncio.sleep(0)
+            if not page.metadata.more:
+                break
+            query = {**self._query, "limit": str(PAGE), "continue": page.metadata.more}
+        await self._listed(seen, page.metadata.resource_version)
+
+    async def _listed(self, seen: dict[str, T], version: str) -> None:
+        """Tell what is gone since the last list, and that everything is known."""
+        gone = [obj for name, obj in self.objects.items() if name not in seen]
+        for number, obj in enumerate(gone):
+            self._drop(obj)
+            if number % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+        self._complete = True
+        self._reach(version)
+        self.synced.set()
+
+    # -- watching
+
+    async def _watch_on(self) -> None:
+        """Watch, again and again, until there is a gap."""
+        while True:
+            task = asyncio.ensure_future(self._watch())
+            self._watch_task = task
+            try:
+                await task
+            except asyncio.CancelledError:
+                if not self._relist_asked:
+                    task.cancel()
+                    raise
+                self._relist_asked = False
+                raise ExpiredError from None
+            except (Refused, Unreachable) as error:
+                if not self._complete or not _is_passing(error):
+                    raise
+                # where it broke off is known: no need to list
+                self._note(f"watch of {self.path} broke off: {error}")
+                seconds = getattr(error, "retry_after_seconds", None)
+                await asyncio.sleep(seconds or FIRST_WAIT_SECONDS * (1 + self._random.random()))
+            finally:
+                self._watch_task = None
+
+    async def _watch(self) -> None:
+        """Watch from where everything is known, or with a list at the beginning."""
+        query = {
+            **self._query,
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(round(SHORTEST_WATCH_SECONDS * (1 + self._random.random()))),
+        }
+        if self._complete:
+            query["resourceVersion"] = self.version
+        else:
+            query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        seen: dict[str, T] = {}
+        async with self._rest.stream(self.path, query) as stream:
+            async for lines in _lines(stream):
+                for number, line in enumerate(lines):
+                    event = self._event(line)
+                    if self._complete:
+                        self._take(event)
+                    else:
+                        await self._take_listed(event, seen)
+                    if number % SLICE == SLICE - 1:
+                        await asyncio.sleep(0)
+        if not self._complete:
+            raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
+
+    async def _take_listed(self, event: _Event, seen: dict[str, T]) -> None:
+        """Take in an event of a list that is streamed; a bookmark ends it."""
+        if event.type == "BOOKMARK":
+            meta = msgspec.json.decode(event.object, type=_Mark).metadata
+            if (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true":
+                await self._listed(seen, meta.resource_version)
+            return
+        obj = self._decoded(event.object)
+        if obj is None:
+            return
+        if event.type == "DELETED":
+            seen.pop(obj.full_name, None)
+            self._drop(obj)
+        else:
+            seen[obj.full_name] = obj
+            self._put(obj)
+
+    def _take(self, event: _Event) -> None:
+        if event.type == "BOOKMARK":
+            self._reach(msgspec.json.decode(event.object, type=_Mark).metadata.resource_version)
+            return
+        obj = self._decoded(event.object)
+        if obj is None:
+            return
+        if event.type == "DELETED":
+            self._drop(obj)
+        else:
+            self._put(obj)
+        self._reach(obj.metadata.resource_version)
+
+    def _event(self, line: bytes) -> _Event:
+        """Return an event of a watch; raises what an error event stands for."""
+        try:
+            event = self._events.decode(line)
+            if event.type != "ERROR":
+                return event
+            status = msgspec.json.decode(event.object, type=_Status)
+        except msgspec.MsgspecError as error:
+            raise Unreachable(f"a line of the watch is no event: {error}", maybe_done=False) from None
+        if status.code == 410 or status.reason in ("Expired", "Gone"):
+            raise ExpiredError
+        raise Refused(status.code, status.reason, status.message)
+
+    # -- what both share
+
+    def _decoded(self, raw: msgspec.Raw) -> T | None:
+        """Return an object; one that cannot be read is noted and left out, since the others matter, too."""
+        try:
+            return decode_json(self.kind, bytes(raw))
+        except InvalidObjectError as error:
+            self._note(f"an object of {self.path} cannot be read and is left out: {error}")
+            return None
+
+    def _put(self, obj: T) -> None:
+        name = obj.full_name
+        known = self.objects.get(name)
+        if known is not None and known.metadata.resource_version == obj.metadata.resource_version:
+            return
+        if known is not None and known.uid != obj.uid:
+            self._told.drop(known)
+        self.objects[name] = obj
+        self._told.put(obj)
+
+    def _drop(self, obj: T) -> None:
+        known = self.objects.pop(obj.full_name, None)
+        if known is not None:
+            self._told.drop(known)
+
+    def _reach(self, version: str) -> None:
+        if version:
+            self.version = version
+            self.reached(version)
+
+
+def _is_old_server(error: Exception) -> bool:
+    """Return whether a server refused to stream a list because it cannot."""
+    return isinstance(error, Refused) and error.code in (400, 403, 405, 422)
+
+
+def _is_passing(error: Exception) -> bool:
+    """Return whether a watch may be resumed where it broke off; a version that is too old cannot."""
+    if isinstance(error, Refused) and error.code == 410:
+        raise ExpiredError from None
+    return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in (429, 500, 503, 504))
+
+
+async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[list[bytes]]:
+    """Yield the whole lines of each piece that arrives, however long a line is."""
+    pending: list[bytes] = []
+    async for piece in stream.iter_any():
+        head, newline, rest = piece.partition(b"\n")
+        pending.append(head)
+        if not newline:
+            continue
+        whole = [b"".join(pending), *rest.split(b"\n")]
+        pending = [whole.pop()]
+        yield [line for line in whole if line]

@@ -1,0 +1,210 @@
+"""Lists in pages and by selectors, and watches from a version on."""
+
+import pytest
+
+from kubesched.controlplane.server import ApiServer
+from kubesched.testing.api import Asking, events_of, seen
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+MERGE = "application/merge-patch+json"
+
+
+@pytest.fixture
+def api() -> Asking:
+    return with_namespaces(Asking())
+
+
+def with_namespaces(api: Asking) -> Asking:
+    for name in ("default", "other"):
+        if api.ask("GET", f"/api/v1/namespaces/{name}")[0] == 404:
+            api.ok("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    return api
+
+
+def put(api: Asking, name: str, namespace: str = "default", **labels: str) -> dict[str, object]:
+    document = {"metadata": {"name": name, "labels": labels}}
+    return api.ok("POST", f"/api/v1/namespaces/{namespace}/configmaps", document)
+
+
+def names(listed: dict[str, object]) -> list[str]:
+    items = listed["items"]
+    assert isinstance(items, list)
+    return [item["metadata"]["name"] for item in items]
+
+
+def test_a_list_is_in_order_and_of_one_version(api: Asking) -> None:
+    for name in ("c", "a", "b"):
+        put(api, name)
+    put(api, "z", "other")
+    listed = api.ok("GET", MAPS)
+    assert (listed["kind"], names(listed)) == ("ConfigMapList", ["a", "b", "c"])
+    assert names(api.ok("GET", "/api/v1/configmaps")) == ["a", "b", "c", "z"]
+    assert listed["metadata"]["resourceVersion"] == api.ok("GET", MAPS)["metadata"]["resourceVersion"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"labelSelector": "app=x"}, ["a", "b"]),
+        ({"labelSelector": "app in (y,z)"}, ["c"]),
+        ({"labelSelector": "!app"}, ["d"]),
+        ({"labelSelector": "app=x,odd"}, ["b"]),
+        ({"fieldSelector": "metadata.name=c"}, ["c"]),
+        ({"fieldSelector": "metadata.name!=c,metadata.namespace=default"}, ["a", "b", "d"]),
+        ({"labelSelector": "app=x", "fieldSelector": "metadata.name==b"}, ["b"]),
+    ],
+)
+def test_selectors(api: Asking, query: dict[str, str], found: list[str]) -> None:
+    put(api, "a", app="x")
+    put(api, "b", app="x", odd="1")
+    put(api, "c", app="y")
+    put(api, "d")
+    assert names(api.ok("GET", MAPS, **query)) == found
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"labelSelector": "a in"},
+        {"labelSelector": "=b"},
+        {"fieldSelector": "spec.unknown=1"},
+        {"fieldSelector": "nonsense"},
+        {"limit": "many"},
+        {"limit": "-1"},
+        {"continue": "????"},
+        {"continue": "e30"},
+        {"resourceVersion": "latest"},
+        {"resourceVersionMatch": "Exact"},
+        {"resourceVersionMatch": "Roughly", "resourceVersion": "1"},
+        {"resourceVersionMatch": "Exact", "resourceVersion": "0"},
+    ],
+)
+def test_bad_queries(api: Asking, query: dict[str, str]) -> None:
+    assert api.refused("GET", MAPS, **query)[:2] == (400, "BadRequest")
+
+
+def test_a_version_that_does_not_exist_yet(api: Asking) -> None:
+    assert api.refused("GET", MAPS, resourceVersion="999999")[:2] == (504, "Timeout")
+
+
+def test_pages_are_of_one_moment(api: Asking) -> None:
+    for number in range(7):
+        put(api, f"m{number}")
+    first = api.ok("GET", MAPS, limit="3")
+    assert (names(first), first["metadata"]["remainingItemCount"]) == (["m0", "m1", "m2"], 4)
+    put(api, "m3-late")
+    api.ok("DELETE", f"{MAPS}/m5")
+    second = api.ok("GET", MAPS, **{"limit": "3", "continue": first["metadata"]["continue"]})
+    third = api.ok("GET", MAPS, **{"limit": "3", "continue": second["metadata"]["continue"]})
+    assert (names(second), names(third)) == (["m3", "m4", "m5"], ["m6"])
+    assert "continue" not in third["metadata"]
+    assert first["metadata"]["resourceVersion"] == third["metadata"]["resourceVersion"]
+
+
+def test_a_page_of_a_moment_that_is_forgotten(api: Asking) -> None:
+    for number in range(3):
+        put(api, f"m{number}")
+    first = api.ok("GET", MAPS, limit="1")
+    for number in range(40):
+        put(api, f"n{number}")
+        api.ok("GET", MAPS, limit="1")
+    code, reason, _ = api.refused("GET", MAPS, **{"continue": first["metadata"]["continue"]})
+    assert (code, reason) == (410, "Expired")
+
+
+class TestWatching:
+    def test_from_a_version_on(self, api: Asking) -> None:
+        put(api, "a")
+        version = api.ok("GET", MAPS)["metadata"]["resourceVersion"]
+        put(api, "b")
+        watch = api.watch(MAPS, resourceVersion=version)
+        assert seen(watch) == [("ADDED", "b")]
+        api.ok("PATCH", f"{MAPS}/a", {"data": {"x": "1"}}, MERGE)
+        api.ok("DELETE", f"{MAPS}/b")
+        put(api, "c", "other")
+        assert seen(watch) == [("MODIFIED", "a"), ("DELETED", "b")]
+
+    @pytest.mark.parametrize("query", [{}, {"resourceVersion": "0"}])
+    def test_without_a_version_it_begins_with_what_is_there(self, api: Asking, query: dict[str, str]) -> None:
+        put(api, "a")
+        assert seen(api.watch(MAPS, **query)) == [("ADDED", "a")]
+
+    def test_initial_events_end_with_a_bookmark(self, api: Asking) -> None:
+        put(api, "a")
+        watch = api.watch(
+            MAPS, sendInitialEvents="true", resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true"
+        )
+        (first, _), (second, mark) = events_of(watch)
+        assert (first, second) == ("ADDED", "BOOKMARK")
+        assert mark["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}
+        assert mark["metadata"]["resourceVersion"] == api.ok("GET", MAPS)["metadata"]["resourceVersion"]
+
+    def test_versions_rise_and_a_deletion_has_its_own(self, api: Asking) -> None:
+        watch = api.watch(MAPS)
+        put(api, "a")
+        api.ok("PATCH", f"{MAPS}/a", {"data": {"x": "1"}}, MERGE)
+        api.ok("DELETE", f"{MAPS}/a")
+        versions = [int(obj["metadata"]["resourceVersion"]) for _, obj in events_of(watch)]
+        assert versions == sorted(set(versions))
+        assert len(versions) == 3
+
+    def test_what_begins_or_ends_to_match_is_added_or_deleted(self, api: Asking) -> None:
+        watch = api.watch(MAPS, labelSelector="on")
+        put(api, "a")
+        assert seen(watch) == []
+        api.ok("PATCH", f"{MAPS}/a", {"metadata": {"labels": {"on": ""}}}, MERGE)
+        assert seen(watch) == [("ADDED", "a")]
+        changed = api.ok("PATCH", f"{MAPS}/a", {"metadata": {"labels": None}}, MERGE)
+        ((kind, last),) = events_of(watch)
+        assert (kind, last["metadata"]["labels"]) == ("DELETED", {"on": ""})
+        assert last["metadata"]["resourceVersion"] == changed["metadata"]["resourceVersion"]
+        api.ok("DELETE", f"{MAPS}/a")
+        assert seen(watch) == []
+
+    def test_one_object_by_name(self, api: Asking) -> None:
+        watch = api.watch(f"{MAPS}/a")
+        put(api, "a")
+        put(api, "b")
+        assert seen(watch) == [("ADDED", "a")]
+
+    def test_a_version_that_is_forgotten_is_an_error_event(self) -> None:
+        api = with_namespaces(Asking(ApiServer(seed=1, history=5)))
+        first = put(api, "a")
+        for number in range(10):
+            put(api, f"b{number}")
+        watch = api.watch(MAPS, resourceVersion=first["metadata"]["resourceVersion"])  # type: ignore[index]
+        ((kind, status),) = events_of(watch)
+        assert (kind, status["code"], status["reason"]) == ("ERROR", 410, "Expired")
+        assert watch.ended
+
+    def test_a_watch_that_has_ended_hears_no_more(self, api: Asking) -> None:
+        watch = api.watch(MAPS)
+        watch.end()
+        put(api, "a")
+        assert len(watch) == 0
+
+    def test_a_change_is_encoded_once(self, api: Asking) -> None:
+        watches = [api.watch(MAPS) for _ in range(3)]
+        put(api, "a")
+        assert len({id(watch._pieces[1]) for watch in watches}) == 1
+
+    def test_bookmarks_are_for_those_who_want_them(self, api: Asking) -> None:
+        wanted, unwanted = api.watch(MAPS, allowWatchBookmarks="true"), api.watch(MAPS)
+        api.server.watching.bookmark()
+        assert [kind for kind, _ in seen(wanted)] == ["BOOKMARK"]
+        assert len(unwanted) == 0
+
+
+def test_events_are_one_set_in_two_versions(api: Asking) -> None:
+    watch = api.watch("/apis/events.k8s.io/v1/namespaces/default/events")
+    about = {"kind": "Pod", "namespace": "default", "name": "p"}
+    times = {"firstTimestamp": "2026-01-01T00:00:00Z", "lastTimestamp": "2026-01-01T00:00:00Z"}
+    old = {"metadata": {"name": "e"}, "involvedObject": about, "reason": "R", "message": "hello", "type": "Normal"}
+    api.ok("POST", "/api/v1/namespaces/default/events", {**old, **times, "source": {"component": "me"}})
+    new = api.ok("GET", "/apis/events.k8s.io/v1/namespaces/default/events/e")
+    assert (new["apiVersion"], new["note"], new["regarding"]) == ("events.k8s.io/v1", "hello", about)
+    ((_, told),) = events_of(watch)
+    assert told == new
+    changed = api.ok("PATCH", "/apis/events.k8s.io/v1/namespaces/default/events/e", {"note": "hello again"}, MERGE)
+    assert changed["note"] == "hello again"
+    assert api.ok("GET", "/api/v1/namespaces/default/events/e")["message"] == "hello again"
