@@ -10,7 +10,7 @@ import ssl
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any
 
 import aiohttp
 import msgspec
@@ -64,7 +64,7 @@ class HostPriority(msgspec.Struct):
     """One score in an answer to prioritize."""
 
     Host: str = ""
-    Score: int = 0
+    Score: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = 0
 
 
 class MetaPod(msgspec.Struct):

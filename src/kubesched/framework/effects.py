@@ -61,13 +61,14 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
 
 class Emit(msgspec.Struct, frozen=True):
-    """Record an event about an object."""
+    """Record an event about an object; `reporter` is a scheduler name if it is not that of the pod."""
 
     regarding: ApiObject
     type: str
     reason: str
     action: str
     note: str
+    reporter: str = ""
 
 
 Effect = Bind | Patch | Write | Delete | Read | Emit

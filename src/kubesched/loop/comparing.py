@@ -40,6 +40,9 @@ def compare(
             fresh.add(assumed.pod)
         elif obj.spec.scheduler_name in schedulers:
             waiting[obj.uid] = obj
+    for queued in queue.pods():
+        # who is promised a node is foreseen in the counts
+        fresh.nominations.add(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
     return [*_table_differences(fresh, cluster), *_queue_differences(waiting, queue)]
 
 

@@ -88,7 +88,7 @@ def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, n
     queue.fail(queued, now)
     pod = queued.pod
     nominated = failed.nominated_node_name
-    if nominated is not None and queued.place is not Place.GATED:
+    if nominated is not None:
         nominations.add(pod, nominated)
     event = Emit(pod.pod, "Warning", "FailedScheduling", "Scheduling", truncated(failed.message))
     patch = _status_patch(pod, failed)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 Note = Callable[[str], None]
+# so many changes are made between two looks at the clock
+BETWEEN_LOOKS = 16
 
 
 class Inbox:
@@ -32,15 +34,20 @@ class Inbox:
         """End a rest."""
         self._wake.set()
 
-    def apply(self) -> None:
-        """Do everything that waits; one strange object must not stop the others."""
+    def apply(self, until: float, now: Callable[[], float]) -> bool:
+        """Do what waits until a time has come; return whether that was all. One strange object must not stop others."""
         self._wake.clear()
+        done = 0
         while self._changes:
             change = self._changes.popleft()
             try:
                 change()
             except Exception as raised:
                 self._note(f"a report could not be taken in: {type(raised).__name__}: {raised}")
+            done += 1
+            if done % BETWEEN_LOOKS == 0 and now() >= until:
+                break
+        return not self._changes
 
     async def rest(self, seconds: float) -> None:
         """Return when something arrived, or after a while."""

@@ -101,7 +101,8 @@ class Preempting:
                 # gone already, and the report of it is late or lost
                 self._gone(victim)
                 return
-        await self._effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note))
+        reporter = preemptor.spec.scheduler_name
+        await self._effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
 
     def _called_back(self, victim: PodInfo) -> bool:
         """Return whether a victim that is not bound yet could be stopped in time."""

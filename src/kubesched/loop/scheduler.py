@@ -30,9 +30,10 @@ from kubesched.loop.inbox import Inbox, Note, Tasks
 from kubesched.loop.preempting import Preempting
 from kubesched.loop.waits import LoopWaits
 from kubesched.loop.watching import Watching
+from kubesched.queue.arithmetic import BackoffPolicy
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.queue.requeueing import Requeueing
-from kubesched.queue.scheduling_queue import QueueOptions, SchedulingQueue
+from kubesched.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOptions, SchedulingQueue
 from kubesched.scheduling.cycle import CycleContext, schedule
 from kubesched.scheduling.engine import Engine, build_engine
 from kubesched.scheduling.outcomes import SCHEDULER_ERROR, Failed, Placed, Skipped
@@ -57,9 +58,8 @@ class Carrier(Protocol):
 class LoopOptions(msgspec.Struct, frozen=True):
     """How the loop runs."""
 
-    queue: QueueOptions = QueueOptions()
     seed: int = 0
-    announce_expectation: bool = True
+    max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
 
 
 class Scheduler:
@@ -84,7 +84,9 @@ class Scheduler:
         extenders = engine.loaded.config.extenders
         gates = engine.loaded.gates
         requeueing = Requeueing(engine.profiles, extenders=bool(extenders), pod_groups=gates.enabled("GenericWorkload"))
-        self.queue = SchedulingQueue(engine.profiles, self.cluster.nominations, requeueing, options.queue)
+        self.queue = SchedulingQueue(
+            engine.profiles, self.cluster.nominations, requeueing, _queue_options(engine, options)
+        )
         self.watching = Watching(self.cluster, self.queue, engine.profiles, gates, self.now)
         self.watching.changed = waits.notify
         waits.between_cycles = self.inbox.later
@@ -109,7 +111,7 @@ class Scheduler:
             note=note,
             ask_to_bind=carrier.bind if carrier is not None else None,
             extenders=extenders,
-            announce_expectation=options.announce_expectation,
+            announce_expectation=gates.enabled("NominatedNodeNameForExpectation"),
         )
         self._bindings = Bindings(
             self.cluster, self.queue, self.watching, self._failing, services, self.inbox, self._tasks, self.now
@@ -160,7 +162,10 @@ class Scheduler:
         """Schedule until stopped."""
         next_flush = self.now()
         while not self._stopping:
-            self.inbox.apply()
+            if not self.inbox.apply(self.now() + SLICE_SECONDS, self.now):
+                # a long list: others on this loop have their turn in between
+                await asyncio.sleep(0)
+                continue
             if self.now() >= next_flush:
                 self.queue.flush(self.now())
                 next_flush = self.now() + TICK_SECONDS
@@ -211,6 +216,12 @@ class Scheduler:
         except StopIteration as finished:
             outcome: Placed | Failed | Skipped = finished.value
             return outcome
+
+
+def _queue_options(engine: Engine, options: LoopOptions) -> QueueOptions:
+    config, pop_early = engine.loaded.config, engine.loaded.gates.enabled("SchedulerPopFromBackoffQ")
+    backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
+    return QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
 
 
 def build_scheduler(

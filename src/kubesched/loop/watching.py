@@ -8,6 +8,7 @@ cycles. Reports may be late, repeated or skipped: what is known is compared with
 
 from collections.abc import Callable, Collection
 
+from kubesched.api.devices import DeviceTaintRule, ResourceSlice
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
@@ -64,6 +65,7 @@ class Watching:
             self._cluster.add(obj)
             action = Action.ADD if old is None else Action.UPDATE
             self._tell(RESOURCE_OF_KIND.get(kind.__name__), action, old, obj)
+            self._tell_of_tainted_slices(obj)
         self.changed(type(obj).__name__)
 
     def drop(self, obj: ApiObject) -> None:
@@ -78,6 +80,7 @@ class Watching:
         else:
             self._cluster.remove(obj)
             self._tell(RESOURCE_OF_KIND.get(type(obj).__name__), Action.DELETE, obj, None)
+            self._tell_of_tainted_slices(obj)
         self.changed(type(obj).__name__)
 
     def known_pods(self) -> list[PodInfo]:
@@ -92,6 +95,13 @@ class Watching:
     def _tell(self, resource: Resource | str | None, action: Action, old: object, new: object) -> None:
         if resource is not None:
             self._queue.on_event(ClusterEvent(resource, action), old, new, self._now())
+
+    # upstream: dynamic-resource-allocation/resourceslice/tracker/tracker.go (v1.36)
+    def _tell_of_tainted_slices(self, obj: ApiObject) -> None:
+        """Tell of a changed taint rule as of changed slices: what they offer has changed."""
+        if isinstance(obj, DeviceTaintRule) and self._gates.enabled("DRADeviceTaintRules"):
+            for offered in self._cluster.objects.of(ResourceSlice):
+                self._tell(Resource.RESOURCE_SLICE, Action.UPDATE, offered, offered)
 
     # -- nodes
 

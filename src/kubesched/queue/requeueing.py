@@ -1,7 +1,8 @@
 """Is an event worth another attempt? What plugins registered for, asked once per kind of pod.
 
 From an event and a rejected pod to a strategy: stay, try again after the backoff, or at once. Hints are asked once per
-(event, plugin, template and labels), not per pod; one that raises counts as "try again".
+(event, plugin, template and labels), not per pod, unless claims are made for each pod of the template; one that raises
+counts as "try again".
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -136,13 +137,21 @@ class EventHints:
     def _hint(self, registered: Registered, pod: PodInfo) -> Hint:
         if registered.hint is None:
             return Hint.QUEUE
-        if pod.uid in self._about:
+        if pod.uid in self._about or pod.derive(has_claims_of_its_own):
             return _ask(registered.hint, pod, self._old, self._new)
         key = (registered, id(pod.digest), pod.terminating, tuple(sorted(pod.labels.items())))
         answer = self._answers.get(key)
         if answer is None:
             answer = self._answers[key] = _ask(registered.hint, pod, self._old, self._new)
         return answer
+
+
+def has_claims_of_its_own(pod: PodInfo) -> bool:
+    """Return whether claims are made for the pod alone, so that an event may help it and no other of its template."""
+    claims, volumes = pod.spec.resource_claims, pod.spec.volumes
+    return any(claim.resource_claim_name is None for claim in claims) or any(
+        volume.ephemeral is not None for volume in volumes
+    )
 
 
 def _ask(hint: HintFunction, pod: PodInfo, old: Any, new: Any) -> Hint:

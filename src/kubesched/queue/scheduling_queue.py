@@ -97,24 +97,22 @@ class SchedulingQueue:
         """Replace a pod's object; `events` are what the update stands for. An unknown pod is taken in."""
         queued = self.get(pod.uid)
         if queued is None:
-            queued = QueuedPod(pod, now)
-            if self._activate(queued, now):
-                self._renominate(pod)
+            # differs: the reference does not see the nomination of a new pod that is held back
+            self._renominate(pod)
+            self._activate(QueuedPod(pod, now), now)
             return
         old, queued.pod = queued.pod, pod
         if queued.place is Place.IN_FLIGHT:
             for event in events:
                 self._in_flight.note(event, old, pod)
             return
-        if queued.place is not Place.GATED:
-            self._renominate(pod)
+        self._renominate(pod)
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
             self._waiting.put(queued, queued.place)
             return
         for event in events:
             strategy = self._requeueing.asking(event, old, pod).strategy(queued)
             if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now):
-                self._renominate(pod)
                 return
 
     def delete(self, uid: str) -> None:
@@ -221,8 +219,6 @@ class SchedulingQueue:
             strategy = hints.strategy(queued)
             if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now):
                 moved += 1
-                if gated:
-                    self._renominate(queued.pod)
         return moved
 
     def activate(self, uids: Iterable[str], now: float) -> None:
@@ -293,10 +289,9 @@ class SchedulingQueue:
         return True
 
     def _renominate(self, pod: PodInfo) -> None:
-        """Bring the nomination in line with the status of a pod that is not held back."""
-        nominated = pod.status.nominated_node_name
-        if nominated and self._nominations.node_of(pod.uid) != nominated:
-            self._nominations.add(pod, nominated)
+        """Nominate a pod, as it is now, to where its status says or where it was nominated and nobody wrote it yet."""
+        nominated = pod.status.nominated_node_name or self._nominations.node_of(pod.uid)
+        self._nominations.add(pod, nominated)
 
 
 def _refuses(plugin: PreEnqueuePlugin, pod: PodInfo) -> bool:

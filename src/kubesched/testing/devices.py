@@ -45,9 +45,9 @@ from kubesched.api.devices import (
 )
 from kubesched.api.meta import ObjectMeta, RawQuantity
 from kubesched.api.nodes import Node
-from kubesched.api.pods import NodeSelector
+from kubesched.api.pods import NodeSelector, Pod, PodResourceClaim
 from kubesched.devices import AllocatedState, Allocator, DeviceFeatures, DeviceInventory
-from kubesched.testing.builders import a_node
+from kubesched.testing.builders import a_node, a_pod
 from kubesched.testing.shorthand import node_term
 
 DRIVER = "gpu.example.com"
@@ -196,6 +196,12 @@ def a_resource_claim(
         ),
         status=ResourceClaimStatus(allocation=allocation),
     )
+
+
+def a_claiming_pod(name: str, *claims: str, **words: Any) -> Pod:
+    """Return a pod that uses claims; the other words are those of `a_pod`."""
+    entries = tuple(PodResourceClaim(name=claim, resource_claim_name=claim) for claim in claims)
+    return a_pod(name, resource_claims=entries, **words)
 
 
 def a_device_taint(text: str) -> DeviceTaint:

@@ -17,7 +17,18 @@ from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.effects import Bind, Delete, Effect, EffectError, Emit, NotFoundError, Patch, Read, Write
+from kubesched.framework.effects import (
+    Bind,
+    ConflictError,
+    Delete,
+    Effect,
+    EffectError,
+    Emit,
+    NotFoundError,
+    Patch,
+    Read,
+    Write,
+)
 from kubesched.framework.registry import Registry
 from kubesched.loop.comparing import compare
 from kubesched.loop.scheduler import Carrier, LoopOptions, Scheduler, build_scheduler
@@ -165,9 +176,24 @@ class World:
         elif isinstance(effect, Emit):
             self.events.append(effect)
         elif isinstance(effect, Write):
-            self.put(effect.obj)
-            return effect.obj
+            return self._write(effect)
         return None
+
+    def _write(self, write: Write) -> ApiObject:
+        obj = write.obj
+        if write.create and not obj.name:
+            made_up = f"{obj.metadata.generate_name}{self._version}"
+            meta = msgspec.structs.replace(obj.metadata, name=made_up, uid=f"uid-of-{made_up}")
+            obj = msgspec.structs.replace(obj, metadata=meta)
+        key = type(obj).__name__, obj.full_name
+        found = self.objects.get(key)
+        if not write.create:
+            if found is None:
+                raise NotFoundError(f"{key[0]} {obj.full_name} not found")
+            if obj.metadata.resource_version != found.metadata.resource_version:
+                raise ConflictError(f"{key[0]} {obj.full_name} has been modified")
+        self.put(obj)
+        return self.objects[key]
 
     def _bind(self, bind: Bind) -> None:
         pod = self.pod(bind.name, bind.namespace)

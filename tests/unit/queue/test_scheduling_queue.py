@@ -320,7 +320,7 @@ def test_fault_16_an_update_of_an_unknown_pod_takes_it_in(script: Script) -> Non
 def test_fault_18_a_gated_pod_waits_for_its_gates_and_is_not_flushed_every_time(script: Script) -> None:
     script.add("p", gates=["hold"], nominated="n1")
     assert script.place("p") is Place.GATED
-    assert script.cluster.nominations.node_of("default-p") == ""
+    assert script.cluster.nominations.node_of("default-p") == "n1"
     assert script.event(NODE_ADDED, None, a_node("n2")) == 0
     script.wait(301)
     assert script.place("p") is Place.GATED

@@ -1,0 +1,215 @@
+"""Events: what happened to pods, told to whoever describes them.
+
+From `Emit` values to events.k8s.io/v1 objects. Repeats of an event are counted: the second makes it a series, further
+ones are written when the series ends, or now and then. Nobody waits for an event; when too many wait to be written, new
+ones are left out and counted, so that a slow server costs events and not memory.
+"""
+
+# upstream: client-go/tools/events/{event_broadcaster,event_recorder}.go (v1.36)
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kubesched.api.kinds import API_VERSIONS
+from kubesched.api.paths import path_of
+from kubesched.api.pods import Pod
+from kubesched.client.effects import STRATEGIC_MERGE_PATCH
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.framework.effects import Emit
+
+MOST_TRIES = 12
+TRY_AGAIN_SECONDS = 10.0
+# a series that was not seen for so long has ended
+FINISHED_AFTER = timedelta(minutes=6)
+REFRESHED_EVERY = timedelta(minutes=30)
+# differs: the reference starts a thread of execution for each event and remembers all of the last minutes
+MOST_WAITING = 10_000
+MOST_REMEMBERED = 4096
+WORKERS = 10
+LONGEST_NAME_START = 230
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+Key = tuple[str, ...]
+
+
+class Occurrence(msgspec.Struct):
+    """An event that was written, and how often it came again."""
+
+    namespace: str
+    name: str
+    body: dict[str, Any]
+    count: int
+    last: datetime
+    written: datetime
+
+
+class EventRecorder:
+    """Writes events, side by side and in the background."""
+
+    def __init__(
+        self,
+        rest: RestClient,
+        host: str,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        note: Callable[[str], None] = lambda line: None,
+        random: Random | None = None,
+    ) -> None:
+        self._rest = rest
+        self._host = host
+        self._clock = clock
+        self._note = note
+        self._random = random or Random()
+        self._waiting: asyncio.Queue[tuple[Occurrence, bool]] = asyncio.Queue(MOST_WAITING)
+        self._remembered: OrderedDict[Key, Occurrence] = OrderedDict()
+        self.left_out = 0
+
+    def record(self, emit: Emit) -> None:
+        """Have an event written."""
+        now = self._clock()
+        key = (emit.type, emit.action, emit.reason, *_identity(emit))
+        known = self._remembered.get(key)
+        if known is not None:
+            self._remembered.move_to_end(key)
+            known.count += 1
+            known.last = now
+            if known.count == 2:
+                self._enqueue(known, again=True)
+            return
+        occurrence = self._new(emit, now)
+        self._remembered[key] = occurrence
+        if len(self._remembered) > MOST_REMEMBERED:
+            self._remembered.popitem(last=False)
+        self._enqueue(occurrence, again=False)
+
+    async def run(self) -> None:
+        """Write events until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(WORKERS):
+                tasks.create_task(self._work())
+            tasks.create_task(self._tidy())
+
+    async def drain(self, seconds: float) -> None:
+        """Wait a little for what is still to be written."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._waiting.join()
+        except TimeoutError:
+            pass
+
+    def _enqueue(self, occurrence: Occurrence, *, again: bool) -> None:
+        try:
+            self._waiting.put_nowait((occurrence, again))
+        except asyncio.QueueFull:
+            self.left_out += 1
+
+    async def _work(self) -> None:
+        while True:
+            occurrence, again = await self._waiting.get()
+            try:
+                await self._write(occurrence, again=again)
+            finally:
+                self._waiting.task_done()
+
+    async def _tidy(self) -> None:
+        """End series, write the counts of those that go on, and tell of events that were left out."""
+        while True:
+            await asyncio.sleep(FINISHED_AFTER.total_seconds())
+            self.tidy()
+            if self.left_out:
+                self._note(f"{self.left_out} events were left out, since the API server did not take them fast enough")
+                self.left_out = 0
+
+    def tidy(self) -> None:
+        """Forget what has not come again for long; have counts written that are due."""
+        now = self._clock()
+        for key, occurrence in list(self._remembered.items()):
+            ended = now - occurrence.last >= FINISHED_AFTER
+            if ended:
+                del self._remembered[key]
+            if occurrence.count > 1 and (ended or now - occurrence.written >= REFRESHED_EVERY):
+                self._enqueue(occurrence, again=True)
+
+    async def _write(self, occurrence: Occurrence, *, again: bool) -> None:
+        for _ in range(MOST_TRIES):
+            occurrence.written = self._clock()
+            try:
+                await self._send(occurrence, again=again)
+                return
+            except Refused as refused:
+                if refused.code == 409 and again:
+                    # it was being created at the same time: now it can be changed
+                    continue
+                if refused.code != 409:
+                    self._note(f"the server rejected an event: {refused}")
+                return
+            except Unreachable as error:
+                self._note(f"an event could not be written: {error}")
+            await asyncio.sleep(TRY_AGAIN_SECONDS * (1 + 0.25 * self._random.random()))
+
+    async def _send(self, occurrence: Occurrence, *, again: bool) -> None:
+        body = occurrence.body
+        if again:
+            series = {"count": occurrence.count, "lastObservedTime": _micro_time(occurrence.last)}
+            path = path_of("Event", occurrence.namespace, occurrence.name)
+            patch = msgspec.json.encode({"series": series})
+            try:
+                await self._rest.send("PATCH", path, patch, content_type=STRATEGIC_MERGE_PATCH)
+                return
+            except Refused as refused:
+                if refused.code != 404:
+                    raise
+            body = {**body, "series": series}
+        await self._rest.send("POST", path_of("Event", occurrence.namespace), msgspec.json.encode(body))
+
+    def _new(self, emit: Emit, now: datetime) -> Occurrence:
+        regarding = emit.regarding
+        namespace = regarding.namespace or "default"
+        name = f"{regarding.name[:LONGEST_NAME_START]}.{round(now.timestamp() * 1e9):x}"
+        kind = type(regarding).__name__
+        reporter = reporter_of(emit)
+        body = {
+            "apiVersion": "events.k8s.io/v1",
+            "kind": "Event",
+            "metadata": {"name": name, "namespace": namespace},
+            "eventTime": _micro_time(now),
+            "reportingController": reporter,
+            "reportingInstance": f"{reporter}-{self._host}",
+            "action": emit.action,
+            "reason": emit.reason,
+            "regarding": {
+                "kind": kind,
+                "apiVersion": API_VERSIONS[kind],
+                "namespace": regarding.namespace,
+                "name": regarding.name,
+                "uid": regarding.uid,
+                "resourceVersion": regarding.metadata.resource_version,
+            },
+            "note": emit.note,
+            "type": emit.type,
+        }
+        return Occurrence(namespace, name, body, 1, now, now)
+
+
+def _identity(emit: Emit) -> Key:
+    regarding = emit.regarding
+    meta = regarding.metadata
+    return (type(regarding).__name__, meta.namespace, meta.name, meta.uid, meta.resource_version, reporter_of(emit))
+
+
+def reporter_of(emit: Emit) -> str:
+    """Return who reports an event: the scheduler name of the profile that is at work."""
+    if emit.reporter:
+        return emit.reporter
+    return emit.regarding.spec.scheduler_name if isinstance(emit.regarding, Pod) else DEFAULT_SCHEDULER
+
+
+def _micro_time(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
