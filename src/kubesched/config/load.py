@@ -6,6 +6,8 @@ structs), default, validate, build (plugins of each extension point).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from kubesched.config.build import ResolvedProfile, build
@@ -37,14 +39,17 @@ def load(
     catalog: Catalog = IN_TREE,
     *,
     validate: bool = True,
+    adjust: Callable[[KubeSchedulerConfiguration], KubeSchedulerConfiguration] = lambda config: config,
 ) -> Loaded:
     """Return the configuration in `text` (None: all defaults), completed; ConfigError if it cannot be used.
+
+    `adjust` changes what the text says before it is validated, as flags do.
 
     Without `validate` the text goes straight from defaulting to the build, as when profiles are made from structs in
     code; what the build itself relies on is still checked there.
     """
     gates = gates or FeatureGates()
-    config = complete(decode(text), gates)
+    config = adjust(complete(decode(text), gates))
     errors = sorted(violations(config, gates)) if validate else []
     if errors:
         raise ConfigError(Stage.VALIDATE, errors)

@@ -15,6 +15,7 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.framework.effects import EffectError, Read
+from kubesched.framework.extenders import is_interested
 from kubesched.framework.status import error
 from kubesched.loop.failing import Failing
 from kubesched.loop.inbox import Inbox, Tasks
@@ -28,6 +29,9 @@ from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed
 # how often a pod is looked up whose binding was not answered
 FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
+# how long a pod may take to be reported as bound after an extender said that it bound it
+VERIFY_AFTER_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not bound"
 
 
 class Bindings:
@@ -68,10 +72,26 @@ class Bindings:
             failure = NotBound(error(f"internal error: {type(raised).__name__}: {raised}"))
         if failure is None:
             self._inbox.later(lambda: self._activate(placed))
+            if self._extender_binds(placed.pod):
+                await self._verify(placed)
             return
         if failure.tried:
             await self._look(placed.pod)
         self._inbox.later(lambda: self._give_back(placed, failure))
+
+    def _extender_binds(self, pod: PodInfo) -> bool:
+        return any(e.bind_verb and is_interested(e, pod.spec) for e in self._services.extenders)
+
+    async def _verify(self, placed: Placed) -> None:
+        """See that a pod which an extender says it bound is bound; put it back if it is not."""
+        # differs: the reference takes its word for it, and the pod is never heard of again
+        for seconds in VERIFY_AFTER_SECONDS:
+            await asyncio.sleep(seconds)
+            latest = self._watching.latest(placed.pod)
+            if latest is None or latest.spec.node_name:
+                return
+        await self._look(placed.pod)
+        self._inbox.later(lambda: self._give_back(placed, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
 
     async def _look(self, pod: PodInfo) -> None:
         """Find out what became of a pod whose binding was refused or not answered; its place is kept until then."""

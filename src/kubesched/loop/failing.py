@@ -5,6 +5,7 @@ From a failure to the queue and to effects as values, which are carried out besi
 
 # upstream: schedule_one.go (handleSchedulingFailure) (v1.36)
 
+import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from kubesched.framework.profile import Profile
 from kubesched.loop.inbox import Note, Tasks
 from kubesched.loop.preempting import Preempting
 from kubesched.plugins.default_preemption import DefaultPreemption
-from kubesched.queue.queued_pod import Place
+from kubesched.queue.queued_pod import Place, QueuedPod
 from kubesched.queue.scheduling_queue import SchedulingQueue
 from kubesched.scheduling.outcomes import Failed
 
@@ -48,6 +49,8 @@ class Failing:
         self._tasks = tasks
         self._note = note
         self._now = now
+        # who is being written about, and by which task
+        self._telling: dict[str, asyncio.Task[None]] = {}
 
     def fail(self, failed: Failed) -> None:
         """Take in a failed attempt."""
@@ -59,7 +62,18 @@ class Failing:
             self._begin_preemption(failed.queued.pod, failed.preemption)
         effects = put_back(failed, self._queue, self._cluster.nominations, self._now())
         if effects:
-            self._tasks.start(self._perform(effects))
+            self._tell(failed.queued.uid, effects)
+
+    def _tell(self, uid: str, effects: list[Effect]) -> None:
+        """Write about a pod, after what was said of its earlier attempts: an old word must not be the last one."""
+        task = self._tasks.start(self._perform(effects, self._telling.get(uid)))
+        self._telling[uid] = task
+
+        def told(done: "asyncio.Task[None]") -> None:
+            if self._telling.get(uid) is done:
+                del self._telling[uid]
+
+        task.add_done_callback(told)
 
     def _begin_preemption(self, preemptor: PodInfo, candidate: Candidate) -> None:
         """Start evicting; from now on the preemptor is held back until its victims are going."""
@@ -69,7 +83,9 @@ class Failing:
             if work is not None:
                 self._tasks.start(work)
 
-    async def _perform(self, effects: list[Effect]) -> None:
+    async def _perform(self, effects: list[Effect], before: "asyncio.Task[None] | None") -> None:
+        if before is not None:
+            await asyncio.wait([before])
         for effect in effects:
             try:
                 await self._effects.perform(effect)
@@ -91,7 +107,7 @@ def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, n
     if nominated is not None:
         nominations.add(pod, nominated)
     event = Emit(pod.pod, "Warning", "FailedScheduling", "Scheduling", truncated(failed.message))
-    patch = _status_patch(pod, failed)
+    patch = _status_patch(queued, failed)
     return [event] if patch is None else [event, patch]
 
 
@@ -103,16 +119,18 @@ def truncated(message: str) -> str:
     return encoded[: NOTE_LIMIT - len(CUT)].decode(errors="ignore") + CUT
 
 
-def _status_patch(pod: PodInfo, failed: Failed) -> Patch | None:
+def _status_patch(queued: QueuedPod, failed: Failed) -> Patch | None:
     """Return the change of the pod's status, or None if it says so already."""
+    pod = queued.pod
     status: dict[str, Any] = {}
     condition = {"type": "PodScheduled", "status": "False", "reason": failed.reason, "message": failed.message}
     known = next((c for c in pod.status.conditions if c.type == "PodScheduled"), None)
     if known is None or (known.status, known.reason, known.message) != ("False", failed.reason, failed.message):
         status["conditions"] = [{**condition, "observedGeneration": pod.metadata.generation}]
     nominated = failed.nominated_node_name
-    if nominated is not None and nominated != pod.status.nominated_node_name:
-        status["nominatedNodeName"] = nominated
+    if nominated is not None and {nominated} != {pod.status.nominated_node_name, queued.told_nomination}:
+        # what was written last may not be reported yet
+        status["nominatedNodeName"] = queued.told_nomination = nominated
     # the UID guards against a pod that was created again under the name
     body = {"metadata": {"uid": pod.uid}, "status": status}
     return Patch("Pod", pod.namespace, pod.name, body, "status") if status else None

@@ -69,11 +69,12 @@ class Tasks:
     def __len__(self) -> int:
         return len(self._tasks)
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
+    def start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         """Begin something."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._finished)
+        return task
 
     async def one_done(self) -> None:
         """Return when a task has ended, at once if there is none."""

@@ -98,8 +98,9 @@ class Preempting:
             try:
                 await self._delete(preemptor, victim)
             except NotFoundError:
-                # gone already, and the report of it is late or lost
+                # gone already, and the report of it is late, lost, or came while the preemptor was held back
                 self._gone(victim)
+                self._woken.add(preemptor.uid)
                 return
         reporter = preemptor.spec.scheduler_name
         await self._effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))

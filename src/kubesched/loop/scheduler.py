@@ -135,6 +135,11 @@ class Scheduler:
         """Return whether any report, binding or preemption is under way."""
         return bool(len(self.inbox) or len(self._tasks) or len(self.waiting) or len(self.pre_binding))
 
+    @property
+    def _sending(self) -> int:
+        """Return how many pods are being written about; those in Permit or PreBind may wait for ever."""
+        return len(self._tasks) - len(self.waiting) - len(self.pre_binding)
+
     # -- what is reported, from outside
 
     def put(self, obj: ApiObject) -> None:
@@ -183,7 +188,7 @@ class Scheduler:
     async def _slice(self) -> bool:
         """Schedule pods for a few milliseconds; return whether there may be more."""
         end = self.now() + SLICE_SECONDS
-        while not len(self.inbox) and len(self._tasks) < MOST_BINDINGS:
+        while not len(self.inbox) and self._sending < MOST_BINDINGS:
             queued = self.queue.pop()
             if queued is None:
                 return False

@@ -37,6 +37,7 @@ class QueuedPod:
         "place",
         "pod",
         "timestamp",
+        "told_nomination",
         "unschedulable_count",
         "unschedulable_plugins",
         "was_flushed",
@@ -56,6 +57,8 @@ class QueuedPod:
         self.pending_plugins: set[str] = set()
         self.gating_plugin = ""
         self.gating_events: tuple[ClusterEvent, ...] = ()
+        # the nomination that was written into the pod's status last, whether or not it is reported yet
+        self.told_nomination = ""
         self.was_flushed = False
         self.flushed_at = NEVER
 

@@ -178,7 +178,7 @@ def _make_room(
     verdicts = _with_extenders(evaluation.verdicts(), evaluation, said)
     diagnosis = diagnose(evaluation, verdicts)
     plugins = diagnosis.unschedulable_plugins
-    if said:
+    if found is not None and found.narrowed:
         plugins |= {EXTENDER}
     if not profile.post_filter:
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
@@ -189,7 +189,7 @@ def _make_room(
     if eviction is not None and any(extender.preempt_verb for extender in context.extenders):
         agreed = yield from _agreed(context, evaluation, helped)
         if isinstance(agreed, Status):
-            message, nominated, eviction = f"preemption: {agreed.message}", None, None
+            message, nominated, eviction = _refused(helped, agreed), None, None
         else:
             nominated, eviction = agreed.node_name, agreed
     return Failed(
@@ -215,6 +215,13 @@ def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered)
         return unschedulable("no candidate node for preemption")
     name = best[context.pick(len(best)) if len(best) > 1 else 0]
     return next(candidate for candidate in left if candidate.node_name == name)
+
+
+def _refused(helped: PostFiltered, refusal: Status) -> str:
+    """Return what PostFilter says where extenders agree to no candidate; an error speaks alone."""
+    others = [result.status for result in helped.by_plugin.values() if result.status.rejected]
+    reasons = [reason for status in others for reason in status.reasons] if refusal.rejected else []
+    return ", ".join([*reasons, f"preemption: {refusal.message}"])
 
 
 def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, said: Mapping[int, Status]) -> NodeVerdicts:

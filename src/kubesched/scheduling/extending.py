@@ -34,6 +34,8 @@ T = TypeVar("T")
 Asking = Generator[Question, Answer, T]
 # Extenders score from 0 to 10, plugins from 0 to 100.
 MAX_EXTENDER_PRIORITY = 10
+# What extenders can add to a total, either way, so that the sum fits into 64 bits.
+MOST_ADDED = 2**62
 
 
 class Filtered:
@@ -42,6 +44,8 @@ class Filtered:
     def __init__(self, mask: NDArray[np.bool_]) -> None:
         self.mask = mask
         self.statuses: dict[int, Status] = {}
+        # whether any row was turned down, with or without a word about it
+        self.narrowed = False
         self.failure: Status | None = None
 
 
@@ -86,6 +90,7 @@ def _apply(answer: FilterAnswer, table: NodeTable, result: Filtered) -> None:
             row = table.row_of.get(name)
             if row is not None and not kept[row]:
                 result.statuses[row] = Status(code, (message,) if message else ())
+    result.narrowed |= not np.array_equal(kept, result.mask)
     result.mask = kept
 
 
@@ -111,7 +116,9 @@ def ask_priorities(
         for name, score in answer.scores.items():
             row = table.row_of.get(name)
             if row is not None:
-                added[row] += score * extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
+                total = int(added[row]) + score * extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
+                # differs: the reference's product may overflow
+                added[row] = max(-MOST_ADDED, min(total, MOST_ADDED))
     return added
 
 
@@ -148,7 +155,9 @@ def _victims(extender: Extender, table: NodeTable, answer: PreemptAnswer) -> lis
     chosen = []
     for name, uids in answer.victims.items():
         row = table.row_of.get(name)
-        there = table.pods_on[row] if row is not None else {}
+        if row is None or not table.present[row]:
+            return error(f'nodeinfo not found for node name "{name}"')
+        there = table.pods_on[row]
         missing = next((uid for uid in uids if uid not in there), None)
         if missing is not None:
             return error(
@@ -159,6 +168,12 @@ def _victims(extender: Extender, table: NodeTable, answer: PreemptAnswer) -> lis
             if extender.ignorable:
                 continue
             return error(f'expected at least one victim pod on node "{name}"')
-        victims = tuple(there[uid] for uid in uids)
-        chosen.append(Candidate(name, victims, answer.violations.get(name, 0)))
+        # differs: the reference takes the first for the most important one, in whatever order they come
+        victims = sorted((there[uid] for uid in dict.fromkeys(uids)), key=lambda pod: _importance(table, pod))
+        chosen.append(Candidate(name, tuple(victims), answer.violations.get(name, 0)))
     return chosen
+
+
+def _importance(table: NodeTable, pod: PodInfo) -> tuple[int, float]:
+    """Return a key that sorts the most important pods first: higher priority, then earlier start."""
+    return -pod.priority, float(table.slots.start[pod.slot])

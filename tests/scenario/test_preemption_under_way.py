@@ -1,0 +1,280 @@
+"""Faults that schedulers have had while a preemption is under way: circles, races, slow writes."""
+
+import asyncio
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.cycle import CycleState
+from kubesched.framework.effects import Bind, Delete, Patch
+from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.framework.nodes import NodeRow
+from kubesched.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
+from kubesched.framework.status import SUCCESS, Code, Status, unschedulable
+from kubesched.loop.scheduler import Scheduler
+from kubesched.queue.queued_pod import Place, QueuedPod
+from kubesched.testing import a_node, a_pod
+from kubesched.testing.staging import evicted, slow, throttled, with_grace, with_plugins
+from kubesched.testing.world import World, live
+
+
+def queued(scheduler: Scheduler, name: str) -> QueuedPod:
+    found = scheduler.queue.get(f"default-{name}")
+    assert found is not None, f"{name} is not queued"
+    return found
+
+
+# -- repeated preemption
+
+
+async def nudge(scheduler: Scheduler, name: str, seconds: int) -> None:
+    """Have a pod tried again every second, as unrelated events might."""
+    for _ in range(seconds):
+        await asyncio.sleep(1)
+        scheduler.inbox.later(lambda: scheduler.queue.activate([f"default-{name}"], scheduler.now()))
+
+
+def test_fault_39_a_preemptor_that_is_nudged_evicts_everybody_once() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="3"))
+        for number in range(3):
+            world.put(a_pod(f"low-{number}", cpu="1"))
+        await asyncio.sleep(1)
+        world.effect_seconds = 10
+        world.put(a_pod("high", cpu="3", priority=10))
+        await nudge(scheduler, "high", 60)
+
+    world = live(story)
+    assert sorted(evicted(world)) == ["low-0", "low-1", "low-2"]
+    assert world.node_of("high") == "n1"
+
+
+def test_fault_39_a_preemptor_waits_for_a_victim_that_is_being_bound() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        slow(world, Bind, 30)
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1"))
+        await asyncio.sleep(1)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await nudge(scheduler, "high", 80)
+
+    world = live(story)
+    assert (evicted(world), world.bindings) == (["low"], {"default-high": "n1"})
+
+
+def test_fault_39_a_preemptor_is_content_with_victims_that_take_their_time() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        with_grace(world, 60)
+        for name in ("n1", "n2"):
+            world.put(a_node(name, cpu="1"))
+            world.put(a_pod(f"low-{name}", cpu="1", node=name))
+        world.put(a_pod("high", cpu="1", priority=10))
+        await nudge(scheduler, "high", 50)
+        assert len(evicted(world)) == 1
+        await asyncio.sleep(30)
+
+    world = live(story)
+    assert len(evicted(world)) == 1
+    assert world.node_of("high")
+
+
+def test_fault_39_victims_that_are_going_already_are_left_alone() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        with_grace(world, 20)
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", node="n1"))
+        world.delete("Pod", "default/low")
+        world.put(a_pod("high", cpu="1", priority=10))
+        await nudge(scheduler, "high", 15)
+        await asyncio.sleep(10)
+
+    world = live(story)
+    assert (evicted(world), world.node_of("high")) == ([], "n1")
+
+
+def test_fault_39_a_preemptor_whose_victims_left_by_themselves_is_not_stuck() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="2"))
+        for number in range(2):
+            world.put(a_pod(f"low-{number}", cpu="1"))
+        await asyncio.sleep(1)
+        slow(world, Patch, 1)
+        world.put(a_pod("high", cpu="2", priority=10))
+        await asyncio.sleep(0.5)
+        for number in range(2):
+            world.delete("Pod", f"default/low-{number}")
+        await asyncio.sleep(10)
+        assert world.node_of("high") == "n1"
+
+    assert evicted(live(story)) == []
+
+
+def test_fault_39_two_preemptors_do_not_take_turns_on_one_node() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        with_grace(world, 20)
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", node="n1"))
+        world.put(a_pod("mid", cpu="1", priority=5))
+        await asyncio.sleep(2)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(2)
+        await nudge(scheduler, "mid", 40)
+        assert (world.node_of("high"), evicted(world)) == ("n1", ["low"])
+        world.delete("Pod", "default/high")
+        await asyncio.sleep(60)
+
+    world = live(story)
+    assert evicted(world) == ["low"]
+    assert world.node_of("mid") == "n1"
+
+
+class Grudge(FilterPlugin):
+    """Keeps away from nodes with certain pods, and wrongly says that their departure does not help."""
+
+    name = "Grudge"
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        return unschedulable("not with them") if any("lock" in other.labels for other in node.pods) else None
+
+    def events_to_register(self) -> Sequence[Registration]:
+        event = ClusterEvent(Resource.POD, Action.DELETE)
+        return (Registration(event, lambda pod, old, new: Hint.QUEUE_SKIP),)
+
+
+def test_fault_40_a_preemptor_that_no_hint_helps_is_tried_again_after_a_while() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1"))
+        for number in range(2):
+            world.put(a_pod(f"low-{number}", node="n1", labels={"lock": ""}))
+        await asyncio.sleep(1)
+        world.effect_seconds = 3
+        world.put(a_pod("high", priority=10))
+        await nudge(scheduler, "high", 2)
+        await asyncio.sleep(0.5)
+        assert queued(scheduler, "high").place is Place.GATED
+        await asyncio.sleep(30)
+        assert evicted(world) == ["low-0", "low-1"]
+        # past the flush
+        await asyncio.sleep(300)
+
+    assert live(story, **with_plugins(Grudge)).node_of("high") == "n1"
+
+
+# -- victims that are not bound yet
+
+
+class Patient(PermitPlugin, PreBindPlugin):
+    """Keeps unimportant pods from being bound: at Permit, or at PreBind, where it may not listen when called back."""
+
+    name = "Patient"
+
+    def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
+        waits = pod.labels.get("waits") == "permit"
+        return Permission(Status(Code.WAIT), 600) if waits else Permission(SUCCESS)
+
+    async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        try:
+            if "pre-bind" in pod.labels.get("waits", ""):
+                await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            if "deaf" not in pod.labels["waits"]:
+                raise
+        return None
+
+
+@pytest.mark.parametrize("where", ["permit", "pre-bind", "deaf-pre-bind"])
+def test_fault_41_a_victim_that_is_not_bound_yet_is_put_back_not_deleted(where: str) -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", labels={"waits": where}))
+        await asyncio.sleep(2)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(60)
+        assert (evicted(world), world.node_of("high"), world.node_of("low")) == ([], "n1", "")
+        assert queued(scheduler, "low").place is Place.UNSCHEDULABLE
+        world.delete("Pod", "default/high")
+        low = world.pod("low")
+        assert low is not None
+        metadata = msgspec.structs.replace(low.metadata, labels={})
+        world.put(msgspec.structs.replace(low, metadata=metadata))
+        await asyncio.sleep(30)
+
+    world = live(story, **with_plugins(Patient))
+    notes = [event.note for event in world.events if event.reason == "Preempted"]
+    assert notes == ["Preempted by pod default-high on node n1 (in kube-scheduler memory)."]
+    assert world.bindings == {"default-high": "n1", "default-low": "n1"}
+
+
+# -- slow and throttled writes
+
+
+def test_fault_42_throttled_writes_make_preemption_slow_but_not_wrong() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        for number in range(3):
+            world.put(a_node(f"n{number}", cpu="2"))
+        for number in range(6):
+            world.put(a_pod(f"low-{number}", cpu="1"))
+        await asyncio.sleep(2)
+        throttled(world, 0.5)
+        for number in range(3):
+            world.put(a_pod(f"high-{number}", cpu="2", priority=10))
+            world.put(a_pod(f"mid-{number}", cpu="1", priority=5))
+        await asyncio.sleep(120)
+
+    world = live(story)
+    assert sorted(evicted(world)) == [f"low-{number}" for number in range(6)]
+    assert sorted(world.node_of(f"high-{number}") for number in range(3)) == ["n0", "n1", "n2"]
+    assert not any(world.node_of(f"mid-{number}") for number in range(3))
+
+
+def test_fault_42_slow_deletions_keep_nobody_else_waiting() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        slow(world, Delete, 60)
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1"))
+        await asyncio.sleep(1)
+        world.put(a_pod("high", cpu="1", priority=10))
+        world.put(a_node("n2", cpu="1", taints=["special:NoSchedule"]))
+        world.put(a_pod("p", cpu="1", tolerations=["special:NoSchedule"]))
+        await asyncio.sleep(1)
+        assert world.node_of("p") == "n2"
+        await asyncio.sleep(100)
+
+    assert live(story).node_of("high") == "n1"
+
+
+def test_fault_42_a_promise_that_is_written_late_does_not_outlive_its_withdrawal() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", node="n1"))
+        with_grace(world, 5)
+        slow(world, Patch, 20, "high")
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(1)
+        # closed to the preemptor, whose promise is still being written
+        world.put(a_node("n1", cpu="1", taints=["closed:NoSchedule"]))
+        await asyncio.sleep(60)
+        world.put(a_pod("p", cpu="1", priority=10, tolerations=["closed:NoSchedule"]))
+        await asyncio.sleep(5)
+
+    assert live(story).node_of("p") == "n1"
+
+
+def test_fault_42_any_number_of_pods_that_wait_holds_up_nobody_else() -> None:
+    placed = []
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1000", memory="1000Gi", pods=2000))
+        for number in range(1000):
+            world.put(a_pod(f"waiting-{number}", labels={"waits": "permit"}))
+        await asyncio.sleep(5)
+        world.put(a_pod("p"))
+        await asyncio.sleep(5)
+        placed.append(world.node_of("p"))
+        for waiting in scheduler.waiting:
+            waiting.allow(Patient.name)
+
+    live(story, **with_plugins(Patient))
+    assert placed == ["n1"]
