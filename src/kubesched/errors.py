@@ -8,6 +8,10 @@ A rejection is a value (`framework.Status`); an exception is a fault of the inpu
     ├── CelCompileError           a device selector is no expression over a device (drawn out in cel.errors)
     ├── CelRuntimeError           a device selector cannot be evaluated for a device
     ├── OutOfSyncError            something is assumed of an object that is gone or has changed (cluster.volumes)
+    ├── ApiError                  a request that the embedded API server refuses, as Kubernetes says it
+    ├── ConnectionLostError       an answer that never arrived; whether the request was carried out is not known
+    ├── FaultError                a text that names no faults (controlplane.faults)
+    ├── KubeconfigError           a kubeconfig that cannot be written
     └── PluginError               a plugin cannot be loaded, or broke its contract; names the plugin
 """
 

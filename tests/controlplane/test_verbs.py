@@ -245,8 +245,10 @@ class TestDeleting:
 
 def test_bodies_that_are_too_large_or_no_json(api: Asking) -> None:
     assert api.raw("POST", MAPS, b"x" * (3 * 1024 * 1024 + 1)).code == 413
-    for body in (b"", b"{", b"[]", b"null", b'"text"', b"\xff\xfe", b'{"metadata": "no"}', b"[" * 100_000):
+    for body in (b"", b"{", b"[]", b'"text"', b"\xff\xfe", b'{"metadata": "no"}', b"[" * 100_000):
         assert api.raw("POST", MAPS, body).code == 400, body[:20]
+    # read as an object without fields
+    assert api.raw("POST", MAPS, b"null").code == 422
 
 
 def test_media_types_other_than_json(api: Asking) -> None:

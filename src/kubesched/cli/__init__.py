@@ -9,6 +9,7 @@ from kubesched.cli.command_group import CommandGroup
 
 COMMANDS = {
     "config": "kubesched.cli.config:config_group",
+    "controlplane": "kubesched.cli.controlplane:controlplane",
     "evaluate": "kubesched.cli.evaluate:evaluate",
 }
 

@@ -7,6 +7,7 @@ of its Status) or was not reached (`Unreachable`, with whether the request may h
 # upstream: client-go/rest/request.go (v1.36)
 
 import asyncio
+import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -14,12 +15,13 @@ from typing import Any
 
 import aiohttp
 import msgspec
+from multidict import CIMultiDict
 
 from kubesched.client.limiting import Limiter
 from kubesched.errors import KubeschedError
 
 Query = Mapping[str, str]
-Headers = Callable[[], Awaitable[Mapping[str, str]]]
+Shown = Mapping[str, str]
 
 # an answer longer than this to anything but a list or a watch is a mistake
 LONGEST_ERROR_TEXT = 2000
@@ -43,17 +45,25 @@ class Unreachable(KubeschedError):  # noqa: N818
         self.maybe_done = maybe_done
 
 
+async def _nothing_else(shown: Shown) -> bool:
+    return False
+
+
 class Target(msgspec.Struct, frozen=True):
     """Where the API server is, and how to speak to it.
 
-    `headers` gives the credentials, asked for each request since tokens rotate.
+    `headers` and `tls` give the credentials, asked for each request since they rotate; `rejected` is told of headers
+    that the server did not accept, and says whether there are others by now. `origin` names the source of all this.
     """
 
     server: str
-    headers: Headers
-    tls: ssl.SSLContext | None = None
+    headers: Callable[[], Awaitable[Shown]]
+    tls: ssl.SSLContext | Callable[[], ssl.SSLContext | None] | None = None
     server_name: str | None = None
     proxy: str | None = None
+    rejected: Callable[[Shown], Awaitable[bool]] = _nothing_else
+    origin: str = "the configuration"
+    namespace: str = "default"
 
 
 class _Details(msgspec.Struct, rename="camel"):
@@ -64,6 +74,15 @@ class _Status(msgspec.Struct):
     message: str = ""
     reason: str = ""
     details: _Details | None = None
+
+
+class _Request(msgspec.Struct, frozen=True, gc=False):
+    method: str
+    path: str
+    body: bytes | None = None
+    query: Query | None = None
+    content_type: str = ""
+    timeout: float | None = None
 
 
 class RestClient:
@@ -105,59 +124,92 @@ class RestClient:
         content_type: str = "application/json",
     ) -> bytes:
         """Send a request; return the body of the answer, or raise Refused or Unreachable."""
-        if self._limiter is not None:
-            await self._limiter.turn()
-        async with self._response(method, path, body, query, content_type, self._timeout) as response:
+        async with self._response(_Request(method, path, body, query, content_type, self._timeout)) as response:
             return await response.read()
 
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator[aiohttp.StreamReader]:
         """Give the body of an answer that goes on and on."""
-        if self._limiter is not None:
-            await self._limiter.turn()
-        async with self._response("GET", path, None, query, "application/json", None) as response:
+        async with self._response(_Request("GET", path, query=query)) as response:
             yield response.content
 
     @asynccontextmanager
-    async def _response(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None,
-        query: Query | None,
-        content_type: str,
-        timeout: float | None,
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        target = self._target
-        headers = {**await target.headers(), "Accept": "application/json", "User-Agent": self._user_agent}
-        if body is not None:
-            headers["Content-Type"] = content_type
-        options: dict[str, Any] = {"server_hostname": target.server_name} if target.server_name else {}
+    async def _response(self, request: _Request) -> AsyncIterator[aiohttp.ClientResponse]:
+        if self._limiter is not None:
+            await self._limiter.turn()
         try:
-            async with self._open_session().request(
-                method,
-                target.server + path,
-                params=query,
-                data=body,
-                headers=headers,
-                timeout=aiohttp.ClientTimeout(total=timeout, sock_connect=30),
-                proxy=target.proxy,
-                allow_redirects=False,
-                **options,
-            ) as response:
-                if response.status >= 300:
-                    raise _refused(response.status, response.headers, await response.content.read(1 << 20))
+            async with await self._answer(request) as response:
                 yield response
+        except aiohttp.ClientConnectorCertificateError as error:
+            raise Unreachable(self._untrusted(error), maybe_done=False) from None
         except aiohttp.ClientConnectorError as error:
-            raise Unreachable(_words(error), maybe_done=False) from None
+            raise Unreachable(f"cannot connect to {self._target.server}: {_cause(error)}", maybe_done=False) from None
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
             raise Unreachable(_words(error), maybe_done=True) from None
 
+    async def _answer(self, request: _Request) -> aiohttp.ClientResponse:
+        """Return the answer to a request; it is sent again if the credentials are refused and there are new ones."""
+        target = self._target
+        shown = await target.headers()
+        try:
+            return await self._ask(request, shown)
+        except Refused as refused:
+            if refused.code != 401:
+                raise
+            if not await target.rejected(shown):
+                raise self._unauthorized(refused) from None
+        try:
+            return await self._ask(request, await target.headers())
+        except Refused as refused:
+            raise self._unauthorized(refused) if refused.code == 401 else refused from None
+
+    async def _ask(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
+        """Return the answer to a request; raises Refused if it is a refusal."""
+        target = self._target
+        headers = CIMultiDict(shown)
+        headers["Accept"] = "application/json"
+        headers["User-Agent"] = self._user_agent
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        options: dict[str, Any] = {"server_hostname": target.server_name} if target.server_name else {}
+        response = await self._open_session().request(
+            request.method,
+            target.server + request.path,
+            params=request.query,
+            data=request.body,
+            headers=headers,
+            timeout=aiohttp.ClientTimeout(total=request.timeout, sock_connect=30),
+            proxy=target.proxy,
+            allow_redirects=False,
+            # part of what connections are told apart by: a new certificate opens new ones
+            ssl=(target.tls() if callable(target.tls) else target.tls) or True,
+            **options,
+        )
+        if response.status < 300:
+            return response
+        async with response:
+            raise _refused(response.status, response.headers, await response.content.read(1 << 20))
+
+    def _unauthorized(self, refused: Refused) -> Refused:
+        """Return a refusal of the credentials in words that say whose they are."""
+        message = (
+            f"{refused}: the API server does not accept the credentials of {self._target.origin}; "
+            "they may have expired or been revoked"
+        )
+        return Refused(refused.code, refused.reason, message, refused.retry_after_seconds)
+
+    def _untrusted(self, error: aiohttp.ClientConnectorCertificateError) -> str:
+        """Return what is wrong with the server's certificate, and where to mend it."""
+        target, cause = self._target, error.certificate_error
+        problem = getattr(cause, "verify_message", "") or str(cause)
+        return (
+            f"the certificate of {target.server} is not trusted ({problem.rstrip('.')}): "
+            f"check certificate-authority and tls-server-name of {target.origin}"
+        )
+
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(
-                limit=self._most_connections, ssl=self._target.tls or True, keepalive_timeout=90
-            )
+            connector = aiohttp.TCPConnector(limit=self._most_connections, keepalive_timeout=90)
             self._session = aiohttp.ClientSession(
                 connector=connector, auto_decompress=True, skip_auto_headers=("Accept-Encoding",), read_bufsize=1 << 18
             )
@@ -178,6 +230,16 @@ def _refused(code: int, headers: Mapping[str, str], body: bytes) -> Refused:
         if status.details is not None:
             wait = status.details.retry_after_seconds
     return Refused(code, status.reason, status.message or f"the server answered with code {code}", wait)
+
+
+def _cause(error: aiohttp.ClientConnectorError) -> str:
+    """Return why there is no connection."""
+    cause = error.os_error
+    if isinstance(cause, ssl.SSLError):
+        return f"TLS fails ({cause.reason or cause})"
+    # asyncio puts addresses in place of the words for the number
+    words = os.strerror(cause.errno) if cause.errno and cause.errno > 0 else str(cause.strerror or cause)
+    return words or "the connection was closed while it was being opened"
 
 
 def _words(error: BaseException) -> str:

@@ -5,7 +5,7 @@ From delete options to objects that are removed, or marked as going.
 
 # upstream: apiserver/pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go (v1.36)
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -14,10 +14,14 @@ from kubesched.controlplane.reading import Reading
 from kubesched.controlplane.requests import Request, Response, Target, answer
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.selecting import matcher
-from kubesched.controlplane.services import Services, timestamp
+from kubesched.controlplane.services import Services, moment, timestamp
 from kubesched.controlplane.statuses import bad_request, conflict, not_found
-from kubesched.controlplane.store import Stored
+from kubesched.controlplane.store import Document, Stored
+from kubesched.controlplane.strategy import Strategy
 from kubesched.controlplane.writing import is_dry_run
+
+# differs: the reference overflows into the past; nobody waits longer than this
+LONGEST_GRACE = 2**31 - 1
 
 
 class Preconditions(msgspec.Struct, rename="camel"):
@@ -48,15 +52,14 @@ class Deleting:
         self._reading = reading
 
     def delete(self, target: Target, request: Request) -> Response:
-        """Delete one object; return it if it goes on for a while, or a Status."""
+        """Delete one object; return it if it goes on for a while or its kind is answered so, else a Status."""
         resource = target.resource
         stored = self._services.store.get(resource.store, target.namespace, target.name)
         if stored is None:
             raise not_found(resource, target.name)
-        options = read_options(request)
-        left = self.delete_object(resource, stored, options, request)
-        if left is not None:
-            return Response(200, (form_of(resource).encode(left),))
+        last, gone = self.delete_object(resource, stored, read_options(request), request)
+        if not gone or self._services.strategy(resource).returns_deleted:
+            return Response(200, (form_of(resource).encode(last),))
         details = {"name": stored.name, "kind": resource.plural, "uid": stored.uid}
         if resource.group:
             details["group"] = resource.group
@@ -75,32 +78,46 @@ class Deleting:
 
     def delete_object(
         self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request
-    ) -> Stored | None:
-        """Delete an object; return it if it goes on for a while, None if it is gone."""
+    ) -> tuple[Stored, bool]:
+        """Delete an object; return it as it is now or was last, and whether it is gone."""
         services = self._services
         strategy = services.strategy(resource)
-        _check_preconditions(resource, stored, options.preconditions)
+        check_preconditions(resource, stored, options.preconditions)
         strategy.check_delete(stored, services.context(resource, request.user))
+        dry_run = is_dry_run(request) or bool(options.dry_run)
         document = stored.document()
         meta = document["metadata"]
-        grace = strategy.grace_seconds(document, options.grace_period_seconds)
-        going = meta.get("deletionTimestamp")
-        if going:
-            grace = min(grace, meta.get("deletionGracePeriodSeconds", 0))
-        dry_run = is_dry_run(request) or bool(options.dry_run)
-        if not grace and not meta.get("finalizers"):
-            if not dry_run:
-                services.store.remove(resource.store, stored)
-            return None
-        if going and grace == meta.get("deletionGracePeriodSeconds", 0):
-            return stored
-        meta["deletionTimestamp"] = timestamp(services.clock() + timedelta(seconds=grace))
-        meta["deletionGracePeriodSeconds"] = grace
-        if strategy.has_generation and not going and "generation" in meta:
-            meta["generation"] += 1
+        changed = _set_grace(document, strategy, options.grace_period_seconds, services.clock())
+        waits = meta["deletionGracePeriodSeconds"] or meta.get("finalizers") or strategy.is_held(document)
         if dry_run:
-            return stored
-        return services.store.put(resource.store, document, strategy.fields(document))
+            return msgspec.structs.replace(stored, body=msgspec.json.encode(document)), not waits
+        if changed and (waits or strategy.marks_deletion):
+            stored = services.store.put(resource.store, document, strategy.fields(document))
+        return (stored, False) if waits else (services.store.remove(resource.store, stored), True)
+
+
+def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: datetime) -> bool:
+    """Write into an object how long it goes on; return whether that is news. Later deletions can only shorten it."""
+    meta = document["metadata"]
+    left = meta.get("deletionGracePeriodSeconds") or 0
+    if not meta.get("deletionTimestamp"):
+        grace = strategy.grace_seconds(document, wanted)
+        meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=min(grace, LONGEST_GRACE)))
+        meta["deletionGracePeriodSeconds"] = grace
+        strategy.begin_delete(document)
+        if strategy.has_generation and "generation" in meta:
+            meta["generation"] += 1
+        return True
+    if not left or wanted is None or wanted >= left:
+        meta["deletionGracePeriodSeconds"] = left
+        return False
+    end = moment(meta["deletionTimestamp"]) + timedelta(seconds=min(wanted, LONGEST_GRACE) - min(left, LONGEST_GRACE))
+    if end < now:
+        # the shorter period is over already; whoever waits for it is still told, unless nobody shall wait
+        end, wanted = now, min(wanted, 1)
+    meta["deletionTimestamp"] = timestamp(end)
+    meta["deletionGracePeriodSeconds"] = wanted
+    return True
 
 
 def read_options(request: Request) -> DeleteOptions:
@@ -125,15 +142,20 @@ def read_options(request: Request) -> DeleteOptions:
     return options
 
 
-def _check_preconditions(resource: Resource, stored: Stored, wanted: Preconditions | None) -> None:
+def check_preconditions(resource: Resource, stored: Stored, wanted: Preconditions | None) -> None:
+    """Raise ApiError unless an object is the one that is meant."""
     if wanted is None:
         return
+    kind = msgspec.structs.replace(resource, plural=resource.kind)
     if wanted.uid is not None and wanted.uid != stored.uid:
-        why = f"Precondition failed: UID in precondition: {wanted.uid}, UID in object meta: {stored.uid}"
-        raise conflict(resource, stored.name, why)
+        why = (
+            f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({stored.uid}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise conflict(kind, stored.name, why)
     if wanted.resource_version is not None and wanted.resource_version != str(stored.version):
         why = (
-            f"Precondition failed: ResourceVersion in precondition: {wanted.resource_version}, "
-            f"ResourceVersion in object meta: {stored.version}"
+            f"the ResourceVersion in the precondition ({wanted.resource_version}) does not match the ResourceVersion "
+            f"in record ({stored.version}). The object might have been modified"
         )
-        raise conflict(resource, stored.name, why)
+        raise conflict(kind, stored.name, why)

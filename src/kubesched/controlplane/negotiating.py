@@ -15,8 +15,7 @@ _GOOD_ENOUGH = ("application/json", "application/*", "*/*")
 
 def check_media_types(request: Request) -> None:
     """Raise ApiError unless the body is JSON and JSON is acceptable."""
-    accept = request.headers.get("accept", "")
-    if accept and not any(_kind(entry) in _GOOD_ENOUGH for entry in accept.split(",")):
+    if not accepts(request, *_GOOD_ENOUGH):
         raise not_acceptable(OFFERED)
     if request.body and request.method in ("POST", "PUT"):
         kind = _kind(request.headers.get("content-type", "") or "application/json")
@@ -24,6 +23,12 @@ def check_media_types(request: Request) -> None:
             raise unsupported_media_type(OFFERED)
     if request.method == "PATCH" and _kind(request.headers.get("content-type", "")) not in PATCHES:
         raise unsupported_media_type(PATCHES)
+
+
+def accepts(request: Request, *forms: str) -> bool:
+    """Return whether a client takes one of these media types; one that does not say takes any."""
+    accept = request.headers.get("accept", "")
+    return not accept or any(_kind(entry) in forms for entry in accept.split(","))
 
 
 def _kind(entry: str) -> str:

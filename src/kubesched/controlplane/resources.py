@@ -67,7 +67,14 @@ def _core() -> tuple[Resource, ...]:
         core("pods", "Pod", "po", categories=("all",), subresources=pod_subresources),
         core("bindings", "Binding", verbs=("create",)),
         core("nodes", "Node", "no", namespaced=False, subresources=_STATUS),
-        core("namespaces", "Namespace", "ns", namespaced=False, subresources={**_STATUS, "finalize": ("update",)}),
+        core(
+            "namespaces",
+            "Namespace",
+            "ns",
+            namespaced=False,
+            verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
+            subresources={**_STATUS, "finalize": ("update",)},
+        ),
         core("services", "Service", "svc", categories=("all",), subresources=_STATUS),
         core("endpoints", "Endpoints", "ep"),
         core(

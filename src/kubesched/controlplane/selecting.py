@@ -10,6 +10,7 @@ from collections.abc import Callable
 from kubesched.api.label_syntax import parse_selector
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.controlplane.requests import Request, Target
+from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.statuses import bad_request
 from kubesched.controlplane.store import Stored
 from kubesched.controlplane.strategy import Strategy
@@ -19,7 +20,7 @@ Matches = Callable[[Stored], bool]
 
 def matcher(request: Request, target: Target, strategy: Strategy) -> Matches | None:
     """Return the test that a request's selectors, namespace and name amount to; None if everything passes."""
-    tests = [*_labels(request), *_fields(request, strategy), *_place(target)]
+    tests = [*_labels(request), *_fields(request, target.resource, strategy), *_place(target)]
     if not tests:
         return None
     if len(tests) == 1:
@@ -47,23 +48,39 @@ def _labels(request: Request) -> list[Matches]:
     return [] if selector.empty else [lambda stored: selector.matches(stored.labels)]
 
 
-def _fields(request: Request, strategy: Strategy) -> list[Matches]:
+def _fields(request: Request, resource: Resource, strategy: Strategy) -> list[Matches]:
     text = request.option("fieldSelector")
-    return [_field_test(term, strategy) for term in text.split(",") if term] if text else []
+    return [_field_test(term, resource, strategy) for term in text.split(",") if term] if text else []
 
 
-def _field_test(term: str, strategy: Strategy) -> Matches:
+def required_name(request: Request) -> str:
+    """Return the name that everything a request selects has by its field selector, or an empty text."""
+    for term in request.option("fieldSelector").split(","):
+        field, operator, value = _parts(term)
+        if field == "metadata.name" and operator in ("=", "=="):
+            return value
+    return ""
+
+
+def _parts(term: str) -> tuple[str, str, str]:
+    """Return field, operator and value of a term; without an operator it is all field."""
     for operator in ("!=", "==", "="):
         field, found, value = term.partition(operator)
         if found:
-            break
-    else:
+            return field, operator, value
+    return term, "", ""
+
+
+def _field_test(term: str, resource: Resource, strategy: Strategy) -> Matches:
+    field, operator, value = _parts(term)
+    if not operator:
         raise bad_request(f"invalid selector: '{term}'; can't understand '{term}'")
     equal = operator != "!="
     if field == "metadata.name":
         return lambda stored: (stored.name == value) is equal
     if field == "metadata.namespace":
         return lambda stored: (stored.namespace == value) is equal
-    if field not in strategy.selectable():
+    kept = strategy.kept_field(field, resource)
+    if kept not in strategy.selectable():
         raise bad_request(f"field label not supported: {field}")
-    return lambda stored: (stored.fields.get(field, "") == value) is equal
+    return lambda stored: (stored.fields.get(kept, "") == value) is equal

@@ -17,17 +17,19 @@ from random import Random
 from kubesched.controlplane.access import Access, AlwaysAllow
 from kubesched.controlplane.deleting import Deleting
 from kubesched.controlplane.discovery import Discovery
+from kubesched.controlplane.handlers import HANDLERS
 from kubesched.controlplane.kinds import STRATEGIES
 from kubesched.controlplane.negotiating import check_media_types
+from kubesched.controlplane.openapi import OpenApi
 from kubesched.controlplane.reading import Reading
 from kubesched.controlplane.requests import Request, Response, Target, refusal, target_of
 from kubesched.controlplane.resources import Catalog
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.services import Services
-from kubesched.controlplane.statuses import ApiError, internal_error, no_such_path, too_large
+from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
 from kubesched.controlplane.store import HISTORY, Store
 from kubesched.controlplane.strategy import Strategies
-from kubesched.controlplane.subresources import HANDLERS, Handler, Verbs
+from kubesched.controlplane.subresources import Handler, Verbs
 from kubesched.controlplane.watching import Watch, Watching
 from kubesched.controlplane.writing import Writing
 
@@ -54,6 +56,7 @@ class ApiServer:
         self._note = note
         self._handlers = handlers
         self._discovery = Discovery(self.services.catalog)
+        self._openapi = OpenApi(self.services.catalog)
         self.watching = Watching(self.services)
         reading = Reading(self.services)
         deleting = Deleting(self.services, reading)
@@ -65,6 +68,8 @@ class ApiServer:
             return self._answer(request)
         except ApiError as error:
             return refusal(error)
+        except RecursionError:
+            return refusal(bad_request("the request is nested too deeply"))
         except Exception as raised:
             self._note(f"{request.method} {request.path}: {type(raised).__name__}: {raised}")
             return refusal(internal_error(f"{type(raised).__name__}: {raised}"))
@@ -77,14 +82,18 @@ class ApiServer:
         target = target_of(request, self.services.catalog)
         self.access.check(request, target)
         # 3. In which form?
+        if request.path.startswith("/openapi/"):
+            return self._found(self._openapi.answer(request))
         check_media_types(request)
         # 4. Do it.
         if target is None:
-            found = self._discovery.answer(request)
-            if found is None:
-                raise no_such_path()
-            return found
+            return self._found(self._discovery.answer(request))
         return self._do(target, request)
+
+    def _found(self, found: Response | None) -> Response:
+        if found is None:
+            raise no_such_path()
+        return found
 
     def _do(self, target: Target, request: Request) -> Response | Watch:
         handler = self._handlers.get((target.resource.store, target.subresource))

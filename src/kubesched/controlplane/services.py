@@ -51,3 +51,8 @@ class Services(msgspec.Struct):
 def timestamp(moment: datetime) -> str:
     """Return a time as objects carry it."""
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def moment(text: str) -> datetime:
+    """Return the time that an object carries."""
+    return datetime.fromisoformat(text)

@@ -119,6 +119,16 @@ def conflict(resource: Resource, name: str, why: str) -> ApiError:
     return ApiError(409, "Conflict", message, _details(resource, name))
 
 
+def failed_precondition(resource: Resource, key: str, what: str, wanted: str, found: str) -> ApiError:
+    """Return the refusal of a change to another object, or to another state of it, than was meant."""
+    place = f"/registry/{resource.plural}/{key.lstrip('/')}"
+    why = (
+        f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, AdditionalErrorMsg: "
+        f"Precondition failed: {what} in precondition: {wanted}, {what} in object meta: {found}"
+    )
+    return conflict(resource, key.rpartition("/")[2], why)
+
+
 MODIFIED_MEANWHILE = "the object has been modified; please apply your changes to the latest version and try again"
 
 

@@ -44,6 +44,10 @@ class Strategy:
     has_status = True
     # spec changes count generations
     has_generation = True
+    # an object that goes at once is marked as going first, for those who watch
+    marks_deletion = False
+    # whoever deletes is answered with the object, not with a Status
+    returns_deleted = False
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return what is wrong with a name."""
@@ -83,12 +87,23 @@ class Strategy:
         """Return the names of those fields."""
         return frozenset(self.fields({"metadata": {}}))
 
+    def kept_field(self, field: str, resource: Resource) -> str:
+        """Return the name among those fields that a selector's name stands for in a version."""
+        return field
+
     def grace_seconds(self, document: Document, wanted: int | None) -> int:
         """Return how long an object goes on after its deletion was asked for; 0 removes it at once."""
         return 0
 
     def check_delete(self, stored: Stored, context: Context) -> None:
         """Raise ApiError if an object may not be deleted."""
+
+    def begin_delete(self, document: Document) -> None:
+        """Change an object that goes on for a while as its deletion begins."""
+
+    def is_held(self, document: Document) -> bool:
+        """Return whether an object that is being deleted waits for more than its finalizers."""
+        return False
 
 
 Strategies = Mapping[str, Strategy]

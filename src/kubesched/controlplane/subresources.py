@@ -1,6 +1,6 @@
 """Paths with a meaning of their own: bindings, evictions, reviews.
 
-From a target to the function that answers it, by (store, subresource).
+From a target to the function that answers it; `handlers` knows which.
 """
 
 from collections.abc import Callable
@@ -26,5 +26,3 @@ class Verbs(msgspec.Struct):
 
 
 Handler = Callable[[Verbs, Target, Request], Response]
-
-HANDLERS: dict[tuple[str, str], Handler] = {}

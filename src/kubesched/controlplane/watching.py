@@ -40,6 +40,8 @@ class Watch:
         # told when there is something to take
         self.wake: Callable[[], None] = lambda: None
         self.unsubscribe: Callable[[], None] = lambda: None
+        # where lines go instead, if somebody stands between (faults); from there they come back by `put`
+        self.gate: Callable[[str, bytes], None] | None = None
         self._form = form
         self._matches = matches
         # lines in pieces, so that a body is shared by all who are sent it
@@ -48,10 +50,13 @@ class Watch:
     def __len__(self) -> int:
         return len(self._pieces) // 3
 
-    def take(self) -> bytes:
-        """Return the lines that are ready."""
-        lines = b"".join(self._pieces)
-        self._pieces.clear()
+    def take(self, most: int = 0) -> bytes:
+        """Return the lines that are ready, the first so many of them if a number is given."""
+        pieces = self._pieces
+        if most and len(pieces) > 3 * most:
+            return b"".join([pieces.popleft() for _ in range(3 * most)])
+        lines = b"".join(pieces)
+        pieces.clear()
         return lines
 
     def end(self) -> None:
@@ -112,6 +117,13 @@ class Watch:
         return msgspec.json.encode(self._form.convert(document) if self._form.convert else document)
 
     def _send(self, kind: str, body: bytes) -> None:
+        if self.gate is None:
+            self.put(kind, body)
+        else:
+            self.gate(kind, body)
+
+    def put(self, kind: str, body: bytes) -> None:
+        """Let a line wait to be taken; one too many ends the watch."""
         if len(self) >= MOST_BEHIND:
             self._pieces.clear()
             self.end()

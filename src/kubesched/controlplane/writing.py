@@ -6,16 +6,16 @@ store. A write that changes nothing leaves the version alone; a dry run stops be
 
 # upstream: apiserver/pkg/registry/generic/registry/store.go, pkg/registry/rest/{create,update,meta}.go (v1.36)
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
-from kubesched.api.field_errors import required
+from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.forms import form_of
 from kubesched.controlplane.metadata import fill_in, kept_metadata, metadata_problems
-from kubesched.controlplane.patching import patched
+from kubesched.controlplane.patching import patched_with_warnings
 from kubesched.controlplane.requests import Request, Response, Target
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.services import Services
@@ -32,6 +32,7 @@ from kubesched.controlplane.store import Document, Stored
 from kubesched.controlplane.strategy import Context, Strategy
 
 MOST_NAMES_TRIED = 8
+LONGEST_WARNINGS = 4096
 _VALIDATIONS = ("Ignore", "Warn", "Strict")
 
 
@@ -45,7 +46,7 @@ class Writing:
 
     def create(self, target: Target, request: Request) -> Response:
         """Store a new object."""
-        document, warnings = self._read(target.resource, request)
+        document, warnings = self.read(target.resource, request)
         stored = self.create_document(target, document, request, dry_run=is_dry_run(request))
         return self._answer(target.resource, stored, warnings, 201)
 
@@ -76,16 +77,16 @@ class Writing:
 
     # -- update
 
-    def update(self, target: Target, request: Request) -> Response:
-        """Replace an object, or its status."""
+    def update(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
+        """Replace an object, or its status, by the kind's rules or others."""
         resource = target.resource
-        document, warnings = self._read(resource, request)
+        document, warnings = self.read(resource, request)
         self._check_namespace(target, document)
         name = document["metadata"].get("name", "")
         if name != target.name:
             text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
             raise bad_request(text if name else "name must be provided")
-        strategy = self._services.strategy(resource)
+        strategy = strategy or self._services.strategy(resource)
         old = self._services.store.get(resource.store, target.namespace, target.name)
         dry_run = is_dry_run(request)
         if old is None:
@@ -99,10 +100,10 @@ class Writing:
                 resource, self.create_document(target, document, request, dry_run=dry_run), warnings, 201
             )
         if not strategy.unconditional_update and not document["metadata"].get("resourceVersion"):
-            problem = required("metadata.resourceVersion", "must be specified for an update")
+            problem = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(resource, target.name, [problem])
         _check_uid(resource, document["metadata"], old)
-        stored = self.replace(target, to_storage(resource, document), old, request, dry_run=dry_run)
+        stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
         return self._answer(resource, stored, warnings)
 
     def patch(self, target: Target, request: Request) -> Response:
@@ -112,11 +113,14 @@ class Writing:
         if old is None:
             raise not_found(resource, target.name)
         current = from_storage(resource, old.document())
-        document = patched(self._services.schemas, resource, current, request)
-        document, warnings = self._services.schemas.check(resource, document, _validation(request))
-        meta = document.get("metadata")
-        if not isinstance(meta, dict) or meta.get("name") != target.name:
-            raise bad_request(f"the name of the object does not match the name on the URL ({target.name})")
+        document, warnings = patched_with_warnings(
+            self._services.schemas, resource, current, request, _validation(request)
+        )
+        name = document["metadata"].get("name")
+        if name != target.name:
+            text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+            nameless = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
+            raise bad_request(text if name else nameless)
         stored = self.replace(target, to_storage(resource, document), old, request, dry_run=is_dry_run(request))
         return self._answer(resource, stored, warnings)
 
@@ -133,11 +137,18 @@ class Writing:
         return self._put(resource, document, self._services.strategy(resource), old, dry_run=dry_run)
 
     def replace(
-        self, target: Target, new: Document, old_stored: Stored, request: Request, *, dry_run: bool = False
+        self,
+        target: Target,
+        new: Document,
+        old_stored: Stored,
+        request: Request,
+        strategy: Strategy | None = None,
+        *,
+        dry_run: bool = False,
     ) -> Stored:
-        """Store a changed object; return it as stored."""
+        """Store a changed object, by the kind's rules or others; return it as stored."""
         resource, services = target.resource, self._services
-        context, strategy = services.context(resource, request.user), services.strategy(resource)
+        context, strategy = services.context(resource, request.user), strategy or services.strategy(resource)
         old = old_stored.document()
         # 1. Has it changed meanwhile?
         version = new["metadata"].get("resourceVersion")
@@ -175,7 +186,7 @@ class Writing:
 
     # -- what they share
 
-    def _read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
+    def read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
         """Return the document in a request's body, its shape checked, and warnings."""
         document, warnings = self._services.schemas.decode(resource, request.body, _validation(request))
         kind, version = document.get("kind"), document.get("apiVersion")
@@ -196,22 +207,9 @@ class Writing:
         if not target.resource.namespaced:
             meta.pop("namespace", None)
             return
-        if meta.setdefault("namespace", target.namespace) != target.namespace:
-            if meta["namespace"]:
-                raise bad_request(
-                    "the namespace of the provided object does not match the namespace sent on the request"
-                )
-            meta["namespace"] = target.namespace
-        if target.verb != "create" or target.subresource:
-            return
-        namespaces = self._services.catalog.find("", "v1", "namespaces")
-        assert namespaces is not None
-        namespace = self._services.store.get(namespaces.store, "", target.namespace)
-        if namespace is None:
-            raise not_found(namespaces, target.namespace)
-        if namespace.fields.get("status.phase") == "Terminating":
-            why = f"unable to create new content in namespace {target.namespace} because it is being terminated"
-            raise forbidden(target.resource, meta.get("name", ""), why)
+        check_namespace(meta, target.namespace)
+        if target.verb == "create" and not target.subresource:
+            check_namespace_is_open(self._services, target.resource, target.namespace, meta.get("name", ""))
 
     def _put(
         self, resource: Resource, document: Document, strategy: Strategy, old: Stored | None = None, *, dry_run: bool
@@ -230,10 +228,46 @@ class Writing:
         return self._services.store.put(resource.store, document, fields)
 
     def _answer(self, resource: Resource, stored: Stored, warnings: list[str], code: int = 200) -> Response:
-        response = Response(code, (form_of(resource).encode(stored),))
-        if warnings:
-            response.headers = {"Warning": ", ".join(f'299 - "{text}"' for text in warnings)}
-        return response
+        return with_warnings(Response(code, (form_of(resource).encode(stored),)), warnings)
+
+
+def check_namespace(meta: dict[str, Any], namespace: str) -> None:
+    """Give an object the namespace of the path it is sent to; raises ApiError if it names another."""
+    if (meta.get("namespace") or namespace) != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    meta["namespace"] = namespace
+
+
+def check_namespace_is_open(services: Services, resource: Resource, namespace: str, name: str) -> None:
+    """Raise ApiError unless a namespace takes new objects."""
+    namespaces = services.catalog.find("", "v1", "namespaces")
+    assert namespaces is not None
+    found = services.store.get(namespaces.store, "", namespace)
+    if found is None:
+        raise not_found(namespaces, namespace)
+    if found.fields.get("status.phase") == "Terminating":
+        why = f"unable to create new content in namespace {namespace} because it is being terminated"
+        refusal = forbidden(resource, name, why)
+        message = f"namespace {namespace} is being terminated"
+        cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
+        refusal.details["causes"] = [cause]
+        raise refusal
+
+
+def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
+    """Return an answer with warnings for whoever reads it, as a header can carry them: quoted, and not without end."""
+    # upstream: apiserver/pkg/endpoints/filters/warning.go, apimachinery/pkg/util/net/http.go (v1.36)
+    found, size = [], 0
+    for text in dict.fromkeys(warnings):
+        size += len(text)
+        if size > LONGEST_WARNINGS:
+            break
+        if all(character.isprintable() for character in text):
+            escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+            found.append(f'299 - "{escaped}"')
+    if found:
+        response.headers = {"Warning": ", ".join(found)}
+    return response
 
 
 def _check_uid(resource: Resource, meta: dict[str, Any], old: Stored) -> None:
@@ -246,7 +280,7 @@ def _check_uid(resource: Resource, meta: dict[str, Any], old: Stored) -> None:
 def _is_finished(document: Document, strategy: Strategy) -> bool:
     """Return whether an object that is being deleted has nothing left to wait for."""
     meta = document["metadata"]
-    if not meta.get("deletionTimestamp") or meta.get("finalizers"):
+    if not meta.get("deletionTimestamp") or meta.get("finalizers") or strategy.is_held(document):
         return False
     return not meta.get("deletionGracePeriodSeconds")
 

@@ -7,7 +7,7 @@ not at all.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from random import Random
 
 import msgspec
@@ -29,6 +29,7 @@ from kubesched.framework.effects import (
     Read,
     Write,
 )
+from kubesched.framework.observer import Observer, Observers
 from kubesched.framework.registry import Registry
 from kubesched.loop.comparing import compare
 from kubesched.loop.scheduler import Carrier, LoopOptions, Scheduler, build_scheduler
@@ -269,15 +270,19 @@ def live(
     gates: FeatureGates | None = None,
     registry: Registry | None = None,
     carrier: Callable[[World], Carrier] | None = None,
+    observers: Collection[Observer] = (),
 ) -> World:
     """Play a story in a new world with a living scheduler, in virtual time; hold what must hold in the end.
 
     After every step (a report delivered, an effect carried out) the queue is validated. `registry` brings plugins of
-    the story's own, `carrier` makes what answers for the extenders.
+    the story's own, `carrier` makes what answers for the extenders, `observers` are told what happens, all plugins
+    timed.
     """
 
     async def play() -> World:
         world = World(seed)
+        clock = asyncio.get_running_loop().time
+        watchers = Observers(observers, clock=clock, note=world.notes.append, sampled=lambda: True)
         scheduler = world.scheduler = build_scheduler(
             world,
             config,
@@ -286,6 +291,7 @@ def live(
             options=LoopOptions(seed=seed),
             carrier=carrier(world) if carrier else None,
             note=world.notes.append,
+            observers=watchers if observers else None,
         )
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:

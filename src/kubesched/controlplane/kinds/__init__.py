@@ -1,5 +1,57 @@
 """The rules of each kind, by the name of its store."""
 
+from kubesched.controlplane.kinds import (
+    configuration,
+    devices,
+    events,
+    groups,
+    leases,
+    namespaces,
+    nodes,
+    pods,
+    policies,
+    rbac,
+    replicas,
+    resource_claims,
+    services,
+    storage,
+    volume_claims,
+    volumes,
+)
 from kubesched.controlplane.strategy import Strategy
 
-STRATEGIES: dict[str, Strategy] = {}
+_OTHERS: dict[str, Strategy] = {
+    "pods": pods.Pods(),
+    "nodes": nodes.Nodes(),
+    "namespaces": namespaces.Namespaces(),
+    "services": services.Services(),
+    "endpoints": services.Endpoints(),
+    "configmaps": configuration.ConfigMaps(),
+    "secrets": configuration.Secrets(),
+    "serviceaccounts": configuration.ServiceAccounts(),
+    "events": events.Events(),
+    "replicationcontrollers": replicas.ReplicationControllers(),
+    "replicasets.apps": replicas.ReplicaSets(),
+    "statefulsets.apps": replicas.StatefulSets(),
+    "poddisruptionbudgets.policy": policies.PodDisruptionBudgets(),
+    "priorityclasses.scheduling.k8s.io": policies.PriorityClasses(),
+    "podgroups.scheduling.k8s.io": groups.PodGroups(),
+    "workloads.scheduling.k8s.io": groups.Workloads(),
+    "leases.coordination.k8s.io": leases.Leases(),
+    "leasecandidates.coordination.k8s.io": leases.LeaseCandidates(),
+    "persistentvolumes": volumes.PersistentVolumes(),
+    "persistentvolumeclaims": volume_claims.PersistentVolumeClaims(),
+    "storageclasses.storage.k8s.io": storage.StorageClasses(),
+    "volumeattributesclasses.storage.k8s.io": storage.VolumeAttributesClasses(),
+    "csidrivers.storage.k8s.io": storage.CSIDrivers(),
+    "csinodes.storage.k8s.io": storage.CSINodes(),
+    "csistoragecapacities.storage.k8s.io": storage.CSIStorageCapacities(),
+    "volumeattachments.storage.k8s.io": storage.VolumeAttachments(),
+    "deviceclasses.resource.k8s.io": devices.DeviceClasses(),
+    "resourceslices.resource.k8s.io": devices.ResourceSlices(),
+    "devicetaintrules.resource.k8s.io": devices.DeviceTaintRules(),
+    "resourceclaims.resource.k8s.io": resource_claims.ResourceClaims(),
+    "resourceclaimtemplates.resource.k8s.io": resource_claims.ResourceClaimTemplates(),
+}
+
+STRATEGIES: dict[str, Strategy] = {**_OTHERS, **rbac.STRATEGIES}

@@ -1,0 +1,183 @@
+"""Credentials from a program: what kubeconfig calls an exec plugin.
+
+From a command to a token, a client certificate or both, kept until they expire or are rejected. The program learns what
+it is asked in the variable KUBERNETES_EXEC_INFO and answers with an ExecCredential on its standard output.
+"""
+
+# upstream: client-go/plugin/pkg/client/auth/exec/exec.go (v1.36)
+
+import os
+import ssl
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from kubesched.api.meta import Timestamp
+from kubesched.client.credentials import CredentialsError, Proof, bearer
+from kubesched.client.tls import TlsError, load_identity
+from kubesched.config.document import DocumentError, parse
+
+API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
+INFO = "KUBERNETES_EXEC_INFO"
+# differs: the reference waits for ever
+LONGEST_RUN_SECONDS = 60.0
+
+
+class ExecVariable(msgspec.Struct, frozen=True):
+    """A variable for the environment of a program."""
+
+    name: str = ""
+    value: str = ""
+
+
+class ExecConfig(msgspec.Struct, frozen=True, rename="camel"):
+    """users[].user.exec of a kubeconfig."""
+
+    command: str = ""
+    args: tuple[str, ...] = ()
+    env: tuple[ExecVariable, ...] = ()
+    api_version: str = ""
+    install_hint: str = ""
+    provide_cluster_info: bool = False
+    interactive_mode: str = ""
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    token: str = ""
+    client_certificate_data: str = ""
+    client_key_data: str = ""
+    expiration_timestamp: Timestamp | None = None
+
+
+class _Answer(msgspec.Struct, rename="camel"):
+    api_version: str = ""
+    kind: str = ""
+    status: _Status | None = None
+
+
+class ExecPlugin:
+    """Runs a program for credentials; `cluster` is what it is told of the cluster, if it asks for that."""
+
+    def __init__(
+        self,
+        config: ExecConfig,
+        where: str,
+        cluster: Mapping[str, Any],
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._config = config
+        self._where = where
+        self._cluster = cluster
+        self._now = now
+        self._proof: Proof | None = None
+        self._expires: datetime | None = None
+
+    def due(self) -> bool:
+        """Return whether there is nothing valid."""
+        return self._proof is None or (self._expires is not None and self._now() > self._expires)
+
+    def read(self, *, rejected: bool) -> Proof:
+        """Return what the program gave, run again if that has expired or was rejected."""
+        if self._proof is not None and not rejected and not self.due():
+            return self._proof
+        answer = self._understood(self._run())
+        self._expires = answer.expiration_timestamp
+        self._proof = Proof(
+            authorization=bearer(answer.token, self._where) if answer.token else "",
+            certificate=answer.client_certificate_data.encode(),
+            key=answer.client_key_data.encode(),
+        )
+        return self._proof
+
+    def _run(self) -> bytes:
+        """Return what the program writes."""
+        config = self._config
+        interactive = self._interactive()
+        environment = os.environ | {variable.name: variable.value for variable in config.env}
+        try:
+            outcome = subprocess.run(
+                (config.command, *config.args),
+                env=environment | {INFO: self._information(interactive)},
+                stdin=None if interactive else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                timeout=None if interactive else LONGEST_RUN_SECONDS,
+                check=False,
+            )
+        except FileNotFoundError:
+            hint = _one_line(config.install_hint)
+            raise self._error(f"executable {config.command} not found{f'; {hint}' if hint else ''}") from None
+        except subprocess.TimeoutExpired:
+            raise self._error(f"{config.command} did not end within {LONGEST_RUN_SECONDS:g} s") from None
+        except (OSError, ValueError) as error:
+            problem = getattr(error, "strerror", None) or "its arguments or variables cannot be passed on"
+            raise self._error(f"{config.command} cannot be run: {problem}") from None
+        if outcome.returncode != 0:
+            raise self._error(f"executable {config.command} failed with exit code {outcome.returncode}")
+        return outcome.stdout
+
+    def _interactive(self) -> bool:
+        """Return whether the program may ask a person."""
+        mode = self._config.interactive_mode
+        terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+        if mode == "Always" and not terminal:
+            raise self._error("interactiveMode is Always, but standard input is not a terminal; log in with it first")
+        return mode != "Never" and terminal
+
+    def _information(self, interactive: bool) -> str:
+        spec: dict[str, Any] = {"interactive": interactive}
+        if self._config.provide_cluster_info:
+            spec["cluster"] = self._cluster
+        document = {"kind": "ExecCredential", "apiVersion": self._config.api_version, "spec": spec}
+        return msgspec.json.encode(document).decode()
+
+    def _understood(self, output: bytes) -> _Status:
+        """Return what the program's answer says, if it makes sense; nothing of the answer is in any error."""
+        command, version = self._config.command, self._config.api_version
+        try:
+            answer = msgspec.convert(without_nulls(parse(output.decode())), _Answer)
+        except (DocumentError, msgspec.ValidationError, UnicodeDecodeError):
+            raise self._error(f"{command} did not write an ExecCredential ({version}) to its standard output") from None
+        if answer.api_version != version or answer.kind != "ExecCredential":
+            raise self._error(f"{command} is configured to use {version}, but answered in another version or kind")
+        status = answer.status
+        if status is None:
+            raise self._error(f"the answer of {command} has no status")
+        if not (status.token or status.client_certificate_data or status.client_key_data):
+            raise self._error(f"the answer of {command} has neither a token nor a certificate with its key")
+        if bool(status.client_certificate_data) != bool(status.client_key_data):
+            raise self._error(f"the answer of {command} has only a certificate or only a key, not both")
+        if status.client_certificate_data:
+            self._check(status)
+        return status
+
+    def _check(self, status: _Status) -> None:
+        """Raise an error if the certificate cannot be used."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        try:
+            load_identity(context, status.client_certificate_data.encode(), status.client_key_data.encode())
+        except TlsError as error:
+            field = "clientKeyData" if error.part == "key" else "clientCertificateData"
+            raise self._error(f"{field} in the answer of {self._config.command} {error}") from None
+
+    def _error(self, sentence: str) -> CredentialsError:
+        return CredentialsError(f"{self._where}: {sentence}")
+
+
+def without_nulls(document: Any) -> Any:
+    """Return a document without nulls, since Go reads them as nothing."""
+    if isinstance(document, dict):
+        return {key: without_nulls(value) for key, value in document.items() if value is not None}
+    if isinstance(document, list):
+        return [without_nulls(value) for value in document if value is not None]
+    return document
+
+
+def _one_line(text: str) -> str:
+    """Return a text for one line of a terminal, without what would confuse it."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())

@@ -1,0 +1,147 @@
+"""Which kinds a scheduler needs to know, and the reflectors that keep it informed.
+
+From the enabled plugins to list-and-watch streams of just those kinds: one that the scheduler's role does not grant
+would never be complete, and nobody would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are
+followed, too, as objects with their spec and status.
+"""
+
+# upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from random import Random
+
+import msgspec
+
+from kubesched.api.kinds import KINDS
+from kubesched.api.meta import ApiObject
+from kubesched.api.paths import path_of
+from kubesched.client.reflecting import Reflector, Told
+from kubesched.client.rest import Query, RestClient
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.framework.profile import Profile
+
+ALWAYS = ("Node", "Pod")
+# finished pods take no room
+UNFINISHED = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+_OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGroup"}
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """A kind to follow: where it is, what it is read as, and which of its objects count."""
+
+    name: str
+    path: str
+    kind: type[ApiObject]
+    query: Query = {}
+
+
+class DynamicObject(ApiObject, frozen=True):
+    """An object of a kind that this package does not know."""
+
+    spec: object = None
+    status: object = None
+
+
+def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Followed]:
+    """Return the kinds that the plugins of all profiles look up or want to hear of."""
+    plugins = [plugin for profile in profiles.values() for plugin in profile.plugins.values()]
+    names = dict.fromkeys(ALWAYS)
+    for plugin in plugins:
+        names |= dict.fromkeys(plugin.looks_up)
+        names |= dict.fromkeys(each.event.resource.rpartition("/")[2] for each in plugin.events_to_register())
+    names |= {kind: None for gate, kind in _OF_GATES.items() if gates.enabled(gate)}
+    return [found for name in names if (found := _followed(name)) is not None]
+
+
+def _followed(name: str) -> Followed | None:
+    """Return what a resource of a registration stands for; None for those that are no kinds of their own."""
+    if name in KINDS:
+        return Followed(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {})
+    plural, _, rest = name.partition(".")
+    version, _, group = rest.partition(".")
+    if not (plural and version and group):
+        return None
+    return Followed(name, f"/apis/{group}/{version}/{plural}", _dynamic_kind(name))
+
+
+def _dynamic_kind(name: str) -> type[ApiObject]:
+    kind = msgspec.defstruct(name, (), bases=(DynamicObject,), frozen=True, kw_only=True, gc=False)
+    assert issubclass(kind, ApiObject)
+    return kind
+
+
+class Informers:
+    """The reflectors of one scheduler."""
+
+    def __init__(
+        self,
+        rest: RestClient,
+        kinds: Iterable[Followed],
+        told: Told,
+        note: Callable[[str], None],
+        random: Random | None = None,
+    ) -> None:
+        self.reflectors = {
+            each.name: Reflector(rest, each.path, each.kind, told, query=each.query, note=note, random=random)
+            for each in kinds
+        }
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Begin to list and watch."""
+        self._tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors.values()]
+
+    async def stop(self) -> None:
+        """End all watches."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def synced(self) -> bool:
+        """Return whether everything has been listed once."""
+        return all(reflector.synced.is_set() for reflector in self.reflectors.values())
+
+    async def until_synced(self) -> None:
+        """Return when everything has been listed once."""
+        for reflector in self.reflectors.values():
+            await reflector.synced.wait()
+
+    def objects(self) -> list[ApiObject]:
+        """Return everything that is known."""
+        return [obj for reflector in self.reflectors.values() for obj in reflector.objects.values()]
+
+
+class CatchingUp:
+    """Sees to it that what is known is at least as new as a resource version."""
+
+    # differs: the reference's new leader schedules on a cache that may miss the last bindings of the old one
+
+    def __init__(self, reflectors: Iterable[Reflector[ApiObject]], patience_seconds: float = 2.0) -> None:
+        self._reflectors = list(reflectors)
+        self._patience_seconds = patience_seconds
+
+    async def reach(self, version: int) -> None:
+        """Return when all reflectors have reached a version, listing anew those that have not in a while."""
+        await asyncio.gather(*(self._reach(reflector, version) for reflector in self._reflectors))
+
+    async def _reach(self, reflector: Reflector[ApiObject], version: int) -> None:
+        reached = asyncio.Event()
+
+        def look(text: str) -> None:
+            if text.isdigit() and int(text) >= version:
+                reached.set()
+
+        before, reflector.reached = reflector.reached, look
+        try:
+            look(reflector.version)
+            while not reached.is_set():
+                try:
+                    async with asyncio.timeout(self._patience_seconds):
+                        await reached.wait()
+                except TimeoutError:
+                    # no event may have happened since: only a list can tell
+                    reflector.relist()
+        finally:
+            reflector.reached = before

@@ -1,0 +1,41 @@
+"""Decisions, and how a refusal is said.
+
+From what somebody wanted to do to the words that Kubernetes has for "no".
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/responsewriters/errors.go (v1.36)
+
+import msgspec
+
+from kubesched.api.go_text import quote
+from kubesched.controlplane.access.rules import Attributes
+from kubesched.controlplane.requests import User
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.statuses import ApiError, forbidden
+
+# what could be taken for HTML is not sent back as it came
+_HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """Yes or no, and why."""
+
+    allowed: bool
+    reason: str = ""
+
+
+ALLOWED = Decision(True)
+
+
+def refused(user: User, attributes: Attributes, reason: str) -> ApiError:
+    """Return the refusal of what a user may not do."""
+    name, verb = quote(user.name), attributes.verb
+    if attributes.path is not None:
+        why = f"User {name} cannot {verb} path {quote(attributes.path)}"
+    else:
+        what = f"resource {quote(attributes.combined)} in API group {quote(attributes.group)}"
+        where = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
+        why = f"User {name} cannot {verb} {what} {where}"
+    why = why.translate(_HARMLESS)
+    resource = Resource(attributes.group, "", attributes.resource, "")
+    return forbidden(resource, attributes.name, f"{why}: {reason}" if reason else why)

@@ -1,0 +1,72 @@
+"""Credentials: bearer tokens and the subjects of client certificates.
+
+From what a client sends to a user, or to nobody. Tokens are kept as digests and compared in constant time.
+"""
+
+# upstream: apiserver/pkg/authentication/request/{bearertoken,x509}, pkg/authentication/group (v1.36)
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from hmac import compare_digest
+
+import msgspec
+
+from kubesched.controlplane.requests import User
+
+# its members may do everything
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+UNAUTHENTICATED = "system:unauthenticated"
+DEFAULT_AUDIENCES = ("https://kubernetes.default.svc.cluster.local",)
+
+# as `ssl.SSLSocket.getpeercert()["subject"]` has it: names in sets of names
+CertificateSubject = Sequence[Sequence[tuple[str, str]]]
+
+
+class Tokens:
+    """Whose token is whose."""
+
+    def __init__(self, users: Mapping[str, User] | None = None) -> None:
+        self._users: list[tuple[bytes, User]] = []
+        for token, user in (users or {}).items():
+            self.add(token, user)
+
+    def add(self, token: str, user: User) -> None:
+        """Let a token stand for a user from now on."""
+        if not token or any(character.isspace() for character in token):
+            raise ValueError("a token must not be empty or contain white space")
+        digest = _digest(token)
+        self._users = [entry for entry in self._users if entry[0] != digest]
+        self._users.append((digest, _with_group(user, AUTHENTICATED)))
+
+    def find(self, token: str) -> User | None:
+        """Return whose token this is."""
+        digest = _digest(token)
+        found = None
+        # to the end, so that the time says nothing about which it was
+        for known, user in self._users:
+            if compare_digest(known, digest):
+                found = user
+        return found
+
+
+def bearer_token(headers: Mapping[str, str]) -> str:
+    """Return the token that was sent, or an empty text."""
+    scheme, _, rest = headers.get("authorization", "").strip().partition(" ")
+    return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
+
+
+def user_of_subject(subject: CertificateSubject) -> User | None:
+    """Return the user that a certificate, checked already, was issued for."""
+    names = [pair for together in subject for pair in together]
+    name = next((value for field, value in names if field == "commonName"), "")
+    groups = tuple(value for field, value in names if field == "organizationName")
+    return _with_group(User(name, groups), AUTHENTICATED) if name else None
+
+
+def _with_group(user: User, group: str) -> User:
+    return user if group in user.groups else msgspec.structs.replace(user, groups=(*user.groups, group))
+
+
+def _digest(token: str) -> bytes:
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,122 @@
+"""Access as clusters have it: tokens and certificates say who, roles and bindings say what.
+
+From requests to users and decisions. Members of `system:masters` may do everything; whoever sends no credentials is
+`system:anonymous`.
+"""
+
+# upstream: apiserver/pkg/endpoints/{filters/authorization.go,request/requestinfo.go}, handlers/update.go (v1.36)
+
+from collections.abc import Mapping, Sequence
+
+from kubesched.controlplane.access.decisions import ALLOWED, Decision, refused
+from kubesched.controlplane.access.identities import (
+    DEFAULT_AUDIENCES,
+    MASTERS,
+    CertificateSubject,
+    Tokens,
+    bearer_token,
+    user_of_subject,
+)
+from kubesched.controlplane.access.impersonation import impersonated, wanted_user
+from kubesched.controlplane.access.policy import STORES, Policy
+from kubesched.controlplane.access.rules import Attributes, Rule
+from kubesched.controlplane.requests import ANONYMOUS, Request, Target, User
+from kubesched.controlplane.selecting import required_name
+from kubesched.controlplane.services import Services
+from kubesched.controlplane.statuses import unauthorized
+from kubesched.controlplane.store import Change
+
+
+class RoleBasedAccess:
+    """Knows users by their credentials, and what they may do by the role objects of the store."""
+
+    def __init__(self, services: Services, tokens: Tokens, audiences: Sequence[str] = DEFAULT_AUDIENCES) -> None:
+        self.audiences = audiences
+        self.tokens = tokens
+        self._services = services
+        self._policy: Policy | None = None
+        for store in STORES:
+            services.store.watch(store, self._changed)
+
+    def user_of(self, headers: Mapping[str, str], certificate_subject: CertificateSubject | None = None) -> User:
+        """Return who sent these headers, or as whom they act; raises ApiError for what is not known or not allowed."""
+        sender = self._sender(headers, certificate_subject)
+        wanted = wanted_user(headers)
+        if wanted is None:
+            return sender
+        return impersonated(wanted, lambda attributes: self._require(sender, attributes))
+
+    def user_of_token(self, token: str) -> User | None:
+        """Return whose token this is."""
+        return self.tokens.find(token)
+
+    def check(self, request: Request, target: Target | None) -> None:
+        """Raise ApiError 403 unless the user of a request may do what it asks."""
+        user = request.user
+        if MASTERS in user.groups:
+            return
+        attributes = _attributes(request, target)
+        self._require(user, attributes)
+        if target is not None and self._creates(target):
+            self._require(user, Attributes("create", *_what(target), target.namespace, target.name))
+
+    def decide(self, user: User, attributes: Attributes) -> Decision:
+        """Return whether a user may do something."""
+        if MASTERS in user.groups:
+            return ALLOWED
+        return self._current().decide(user, attributes)
+
+    def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
+        """Return what a user may do in a namespace, and which roles were not found."""
+        return self._current().rules_of(user, namespace)
+
+    def _sender(self, headers: Mapping[str, str], certificate_subject: CertificateSubject | None) -> User:
+        if certificate_subject is not None:
+            user = user_of_subject(certificate_subject)
+            if user is not None:
+                return user
+        token = bearer_token(headers)
+        if not token:
+            return ANONYMOUS
+        known = self.tokens.find(token)
+        if known is None:
+            raise unauthorized()
+        return known
+
+    def _require(self, user: User, attributes: Attributes) -> None:
+        decision = self.decide(user, attributes)
+        if not decision.allowed:
+            raise refused(user, attributes, decision.reason)
+
+    def _creates(self, target: Target) -> bool:
+        """Return whether an update is about to create what it names, which takes the right to create, too."""
+        if target.verb != "update" or target.subresource:
+            return False
+        if not self._services.strategy(target.resource).create_on_update:
+            return False
+        return self._services.store.get(target.resource.store, target.namespace, target.name) is None
+
+    def _current(self) -> Policy:
+        if self._policy is None:
+            self._policy = Policy(self._services.store)
+        return self._policy
+
+    def _changed(self, change: Change) -> None:
+        self._policy = None
+
+
+def _what(target: Target) -> tuple[str, str, str]:
+    return target.resource.group, target.resource.plural, target.subresource
+
+
+def _attributes(request: Request, target: Target | None) -> Attributes:
+    """Return what a request asks, in the words of rules."""
+    if target is None:
+        return Attributes(request.method.lower(), path=request.path)
+    namespace, name = target.namespace, target.name
+    if name and target.resource.store == "namespaces":
+        # a namespace counts as being in itself, so that a role in it can allow reading it
+        namespace = name
+    elif not name and target.verb in ("list", "watch"):
+        name = required_name(request)
+    return Attributes(target.verb, *_what(target), namespace, name)

@@ -1,0 +1,143 @@
+"""Rules: what a role allows, and whether some rules allow all that others do.
+
+From the rules of Role and ClusterRole objects to yes or no. Rules only ever add: nothing can be taken away by one.
+"""
+
+# upstream: pkg/apis/rbac/v1/evaluation_helpers.go, component-helpers/auth/rbac/validation/policy_comparator.go,
+# pkg/registry/rbac/validation/policy_compact.go (v1.36)
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from kubesched.api.go_text import quote
+
+ALL = "*"
+
+
+class Attributes(msgspec.Struct, frozen=True):
+    """What somebody wants to do: a verb on a resource or, if there is a path, on a path that is none."""
+
+    verb: str
+    group: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str | None = None
+
+    @property
+    def combined(self) -> str:
+        """Return the resource with its subresource, as rules name them."""
+        return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """Verbs on resources of groups, of all names or of some, or on paths."""
+
+    verbs: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+    def allows(self, attributes: Attributes) -> bool:
+        """Return whether somebody with this rule may do something."""
+        if not _has(self.verbs, attributes.verb):
+            return False
+        if attributes.path is not None:
+            return any(_path_matches(path, attributes.path) for path in self.paths)
+        return (
+            _has(self.groups, attributes.group)
+            and self._has_resource(attributes.combined, attributes.subresource)
+            and (not self.names or attributes.name in self.names)
+        )
+
+    def covers(self, atom: "Rule") -> bool:
+        """Return whether this allows all that a rule of one verb on one resource or path allows."""
+        if not _has(self.verbs, atom.verbs[0]):
+            return False
+        if atom.paths:
+            return not self.names and any(_path_matches(path, atom.paths[0]) for path in self.paths)
+        resource = atom.resources[0]
+        if not _has(self.groups, atom.groups[0]) or not self._has_resource(resource, resource.partition("/")[2]):
+            return False
+        return not self.names or (bool(atom.names) and atom.names[0] in self.names)
+
+    def atoms(self) -> Iterator["Rule"]:
+        """Return the rules of one verb on one resource or path that this one is made of."""
+        for group in self.groups:
+            for resource in self.resources:
+                for verb in self.verbs:
+                    if not self.names:
+                        yield Rule((verb,), (group,), (resource,))
+                    for name in self.names:
+                        yield Rule((verb,), (group,), (resource,), (name,))
+        for path in self.paths:
+            for verb in self.verbs:
+                yield Rule((verb,), paths=(path,))
+
+    def _has_resource(self, combined: str, subresource: str) -> bool:
+        return _has(self.resources, combined) or (bool(subresource) and f"*/{subresource}" in self.resources)
+
+    def __str__(self) -> str:
+        parts = (
+            ("APIGroups", self.groups),
+            ("Resources", self.resources),
+            ("NonResourceURLs", self.paths),
+            ("ResourceNames", self.names),
+            ("Verbs", self.verbs),
+        )
+        return "{" + ", ".join(f"{name}:{quoted(values)}" for name, values in parts if values) + "}"
+
+
+EVERYTHING = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), paths=(ALL,)))
+
+
+def quoted(texts: Iterable[str]) -> str:
+    """Return texts in the form that Go gives to a list of them."""
+    return "[" + " ".join(map(quote, texts)) + "]"
+
+
+def rule_of(entry: Mapping[str, Any]) -> Rule:
+    """Return a rule from its form in an object."""
+
+    def texts(field: str) -> tuple[str, ...]:
+        return tuple(entry.get(field) or ())
+
+    return Rule(
+        texts("verbs"), texts("apiGroups"), texts("resources"), texts("resourceNames"), texts("nonResourceURLs")
+    )
+
+
+def document_of(rule: Rule) -> dict[str, list[str]]:
+    """Return a rule in the form that objects have."""
+    fields = {
+        "verbs": rule.verbs,
+        "apiGroups": rule.groups,
+        "resources": rule.resources,
+        "resourceNames": rule.names,
+        "nonResourceURLs": rule.paths,
+    }
+    return {field: list(values) for field, values in fields.items() if values}
+
+
+def missing(held: Sequence[Rule], wanted: Iterable[Rule]) -> list[str]:
+    """Return what wanted rules allow beyond those that are held, in words, sorted."""
+    verbs: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    for rule in wanted:
+        for atom in rule.atoms():
+            if not any(own.covers(atom) for own in held):
+                # paths are told one by one
+                apart = atom.verbs if atom.paths else ()
+                verbs.setdefault((atom.groups, atom.resources, atom.names, atom.paths, apart), []).append(atom.verbs[0])
+    return sorted({str(Rule(tuple(found), *what[:4])) for what, found in verbs.items()})
+
+
+def _has(texts: tuple[str, ...], text: str) -> bool:
+    return text in texts or ALL in texts
+
+
+def _path_matches(pattern: str, path: str) -> bool:
+    return pattern == path or (pattern.endswith(ALL) and path.startswith(pattern.rstrip(ALL)))

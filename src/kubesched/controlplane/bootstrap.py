@@ -1,0 +1,60 @@
+"""What every cluster begins with: namespaces, priority classes, roles, and how clients prove who they are.
+
+From nothing to objects. What exists already is left as it is.
+"""
+
+# upstream: pkg/controlplane/controller/{systemnamespaces,clusterauthenticationtrust},
+# pkg/registry/{scheduling,rbac}/rest (v1.36)
+
+from collections.abc import Iterable
+
+from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM, default_roles
+from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.statuses import ApiError
+from kubesched.controlplane.store import Document
+
+NAMESPACES = ("default", SYSTEM, "kube-public", "kube-node-lease")
+SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
+
+
+def bootstrap(client: LocalClient, *, client_ca: str = "") -> None:
+    """Create what every cluster has; `client_ca` is the PEM of whoever signs the certificates of clients."""
+    for document in _documents(client_ca):
+        resource = client.resource(document["apiVersion"], document["kind"])
+        try:
+            client.create(resource, document)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                raise
+
+
+def _documents(client_ca: str) -> Iterable[Document]:
+    for name in NAMESPACES:
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    yield _priority_class(
+        "system-node-critical",
+        SYSTEM_CRITICAL_PRIORITY + 1000,
+        "Used for system critical pods that must not be moved from their current node.",
+    )
+    yield _priority_class(
+        "system-cluster-critical",
+        SYSTEM_CRITICAL_PRIORITY,
+        "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary.",
+    )
+    yield {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": AUTHENTICATION_CONFIG, "namespace": SYSTEM},
+        "data": {"client-ca-file": client_ca} if client_ca else {},
+    }
+    yield from default_roles()
+
+
+def _priority_class(name: str, value: int, description: str) -> Document:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": name},
+        "value": value,
+        "description": description,
+    }

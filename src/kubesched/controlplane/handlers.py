@@ -1,0 +1,17 @@
+"""Who answers for the paths with a meaning of their own, by (store, subresource)."""
+
+from kubesched.controlplane.binding import bind, bind_by_name
+from kubesched.controlplane.eviction import evict
+from kubesched.controlplane.kinds.namespaces import finalize
+from kubesched.controlplane.kinds.scales import SCALABLE, scale
+from kubesched.controlplane.reviews import REVIEWS
+from kubesched.controlplane.subresources import Handler
+
+HANDLERS: dict[tuple[str, str], Handler] = {
+    **REVIEWS,
+    ("pods", "binding"): bind,
+    ("bindings", ""): bind_by_name,
+    ("pods", "eviction"): evict,
+    ("namespaces", "finalize"): finalize,
+    **{(store, "scale"): scale for store in SCALABLE},
+}

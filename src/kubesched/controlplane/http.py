@@ -1,0 +1,323 @@
+"""The API server on a socket: HTTP/1.1 in, verbs, HTTP/1.1 out.
+
+    socket ──▶ aiohttp's parser ──▶ Request ──▶ Transport ──▶ Response, in one piece or in chunks
+                                                          └──▶ Watch, streamed until it ends or the client leaves
+
+aiohttp's low-level server is used without its router. Whatever is wrong with a request gets a Status; nothing that a
+client does ends the server. A client that does not read holds no more than its own queue of lines, which is bounded.
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/{watch,get}.go, pkg/server/options/server_run_options.go (v1.36)
+
+import asyncio
+import re
+import socket
+import ssl
+from collections.abc import Mapping
+from random import Random
+from urllib.parse import parse_qs, unquote
+
+from aiohttp import web
+
+from kubesched.controlplane.requests import Request, Response, refusal
+from kubesched.controlplane.server import LARGEST_BODY, ApiServer
+from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, too_large
+from kubesched.controlplane.transport import ConnectionLostError, Transport, when_ended
+from kubesched.controlplane.watching import Watch
+
+REQUEST_SECONDS = 60.0
+# how long a watch lasts whose client says nothing: between this and twice as much
+WATCH_SECONDS = 1800.0
+# how long a client may take for what is left when its watch has ended
+LAST_SECONDS = 10.0
+# lines that are written at once
+MOST_LINES = 500
+# of a request's first line, and of each header
+LARGEST_LINE = 64 * 1024
+MOST_PARAMETERS = 1000
+# an answer up to this size is sent in one piece
+WHOLE_BYTES = 256 * 1024
+_WITH_BODY = ("POST", "PUT", "PATCH", "DELETE")
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
+_NOT_CACHED = {"Cache-Control": "no-cache, private"}
+
+
+class HttpServer:
+    """Serves an API server until it is stopped."""
+
+    def __init__(
+        self,
+        server: ApiServer,
+        *,
+        transport: Transport | None = None,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.server = server
+        self.transport = transport or Transport(server)
+        self._host = host
+        self._port = port
+        self._tls = tls
+        # not the server's dice: what clients do must not change what a seed brings about
+        self._random = Random()
+        self._connections: _Connections | None = None
+        self._listening: asyncio.Server | None = None
+
+    @property
+    def port(self) -> int:
+        """Return the port that is listened on."""
+        return self._port
+
+    @property
+    def url(self) -> str:
+        """Return where clients find the server."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)
+        shown = f"[{host}]" if ":" in host else host
+        return f"{'https' if self._tls else 'http'}://{shown}:{self._port}"
+
+    async def start(self) -> None:
+        """Listen; OSError if the address cannot be had."""
+        self._connections = _Connections(
+            self._answer,
+            self.transport,
+            handler_cancellation=True,
+            access_log=None,
+            max_line_size=LARGEST_LINE,
+            max_field_size=LARGEST_LINE,
+            lingering_time=2.0,
+        )
+        loop = asyncio.get_running_loop()
+        # a name can have several addresses; a free port would be another one for each
+        address = str((await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM))[0][4][0])
+        # a client that leaves without a word must not hold up the end
+        patience = None if self._tls is None else 1.0
+        self._listening = await loop.create_server(
+            self._connections, address, self._port, ssl=self._tls, ssl_shutdown_timeout=patience, backlog=1024
+        )
+        self._port = self._listening.sockets[0].getsockname()[1]
+        self.transport.cut = self._connections.cut
+        self.transport.start()
+
+    async def stop(self, seconds: float = 2.0) -> None:
+        """Listen no more, end watches, let requests under way finish for a while."""
+        if self._listening is None or self._connections is None:
+            return
+        self._listening.close()
+        self.transport.stop()
+        self._connections.pre_shutdown()
+        await self._connections.shutdown(seconds)
+        await self._listening.wait_closed()
+        self._listening = self._connections = None
+
+    # -- a request
+
+    async def _answer(self, message: web.BaseRequest) -> web.StreamResponse:
+        try:
+            found = await self.transport.ask(await self._request(message))
+        except ApiError as error:
+            found = refusal(error)
+        except ConnectionLostError:
+            return _cut(message)
+        except Exception as raised:
+            found = refusal(internal_error(f"{type(raised).__name__}: {raised}"))
+        if isinstance(found, Watch):
+            return await self._stream(message, found)
+        return await _send(message, found)
+
+    async def _request(self, message: web.BaseRequest) -> Request:
+        """Return a request, whose sender is known, with its body."""
+        headers = _readable(message.headers)
+        user = self.server.access.user_of(headers)
+        path, query = split_target(message.raw_path)
+        body = await _body(message) if message.method in _WITH_BODY else b""
+        return Request(message.method, path, query, headers, body, user)
+
+    # -- a watch
+
+    async def _stream(self, message: web.BaseRequest, watch: Watch) -> web.StreamResponse:
+        """Send the lines of a watch until it ends."""
+        loop = asyncio.get_running_loop()
+        seconds = watch.seconds or WATCH_SECONDS * (1 + self._random.random())
+        timer = loop.call_later(seconds, self._time_is_up, watch)
+        response = web.StreamResponse(headers=_NOT_CACHED)
+        response.content_type = "application/json"
+        if message.version >= (1, 1):
+            response.enable_chunked_encoding()
+        try:
+            # a client that does not read is not waited for once the watch has ended
+            async with asyncio.timeout(None) as patience:
+                when_ended(watch, lambda: patience.reschedule(loop.time() + LAST_SECONDS))
+                try:
+                    await response.prepare(message)
+                    if message.method != "HEAD":
+                        await _lines(watch, response)
+                finally:
+                    timer.cancel()
+                    watch.end()
+                if not self.transport.away:
+                    await response.write_eof()
+                    return response
+        except TimeoutError:
+            pass
+        return _cut(message)
+
+    def _time_is_up(self, watch: Watch) -> None:
+        if watch.bookmarks and not watch.ended:
+            watch.bookmark(self.server.services.store.version)
+        watch.end()
+
+
+async def _lines(watch: Watch, response: web.StreamResponse) -> None:
+    """Write lines as they come; those that came while the client was slow go out together."""
+    ready = asyncio.Event()
+    watch.wake = ready.set
+    while True:
+        lines = watch.take(MOST_LINES)
+        if lines:
+            await response.write(lines)
+        elif watch.ended:
+            return
+        else:
+            ready.clear()
+            await ready.wait()
+
+
+async def _send(message: web.BaseRequest, found: Response) -> web.StreamResponse:
+    """Send an answer, a long one in pieces so that others get their turn."""
+    headers = {"Content-Type": found.content_type, **_NOT_CACHED, **found.headers}
+    chunks = found.chunks
+    size = sum(map(len, chunks))
+    if size <= WHOLE_BYTES:
+        whole = web.Response(status=found.code, body=b"".join(chunks), headers=headers)
+        if found.code == 413:
+            whole.force_close()
+        return whole
+    response = web.StreamResponse(status=found.code, headers=headers)
+    response.content_length = size
+    await response.prepare(message)
+    if message.method != "HEAD":
+        for chunk in chunks:
+            async with asyncio.timeout(REQUEST_SECONDS):
+                await response.write(chunk)
+    await response.write_eof()
+    return response
+
+
+def _cut(message: web.BaseRequest) -> web.StreamResponse:
+    """Cut the connection of a request; what is returned goes nowhere."""
+    if message.transport is not None:
+        message.transport.abort()
+    return web.Response()
+
+
+async def _body(message: web.BaseRequest) -> bytes:
+    """Return the body of a request; one that is too long is not read to its end."""
+    content = message.content
+    if (message.content_length or 0) > LARGEST_BODY:
+        raise too_large(LARGEST_BODY)
+    if content.is_eof() and content.exception() is None:
+        body = content.read_nowait()
+    else:
+        body = await _slow_body(message)
+    if len(body) > LARGEST_BODY:
+        raise too_large(LARGEST_BODY)
+    return body
+
+
+async def _slow_body(message: web.BaseRequest) -> bytes:
+    if message.headers.get("Expect", "").lower() == "100-continue":
+        await message.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        message.writer.output_size = 0
+    read = bytearray()
+    try:
+        async with asyncio.timeout(REQUEST_SECONDS):
+            while len(read) <= LARGEST_BODY:
+                piece = await message.content.readany()
+                if not piece:
+                    break
+                read += piece
+    except TimeoutError:
+        raise ApiError(408, "Timeout", "the body of the request did not arrive in time") from None
+    except web.RequestPayloadError as error:
+        raise bad_request(f"the body of the request cannot be read: {error}") from None
+    return bytes(read)
+
+
+def split_target(target: str) -> tuple[str, Mapping[str, list[str]]]:
+    """Return the path and the query of a request's target, decoded; a malformed escape is refused."""
+    if not target.isascii():
+        target = _without_surrogates(target)
+    if not target.startswith("/"):
+        # the absolute form, for proxies
+        _, _, rest = target.partition("://")
+        target = "/" + rest.partition("/")[2]
+    path, _, query = target.partition("?")
+    path = path.partition("#")[0]
+    if "%" in path:
+        wrong = _BAD_ESCAPE.search(path)
+        if wrong is not None:
+            raise bad_request(f'invalid URL escape "{wrong[0]}"')
+        path = unquote(path)
+    if not query:
+        return path, {}
+    try:
+        return path, parse_qs(query, keep_blank_values=True, max_num_fields=MOST_PARAMETERS)
+    except ValueError:
+        raise bad_request(f"more than {MOST_PARAMETERS} parameters") from None
+
+
+def _readable(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Return headers whose values are text; bytes that are none become replacement characters."""
+    if all(map(str.isascii, headers.values())):
+        return headers
+    return {name.lower(): _without_surrogates(value) for name, value in headers.items()}
+
+
+def _without_surrogates(text: str) -> str:
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+class _Connections(web.Server):
+    """Makes connections, and cuts them while the server is away."""
+
+    def __init__(self, handler: object, transport: Transport, **options: object) -> None:
+        super().__init__(handler, **options)  # type: ignore[arg-type]
+        self._transport = transport
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, loop=self._loop, **self._kwargs)
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        if self._transport.away:
+            transport.abort()
+
+    def cut(self) -> None:
+        """Cut all connections."""
+        for transport in list(self._connections.values()):
+            transport.abort()
+
+
+class _Connection(web.RequestHandler):
+    """A connection on which even what is no HTTP gets a Status."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the refusal of what could not be parsed."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("the answer has begun")
+        if status == 400:
+            error = bad_request(f"malformed HTTP request: {' '.join((message or '').split())}")
+        else:
+            error = internal_error(f"{type(exc).__name__}: {exc}")
+        response = web.Response(status=error.code, body=error.body(), content_type="application/json")
+        response.force_close()
+        return response

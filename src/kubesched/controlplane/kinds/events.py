@@ -1,0 +1,145 @@
+"""The rules of events, in both versions: core/v1 is lenient, events.k8s.io/v1 is strict.
+
+They are stored as core/v1 has them; which version a client speaks is the resource of the request.
+"""
+
+# upstream: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go (v1.36)
+
+from kubesched.api.field_errors import invalid, required
+from kubesched.api.labels import label_key_problems, subdomain_problems
+from kubesched.controlplane.kinds.checks import immutable, text_problems
+from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.store import Document
+from kubesched.controlplane.strategy import Context
+
+_LONGEST_NOTE = 1024
+_LONGEST = 128
+_ELSEWHERE = "does not match event.namespace"
+_UNSET = "needs to be unset"
+_REGARDING = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+# fields as stored that the strict version lets nobody change; a zero value counts as not set
+_FROZEN = (
+    "involvedObject",
+    "reason",
+    "message",
+    "source",
+    "firstTimestamp",
+    "lastTimestamp",
+    "count",
+    "type",
+    "eventTime",
+    "action",
+    "related",
+    "reportingController",
+    "reportingInstance",
+)
+# what selectors of events.k8s.io/v1 call the fields
+_STRICT_FIELDS = {
+    **{f"regarding.{field}": f"involvedObject.{field}" for field in _REGARDING},
+    "reportingController": "reportingComponent",
+    "reason": "reason",
+    "type": "type",
+}
+
+
+class Events(Rules):
+    """The rules of events."""
+
+    create_on_update = True
+
+    def fill_in(self, document: Document, context: Context) -> None:
+        """Make sure that there is something that an event is about."""
+        if document.get("involvedObject") is None:
+            document["involvedObject"] = {}
+
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new event."""
+        problems = _common_problems(new, context)
+        if not context.resource.group:
+            return problems
+        problems += _series_problems(new)
+        if not new.get("eventTime"):
+            problems.append(required("eventTime"))
+        if new.get("type") not in ("Normal", "Warning"):
+            problems.append(invalid("type", "", f"has invalid value: {new.get('type') or ''}"))
+        for field in ("firstTimestamp", "lastTimestamp", "count"):
+            if new.get(field):
+                problems.append(invalid(field, "", _UNSET))
+        source = new.get("source") or {}
+        if source.get("component") or source.get("host"):
+            problems.append(invalid("source", "", _UNSET))
+        return problems
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a changed event."""
+        problems = _common_problems(new, context)
+        if not context.resource.group:
+            return problems
+        if new.get("series") != old.get("series"):
+            problems += _series_problems(new)
+        for field in _FROZEN:
+            stored = "reportingComponent" if field == "reportingController" else field
+            problems += immutable(field, new.get(stored) or None, old.get(stored) or None)
+        return problems
+
+    def fields(self, document: Document) -> dict[str, str]:
+        """Return the fields that selectors may ask about."""
+        regarding = document.get("involvedObject") or {}
+        reporter = document.get("reportingComponent") or ""
+        return {
+            **{f"involvedObject.{field}": regarding.get(field) or "" for field in _REGARDING},
+            "reason": document.get("reason") or "",
+            "reportingComponent": reporter,
+            "source": (document.get("source") or {}).get("component") or reporter,
+            "type": document.get("type") or "",
+        }
+
+    def kept_field(self, field: str, resource: Resource) -> str:
+        """Return the name of a field as core/v1 has it."""
+        if not resource.group:
+            return field
+        return _STRICT_FIELDS.get(field, "")
+
+
+def _common_problems(event: Document, context: Context) -> list[str]:
+    namespace = event["metadata"].get("namespace") or ""
+    regarding = event["involvedObject"].get("namespace") or ""
+    elsewhere = invalid("involvedObject.namespace", regarding, _ELSEWHERE)
+    problems = []
+    if not event.get("eventTime"):
+        if namespace != regarding and (regarding or namespace not in ("", "default")):
+            problems.append(elsewhere)
+    else:
+        if not regarding and namespace not in ("default", "kube-system"):
+            problems.append(elsewhere)
+        problems += _reporter_problems(event, "reportingController" if context.resource.group else "reportingComponent")
+    return problems + text_problems("namespace", namespace, subdomain_problems)
+
+
+def _reporter_problems(event: Document, reporter: str) -> list[str]:
+    """Return what is wrong with who reports an event of the new style, and what it says."""
+    name = event.get("reportingComponent") or ""
+    problems = [] if name else [required(reporter)]
+    problems += text_problems(reporter, name, label_key_problems)
+    for field in ("reportingInstance", "action", "reason"):
+        text = event.get(field) or ""
+        if not text:
+            problems.append(required(field))
+        elif len(text.encode()) > _LONGEST:
+            problems.append(invalid(field, "", f"can have at most {_LONGEST} characters"))
+    if len((event.get("message") or "").encode()) > _LONGEST_NOTE:
+        problems.append(invalid("message", "", f"can have at most {_LONGEST_NOTE} characters"))
+    return problems
+
+
+def _series_problems(event: Document) -> list[str]:
+    series = event.get("series")
+    if series is None:
+        return []
+    problems = []
+    if (series.get("count") or 0) < 2:
+        problems.append(invalid("series.count", "", "should be at least 2"))
+    if not series.get("lastObservedTime"):
+        problems.append(required("series.lastObservedTime"))
+    return problems

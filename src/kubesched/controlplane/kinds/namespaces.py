@@ -1,0 +1,121 @@
+"""The rules of namespaces, and how they end.
+
+A namespace that is deleted goes on, terminating, until its contents are gone and whoever removed them has taken its
+name out of `spec.finalizers` through the path `finalize`.
+"""
+
+# upstream: pkg/registry/core/namespace/{strategy.go,storage/storage.go},
+# apiserver/pkg/admission/plugin/namespace/lifecycle (v1.36)
+
+from kubesched.api.field_errors import as_json, index, invalid
+from kubesched.api.labels import label_key_problems
+from kubesched.controlplane.kinds.checks import dns_label_problems, part, text_problems
+from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.requests import Request, Response, Target
+from kubesched.controlplane.statuses import forbidden
+from kubesched.controlplane.store import Document, Stored
+from kubesched.controlplane.strategy import Context
+from kubesched.controlplane.subresources import Verbs
+
+ACTIVE, TERMINATING = "Active", "Terminating"
+FINALIZER = "kubernetes"
+NAME_LABEL = "kubernetes.io/metadata.name"
+IMMORTAL = ("default", "kube-system", "kube-public")
+_STANDARD_FINALIZERS = (FINALIZER, "orphan", "foregroundDeletion")
+
+
+class Namespaces(Rules):
+    """The rules of namespaces."""
+
+    returns_deleted = True
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """Return what is wrong with a name."""
+        return tuple(dns_label_problems(name))
+
+    def prepare_create(self, new: Document, context: Context) -> None:
+        """Begin as active, with the finalizer of Kubernetes itself."""
+        self.fill_in(new, context)
+        new["status"] = {"phase": ACTIVE}
+        finalizers = new["spec"].get("finalizers") or []
+        if FINALIZER not in finalizers:
+            new["spec"]["finalizers"] = [*finalizers, FINALIZER]
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Keep the finalizers of the spec."""
+        self.fill_in(new, context)
+        part(new, "spec").pop("finalizers", None)
+        if finalizers := (old.get("spec") or {}).get("finalizers"):
+            new["spec"]["finalizers"] = finalizers
+
+    def fill_in(self, document: Document, context: Context) -> None:
+        """Label a namespace with its name."""
+        part(document, "spec")
+        part(document["metadata"], "labels")[NAME_LABEL] = document["metadata"].get("name", "")
+
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new namespace."""
+        problems = []
+        for name in new["spec"].get("finalizers") or ():
+            problems += _finalizer_problems("spec.finalizers", name)
+        return problems
+
+    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change of status: the phase follows from the deletion."""
+        phase = part(new, "status").setdefault("phase", ACTIVE)
+        going = "deletionTimestamp" in new["metadata"]
+        if phase == (TERMINATING if going else ACTIVE):
+            return []
+        why = (
+            "may only be 'Terminating' if `deletionTimestamp` is not empty"
+            if going
+            else "may only be 'Active' if `deletionTimestamp` is empty"
+        )
+        return [invalid("status.Phase", as_json(phase), why)]
+
+    def fields(self, document: Document) -> dict[str, str]:
+        """Return the fields that selectors may ask about."""
+        return {"status.phase": (document.get("status") or {}).get("phase", "")}
+
+    def check_delete(self, stored: Stored, context: Context) -> None:
+        """Raise ApiError for the namespaces that are always there."""
+        if stored.name in IMMORTAL:
+            raise forbidden(context.resource, stored.name, "this namespace may not be deleted")
+
+    def begin_delete(self, document: Document) -> None:
+        """Begin to terminate."""
+        part(document, "status")["phase"] = TERMINATING
+
+    def is_held(self, document: Document) -> bool:
+        """Return whether somebody has still to empty the namespace."""
+        return bool((document.get("spec") or {}).get("finalizers"))
+
+
+class _Finalizing(Namespaces):
+    """The rules of the path `finalize`: the finalizers of the spec may change."""
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Fill in what was left out."""
+        self.fill_in(new, context)
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with the finalizers."""
+        problems = []
+        for number, name in enumerate(new["spec"].get("finalizers") or ()):
+            problems += _finalizer_problems(index("spec.finalizers", number), name)
+        return problems
+
+
+_FINALIZING = _Finalizing()
+
+
+def finalize(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Replace the finalizers of a namespace; without any left it is gone."""
+    return verbs.writing.update(target, request, _FINALIZING)
+
+
+def _finalizer_problems(path: str, name: str) -> list[str]:
+    problems = text_problems(path, name, label_key_problems)
+    if "/" not in name and name not in _STANDARD_FINALIZERS:
+        problems.append(invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"))
+    return problems

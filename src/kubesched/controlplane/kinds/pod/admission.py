@@ -1,0 +1,213 @@
+"""What other objects decide about a pod: its priority, its runtime's overhead, the topology of its node; and what every
+pod gets because clusters are run that way.
+
+From a pod with its defaults to one that may be validated; what is not allowed is raised as a refusal.
+"""
+
+# upstream: plugin/pkg/admission/{priority,defaulttolerationseconds,podtopologylabels,runtimeclass,serviceaccount},
+# pkg/registry/core/pod/strategy.go (mutatePodAffinity, mutateTopologySpreadConstraints) (v1.36)
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from kubesched.controlplane.kinds.pod.amounts import write_canonically
+from kubesched.controlplane.kinds.policies import SYSTEM_PRIORITIES
+from kubesched.controlplane.statuses import ApiError, forbidden
+from kubesched.controlplane.store import Document, Store
+from kubesched.controlplane.strategy import Context
+
+PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
+RUNTIME_CLASSES: Final = "runtimeclasses.node.k8s.io"
+_IS_GLOBAL_DEFAULT = b'"globalDefault":true'
+_PREEMPT: Final = "PreemptLowerPriority"
+TOPOLOGY_LABELS: Final = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
+_TOLERATED_FOR_A_WHILE = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_TOLERATION_SECONDS: Final = 300
+_TERMS = ("preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSchedulingIgnoredDuringExecution")
+
+
+def admit_new(pod: Document, context: Context) -> None:
+    """Settle what other objects decide about a new pod."""
+    spec = pod["spec"]
+    _set_service_account(spec)
+    _set_priority(pod, context)
+    add_default_tolerations(spec)
+    if spec.get("nodeName"):
+        copy_topology_labels(context.store, spec["nodeName"], pod["metadata"])
+    _apply_runtime_class(pod, context)
+
+
+def admit_changed(new: Document, old: Document) -> None:
+    """Settle what a changed pod keeps even if its client does not know of it."""
+    spec, before = new["spec"], old.get("spec") or {}
+    for field in ("priority", "preemptionPolicy"):
+        if spec.get(field) is None and before.get(field) is not None:
+            spec[field] = before[field]
+    add_default_tolerations(spec)
+
+
+def _set_service_account(spec: Document) -> None:
+    # The account need not exist, and no token is mounted: nothing here would use it.
+    if not spec.get("serviceAccountName"):
+        spec["serviceAccountName"] = spec["serviceAccount"] = "default"
+
+
+# -- priority
+
+
+def _set_priority(pod: Document, context: Context) -> None:
+    spec = pod["spec"]
+    name = spec.get("priorityClassName") or ""
+    found = _class_called(name, context) if name else _default_class(context.store)
+    if found is None:
+        raise _refused(pod, context, f"no PriorityClass with name {name} was found")
+    name, priority, policy = found
+    given = spec.get("priority")
+    if given is not None and given != priority:
+        why = (
+            f"the integer value of priority ({given}) must not be provided in pod spec; priority admission controller "
+            f"computed {priority} from the given PriorityClass name"
+        )
+        raise _refused(pod, context, why)
+    given = spec.get("preemptionPolicy")
+    if policy and given is not None and given != policy:
+        why = (
+            f"the string value of PreemptionPolicy ({given}) must not be provided in pod spec; priority admission "
+            f"controller computed {policy} from the given PriorityClass name"
+        )
+        raise _refused(pod, context, why)
+    spec["priority"] = priority
+    if policy:
+        spec["preemptionPolicy"] = policy
+    if name:
+        spec["priorityClassName"] = name
+
+
+def _class_called(name: str, context: Context) -> tuple[str, int, str] | None:
+    """Return name, priority and preemption policy of a class."""
+    found = context.find(PRIORITY_CLASSES, "", name)
+    if found is not None:
+        return _settled(found)
+    # these are there even if nobody has created them
+    value = SYSTEM_PRIORITIES.get(name)
+    return None if value is None else (name, value, _PREEMPT)
+
+
+def _default_class(store: Store) -> tuple[str, int, str]:
+    """Return what pods get that name no class: the lowest of the global defaults, or nothing in particular."""
+    # the bytes tell which few classes are worth decoding
+    defaults = [each.document() for each in store.set_of(PRIORITY_CLASSES) if _IS_GLOBAL_DEFAULT in each.body]
+    if not defaults:
+        return "", 0, _PREEMPT
+    return _settled(min(defaults, key=lambda each: int(each.get("value", 0))))
+
+
+def _settled(found: Document) -> tuple[str, int, str]:
+    return found["metadata"]["name"], found.get("value", 0), found.get("preemptionPolicy") or ""
+
+
+# -- tolerations
+
+
+def add_default_tolerations(spec: Document) -> None:
+    """Let a pod stay for a while on a node that is not ready or not reachable, unless it says otherwise."""
+    tolerations = list(spec.get("tolerations") or ())
+    for key in _TOLERATED_FOR_A_WHILE:
+        if not any(_concerns(toleration, key) for toleration in tolerations):
+            tolerations.append(
+                {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _TOLERATION_SECONDS}
+            )
+    spec["tolerations"] = tolerations
+
+
+def _concerns(toleration: Document, key: str) -> bool:
+    return (toleration.get("key") or key) == key and (toleration.get("effect") or "NoExecute") == "NoExecute"
+
+
+# -- topology
+
+
+def copy_topology_labels(store: Store, node_name: str, meta: Document) -> None:
+    """Give something's metadata the labels that say where its node is; a node that is not there says nothing."""
+    node = store.get("nodes", "", node_name)
+    if node is None:
+        return
+    labels = {key: node.labels[key] for key in TOPOLOGY_LABELS if key in node.labels}
+    if labels:
+        meta["labels"] = {**(meta.get("labels") or {}), **labels}
+
+
+# -- runtime classes
+
+
+def _apply_runtime_class(pod: Document, context: Context) -> None:
+    """Give a pod the overhead, the node selector and the tolerations of its runtime class."""
+    spec = pod["spec"]
+    name = spec.get("runtimeClassName")
+    found = context.find(RUNTIME_CLASSES, "", name) if name is not None else {}
+    if found is None:
+        raise _refused(pod, context, f'pod rejected: RuntimeClass "{name}" not found')
+    fixed = (found.get("overhead") or {}).get("podFixed")
+    if fixed:
+        write_canonically(fixed)
+        if spec.get("overhead") and spec["overhead"] != fixed:
+            raise _refused(pod, context, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead")
+        spec["overhead"] = fixed
+    elif spec.get("overhead"):
+        why = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"
+        raise _refused(pod, context, why)
+    _apply_scheduling(pod, found.get("scheduling") or {}, context)
+
+
+def _apply_scheduling(pod: Document, scheduling: Document, context: Context) -> None:
+    spec = pod["spec"]
+    selector = dict(spec.get("nodeSelector") or {})
+    for key, value in (scheduling.get("nodeSelector") or {}).items():
+        if selector.setdefault(key, value) != value:
+            why = (
+                f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
+                f"pod.spec.nodeSelector[{key}] = {selector[key]}"
+            )
+            raise _refused(pod, context, why)
+    if selector:
+        spec["nodeSelector"] = selector
+    for toleration in scheduling.get("tolerations") or ():
+        if toleration not in spec["tolerations"]:
+            spec["tolerations"].append(toleration)
+
+
+# -- label keys that stand for a pod's own labels
+
+
+def merge_label_keys(pod: Document) -> None:
+    """Write the values that matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them."""
+    spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
+    for term in _affinity_terms(spec.get("affinity") or {}):
+        _merge(term, "matchLabelKeys", "In", labels)
+        _merge(term, "mismatchLabelKeys", "NotIn", labels)
+    for constraint in spec.get("topologySpreadConstraints") or ():
+        _merge(constraint, "matchLabelKeys", "In", labels)
+
+
+def _affinity_terms(affinity: Document) -> Iterator[Document]:
+    for kind in ("podAffinity", "podAntiAffinity"):
+        terms = affinity.get(kind) or {}
+        for field in _TERMS:
+            for term in terms.get(field) or ():
+                yield term.get("podAffinityTerm") or {} if field == _TERMS[0] else term
+
+
+def _merge(holder: Document, field: str, operator: str, labels: Any) -> None:
+    selector = holder.get("labelSelector")
+    # no selector matches nothing, whatever else is asked
+    if selector is None:
+        return
+    added = [
+        {"key": key, "operator": operator, "values": [labels[key]]} for key in holder.get(field) or () if key in labels
+    ]
+    if added:
+        selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), *added]
+
+
+def _refused(pod: Document, context: Context, why: str) -> ApiError:
+    return forbidden(context.resource, pod["metadata"].get("name", ""), why)

@@ -1,0 +1,54 @@
+"""The form that most kinds' rules have: defaults and checks for new and changed objects alike, and what may not change.
+
+From a kind's few methods to the steps of `Strategy`.
+"""
+
+from kubesched.controlplane.store import Document
+from kubesched.controlplane.strategy import Context, Strategy
+
+# what a status update leaves alone in the metadata, for the kinds that are strict about it
+_OWNED_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+
+
+class Rules(Strategy):
+    """Rules of a kind whose objects are filled in and checked the same way on create and update."""
+
+    has_generation = False
+    # an update of the status leaves labels, annotations, finalizers and owners as they were
+    status_keeps_metadata = False
+
+    def fill_in(self, document: Document, context: Context) -> None:
+        """Fill in what was left out."""
+
+    def problems(self, document: Document, context: Context) -> list[str]:
+        """Return what is wrong with an object."""
+        return []
+
+    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change of an object."""
+        return []
+
+    def prepare_create(self, new: Document, context: Context) -> None:
+        """Fill in what was left out."""
+        self.fill_in(new, context)
+
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new object."""
+        return self.problems(new, context)
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Fill in what was left out."""
+        self.fill_in(new, context)
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a changed object, and with the change."""
+        return self.problems(new, context) + self.change_problems(new, old, context)
+
+    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+        """Keep everything as it was but the status."""
+        super().prepare_status(new, old, context)
+        if self.status_keeps_metadata:
+            for field in _OWNED_METADATA:
+                new["metadata"].pop(field, None)
+                if field in old["metadata"]:
+                    new["metadata"][field] = old["metadata"][field]

@@ -1,0 +1,66 @@
+"""The kubeconfig that lets clients in: where the server is, whom to trust, and a token that nobody can guess.
+
+From a server's address to a file that only its owner can read. The token is in the file and nowhere else. A file that
+was not written here is never replaced.
+"""
+
+import os
+import secrets
+from base64 import b64encode
+from pathlib import Path
+from typing import Any
+
+from kubesched.config.document import dump
+from kubesched.errors import KubeschedError
+
+MARK = "# written by kubesched controlplane; replaced when it starts again\n"
+NAME = "kubesched"
+
+
+class KubeconfigError(KubeschedError):
+    """A kubeconfig that cannot be written; the text names the file."""
+
+
+def new_token() -> str:
+    """Return a token that nobody can guess."""
+    return secrets.token_urlsafe(32)
+
+
+def default_file(port: int) -> Path:
+    """Return where the kubeconfig of a server on a port goes if nobody says: among the user's state."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state, "kubesched", f"kubeconfig-{port}")
+
+
+def kubeconfig(url: str, token: str, authority: bytes = b"") -> dict[str, Any]:
+    """Return a kubeconfig with one cluster, one user and one context."""
+    cluster: dict[str, Any] = {"server": url}
+    if authority:
+        cluster["certificate-authority-data"] = b64encode(authority).decode()
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": NAME, "cluster": cluster}],
+        "users": [{"name": NAME, "user": {"token": token}}],
+        "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
+        "current-context": NAME,
+    }
+
+
+def write_kubeconfig(file: Path, content: dict[str, Any]) -> None:
+    """Write a kubeconfig, readable for its owner alone, in one step; KubeconfigError if that cannot be."""
+    draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
+        if file.exists() and not file.read_bytes().startswith(MARK.encode()):
+            raise KubeconfigError(f"{file}: exists and was not written by kubesched; choose another file")
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(MARK + dump(content))
+            draft.replace(file)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise KubeconfigError(f"{file}: {error.strerror or error}") from None

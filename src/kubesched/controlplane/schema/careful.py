@@ -1,0 +1,281 @@
+"""The careful way to read a document: what is wrong with it, in Go's words, and what is left of it.
+
+From plain values and a shape to values that the shape's struct accepts. It is taken when the fast way has refused, or
+when fields may be given twice. Two of Go's readers are spoken for: the JSON decoder, for bodies and for JSON and merge
+patches, and the converter of maps to objects, for strategic merge patches.
+"""
+
+# upstream: sigs.k8s.io/json decode.go, apimachinery/pkg/runtime/converter.go (v1.36)
+
+from base64 import b64decode
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from kubesched.api.go_text import quote
+from kubesched.controlplane.schema.go_words import json_name, kind_name, type_name
+from kubesched.controlplane.schema.json_text import Twice
+from kubesched.controlplane.schema.scalars import (
+    ScalarError,
+    canonical_micro_time,
+    canonical_milli_quantity,
+    canonical_quantity,
+    canonical_time,
+)
+from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
+from kubesched.controlplane.schema.structs import ZEROS
+
+MOST_PROBLEMS = 100
+_PYTHON = {Scalar.STRING: str, Scalar.BOOL: bool}
+_BITS = {Scalar.INT32: 31, Scalar.INT64: 63, Scalar.INT_OR_STRING: 31}
+_QUANTITIES = {Scalar.QUANTITY: canonical_quantity, Scalar.MILLI_QUANTITY: canonical_milli_quantity}
+_TIMES = {Scalar.TIME: canonical_time, Scalar.MICRO_TIME: canonical_micro_time}
+
+
+class ShapeError(ValueError):
+    """A document that does not have the shape, in Go's words."""
+
+
+class Place(NamedTuple):
+    """Where a value stands: its path, and as Go's decoder has it the struct and the names of fields that led there."""
+
+    path: str = ""
+    struct: str = ""
+    names: tuple[str, ...] = ()
+
+    def field(self, shape: Shape, field: Field) -> "Place":
+        """Return the place of a field."""
+        return Place(self._child(field.name), shape.name, (*self.names, *field.embedded, field.name))
+
+    def entry(self, key: str) -> "Place":
+        """Return the place of an entry of a map."""
+        return self._replace(path=self._child(key))
+
+    def element(self, number: int) -> "Place":
+        """Return the place of an element of a list."""
+        return self._replace(path=f"{self.path}[{number}]")
+
+    def _child(self, name: str) -> str:
+        return f"{self.path}.{name}" if self.path else name
+
+
+class JsonReading:
+    """Reads a document as Go's JSON decoder does.
+
+    A value of a wrong type is passed over, and the first is told at the end; a value that a type's own reader refuses
+    ends it.
+    """
+
+    def __init__(self) -> None:
+        self.error: str | None = None
+        # fields that do not exist, and such that are given twice
+        self.problems: dict[str, None] = {}
+
+    def read(self, type_: Type, value: Any) -> Any:
+        """Return what is left of a value, None of null; raises ShapeError."""
+        found = None if value is None else self._read(type_, value, Place())
+        if self.error is not None:
+            raise ShapeError(self.error)
+        return found
+
+    def strict_problems(self) -> list[str]:
+        """Return the problems that only a strict reader has."""
+        return list(self.problems)[:MOST_PROBLEMS]
+
+    # -- the words
+
+    def _unknown(self, path: str) -> None:
+        self.problems[f"unknown field {quote(path)}"] = None
+
+    def _mismatch(self, value: Any, type_: Type, place: Place) -> Any:
+        """Note a value of a wrong type; return the zero that Go goes on with."""
+        if self.error is None:
+            number = isinstance(type_, ScalarType) and type_.scalar in _BITS
+            self.error = self._cannot(_with_digits(value) if number else json_name(value), type_.go, place)
+        return _zero(type_)
+
+    def _cannot(self, value: str, go: str, place: Place) -> str:
+        where = f"struct field {place.struct}.{'.'.join(place.names)}" if place.names else "value"
+        return f"json: cannot unmarshal {value} into Go {where} of type {go}"
+
+    def _refused(self, value: Any, go: str, place: Place) -> ShapeError:
+        """Return what a type's own reader says of a value."""
+        return ShapeError(self._cannot(_with_digits(value) if go == "int32" else json_name(value), go, place))
+
+    # -- the walk
+
+    def _read(self, type_: Type, value: Any, place: Place) -> Any:
+        match type_:
+            case Shape():
+                if isinstance(value, dict):
+                    return self._fields(type_, value, place)
+            case ListType():
+                if isinstance(value, list):
+                    return [
+                        _zero(type_.element) if each is None else self._read(type_.element, each, place.element(number))
+                        for number, each in enumerate(value)
+                    ]
+            case MapType():
+                if isinstance(value, dict):
+                    return self._entries(type_, value, place)
+            case ScalarType():
+                return self._scalar(type_, value, place)
+        return self._mismatch(value, type_, place)
+
+    def _fields(self, shape: Shape, value: dict[str, Any], place: Place) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        seen: set[str] = set()
+        for name, each in _pairs(value):
+            field = shape.fields.get(name)
+            if field is None:
+                self._unknown(place.entry(name).path)
+                continue
+            self._note_double(name, seen, place)
+            if each is None:
+                found.pop(name, None)
+            else:
+                found[name] = self._read(field.type, each, place.field(shape, field))
+        return found
+
+    def _entries(self, type_: MapType, value: dict[str, Any], place: Place) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        seen: set[str] = set()
+        for key, each in _pairs(value):
+            self._note_double(key, seen, place)
+            found[key] = _zero(type_.value) if each is None else self._read(type_.value, each, self._entry(place, key))
+        return {key: each for key, each in found.items() if each is not None}
+
+    def _entry(self, place: Place, key: str) -> Place:
+        """Return the place of an entry of a map."""
+        return place.entry(key)
+
+    def _note_double(self, name: str, seen: set[str], place: Place) -> None:
+        if name in seen:
+            self.problems[f"duplicate field {quote(place.entry(name).path)}"] = None
+        seen.add(name)
+
+    def _scalar(self, type_: ScalarType, value: Any, place: Place) -> Any:
+        scalar = type_.scalar
+        if scalar in _QUANTITIES:
+            return _own(_QUANTITIES[scalar], value)
+        if scalar in _TIMES:
+            if not isinstance(value, str):
+                raise self._refused(value, "string", place)
+            return _own(_TIMES[scalar], value)
+        if scalar is Scalar.INT_OR_STRING:
+            if not isinstance(value, str) and not _is_whole(value, 31):
+                raise self._refused(value, "int32", place)
+            return value
+        if scalar in (Scalar.RAW, Scalar.ANY):
+            return self._any(value, place, strict=scalar is Scalar.ANY)
+        if scalar is Scalar.BYTES:
+            return self._bytes(type_, value, place)
+        if scalar in _BITS:
+            return self._whole(type_, value, place)
+        return value if isinstance(value, _PYTHON[scalar]) else self._mismatch(value, type_, place)
+
+    def _whole(self, type_: ScalarType, value: Any, place: Place) -> Any:
+        return value if _is_whole(value, _BITS[type_.scalar]) else self._mismatch(value, type_, place)
+
+    def _bytes(self, type_: ScalarType, value: Any, place: Place) -> Any:
+        if not isinstance(value, str):
+            return self._mismatch(value, type_, place)
+        # Go reads over line ends
+        joined = value.replace("\r", "").replace("\n", "")
+        try:
+            b64decode(joined, validate=True)
+        except ValueError:
+            self.error = self.error or f"illegal base64 data at input byte {_first_bad_byte(joined)}"
+            return ""
+        return joined
+
+    def _any(self, value: Any, place: Place, *, strict: bool) -> Any:
+        """Return a value of any kind as plain dicts and lists."""
+        if isinstance(value, dict):
+            found: dict[str, Any] = {}
+            seen: set[str] = set()
+            for key, each in _pairs(value):
+                if strict:
+                    self._note_double(key, seen, place)
+                found[key] = self._any(each, place.entry(key), strict=strict)
+            return found
+        if isinstance(value, list):
+            return [self._any(each, place.element(number), strict=strict) for number, each in enumerate(value)]
+        return value
+
+
+class ConverterReading(JsonReading):
+    """Reads a document as Go's converter of maps to objects does: the first value of a wrong type ends it."""
+
+    def strict_problems(self) -> list[str]:
+        """Return the problems that only a strict reader has."""
+        return sorted(self.problems)
+
+    def _unknown(self, path: str) -> None:
+        self.problems[f'unknown field "{path}"'] = None
+
+    def _mismatch(self, value: Any, type_: Type, place: Place) -> Any:
+        kind = kind_name(value)
+        match type_:
+            case Shape():
+                raise ShapeError(f"cannot restore struct from: {kind}")
+            case ListType():
+                raise ShapeError(f"cannot restore slice from {kind}")
+            case MapType():
+                raise ShapeError(f"cannot restore map from {kind}")
+        if type_.scalar is Scalar.BYTES:
+            raise ShapeError(f"cannot restore slice from {kind}")
+        # Go would turn a number into a character, and asks first whether it should
+        numbers = type_.scalar in _BITS and isinstance(value, int | float)
+        if not isinstance(value, bool) and (numbers or (type_.scalar is Scalar.STRING and isinstance(value, int))):
+            raise ShapeError(f"cannot convert {type_name(value)} to {type_.go}")
+        raise ShapeError(f"unrecognized type: {type_.scalar.value}")
+
+    def _refused(self, value: Any, go: str, place: Place) -> ShapeError:
+        return super()._refused(value, go, Place())
+
+    def _entry(self, place: Place, key: str) -> Place:
+        return place
+
+    def _scalar(self, type_: ScalarType, value: Any, place: Place) -> Any:
+        # differs: Go cuts a number that is too large down to its last bits
+        whole = isinstance(value, float) and value.is_integer()
+        return super()._scalar(type_, int(value) if whole else value, place)
+
+
+def _pairs(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
+    return value.pairs if isinstance(value, Twice) else value.items()
+
+
+def _own(read: Any, value: Any) -> Any:
+    """Return a value that a type's own reader accepts."""
+    try:
+        read(value)
+    except ScalarError as error:
+        raise ShapeError(str(error)) from None
+    return value
+
+
+def _zero(type_: Type) -> Any:
+    match type_:
+        case Shape() | MapType():
+            return {}
+        case ListType():
+            return []
+        case ScalarType():
+            return ZEROS.get(type_.scalar)
+
+
+def _is_whole(value: Any, bits: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**bits) <= value < 2**bits
+
+
+def _with_digits(value: Any) -> str:
+    """Return what a JSON decoder calls a value that is read as a number."""
+    name = json_name(value)
+    return f"number {value}" if name == "number" else name
+
+
+def _first_bad_byte(text: str) -> int:
+    """Return where a text stops being base64."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    return next((number for number, letter in enumerate(text) if letter not in letters), len(text) - len(text) % 4)

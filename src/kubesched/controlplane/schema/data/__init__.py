@@ -1,0 +1,48 @@
+"""The shapes of kinds as text: one module for each API group (several for the large core group); see `notation`."""
+
+from kubesched.controlplane.schema.data import (
+    access,
+    apps,
+    autoscaling,
+    batch,
+    claims,
+    containers,
+    coordination,
+    core,
+    events,
+    meta,
+    nodes,
+    persistent_volumes,
+    pods,
+    policy,
+    scheduling,
+    storage,
+    volumes,
+    workloads,
+)
+
+# (group and version, text); several texts of one group and version are one
+TEXTS: tuple[tuple[str, str], ...] = (
+    ("meta.k8s.io/v1", meta.TYPES),
+    ("v1", pods.TYPES),
+    ("v1", containers.TYPES),
+    ("v1", volumes.TYPES),
+    ("v1", persistent_volumes.TYPES),
+    ("v1", nodes.TYPES),
+    ("v1", core.TYPES),
+    ("events.k8s.io/v1", events.TYPES),
+    ("apps/v1", apps.TYPES),
+    ("autoscaling/v1", autoscaling.TYPES),
+    ("batch/v1", batch.TYPES),
+    ("policy/v1", policy.TYPES),
+    ("scheduling.k8s.io/v1", scheduling.TYPES),
+    ("scheduling.k8s.io/v1alpha2", workloads.TYPES),
+    ("coordination.k8s.io/v1", coordination.LEASES),
+    ("coordination.k8s.io/v1beta1", coordination.CANDIDATES),
+    ("storage.k8s.io/v1", storage.TYPES),
+    ("resource.k8s.io/v1", claims.TYPES),
+    ("resource.k8s.io/v1beta2", claims.TAINT_RULES),
+    ("rbac.authorization.k8s.io/v1", access.RBAC),
+    ("authentication.k8s.io/v1", access.AUTHENTICATION),
+    ("authorization.k8s.io/v1", access.AUTHORIZATION),
+)

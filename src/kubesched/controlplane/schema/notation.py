@@ -1,0 +1,181 @@
+"""The notation in which shapes are written down, and its reader.
+
+From the texts in `data` to shapes, each made when it is first asked for. A text is for one group and version:
+
+    string: PodPhase, DNSPolicy                         named texts
+    ResourceList = map[ResourceName]Quantity            another name for a type
+    Pod kind: spec PodSpec, status PodStatus            a kind: kind, apiVersion and metadata are understood
+    LabelSelector atomic: matchLabels map[string]string a type with fields; further lines are indented
+    Volume: name!, +VolumeSource                        the fields of another type among its own
+
+A field is `name type words`, or a name alone for a text. `!` after the name: required, and written even when zero;
+`*` before the type: absent differs from zero. The words: `atomic`, `set`, `granular`, `map(KEYS)` say how a list or map
+is owned; `merge`, `merge(KEY)`, `replace`, `retainKeys` how a strategic merge patch treats it; `by(KEY)` is
+`map(KEY) merge(KEY)`; `optional` and `required` correct what `!` says of being required; `omitzero` leaves out a zero
+that Go would write. A type is looked for in its own text, then in the core group, then among what all kinds share; or
+it is written with its group and version.
+"""
+
+import re
+
+from msgspec.structs import replace
+
+from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
+
+CORE, META = "v1", "meta.k8s.io/v1"
+
+_SCALARS: dict[str, Type] = {
+    "string": ScalarType(Scalar.STRING, "string"),
+    "bool": ScalarType(Scalar.BOOL, "bool"),
+    "int32": ScalarType(Scalar.INT32, "int32"),
+    "int64": ScalarType(Scalar.INT64, "int64"),
+    "bytes": ScalarType(Scalar.BYTES, "[]uint8"),
+    "UID": ScalarType(Scalar.STRING, "types.UID"),
+    "Quantity": ScalarType(Scalar.QUANTITY, "resource.Quantity"),
+    "MilliQuantity": ScalarType(Scalar.MILLI_QUANTITY, "resource.Quantity"),
+    "Time": ScalarType(Scalar.TIME, "v1.Time"),
+    "MicroTime": ScalarType(Scalar.MICRO_TIME, "v1.MicroTime"),
+    "IntOrString": ScalarType(Scalar.INT_OR_STRING, "intstr.IntOrString"),
+    "RawExtension": ScalarType(Scalar.RAW, "runtime.RawExtension"),
+    "FieldsV1": ScalarType(Scalar.RAW, "v1.FieldsV1"),
+    "Any": ScalarType(Scalar.ANY, "interface {}"),
+}
+_NAMED_TEXTS = re.compile(r"string: (.+)")
+_ALIAS = re.compile(r"(\w+) = (\S+)")
+_SHAPE = re.compile(r"(\w+)( kind)?( atomic)?:(.*)")
+_FIELD = re.compile(r"(\w+)(!?)(?: (\*?)((?:map\[\w+\]|\[\])*[\w./]+))?((?: [a-zA-Z]+(?:\([\w ]+\))?)*)")
+_WORD = re.compile(r"([a-zA-Z]+)(?:\(([\w ]+)\))?")
+_OWNERSHIP = ("atomic", "set", "granular", "map")
+
+
+class NotationError(ValueError):
+    """A text that is no notation."""
+
+
+class _Declaration:
+    """A type with fields, not read yet."""
+
+    def __init__(self, kind: bool, atomic: bool, text: str) -> None:
+        self.kind = kind
+        self.atomic = atomic
+        self.text = text
+
+
+class Library:
+    """All types that are written down, by group and version and name."""
+
+    def __init__(self, texts: tuple[tuple[str, str], ...]) -> None:
+        self._declared: dict[tuple[str, str], _Declaration] = {}
+        self._aliases: dict[tuple[str, str], str] = {}
+        self._types: dict[tuple[str, str], Type] = {}
+        for version, text in texts:
+            self._declare(version, text)
+
+    def kinds(self) -> list[tuple[str, str]]:
+        """Return the group and version, and the name, of every kind."""
+        return [name for name, declared in self._declared.items() if declared.kind]
+
+    def shapes(self) -> list[Shape]:
+        """Return every type that has fields."""
+        return [self._shape(*name) for name in self._declared]
+
+    def find(self, version: str, name: str) -> Shape | None:
+        """Return a type with fields, None if there is none of the name in a group and version."""
+        return self._shape(version, name) if (version, name) in self._declared else None
+
+    def _declare(self, version: str, text: str) -> None:
+        for line in re.sub(r"\n +", ", ", text).splitlines():
+            if not line:
+                continue
+            if found := _NAMED_TEXTS.fullmatch(line):
+                package = version.rpartition("/")[2]
+                for name in found[1].split(", "):
+                    self._types[version, name] = ScalarType(Scalar.STRING, f"{package}.{name}")
+            elif found := _ALIAS.fullmatch(line):
+                self._aliases[version, found[1]] = found[2]
+            elif found := _SHAPE.fullmatch(line):
+                self._declared[version, found[1]] = _Declaration(bool(found[2]), bool(found[3]), found[4].strip())
+            else:
+                raise NotationError(f"{version}: {line}")
+
+    def _shape(self, version: str, name: str) -> Shape:
+        found = self._types.get((version, name))
+        if found is None:
+            declared = self._declared[version, name]
+            found = Shape(version, name, self._fields(version, declared), declared.atomic, declared.kind)
+            self._types[version, name] = found
+        assert isinstance(found, Shape)
+        return found
+
+    def _fields(self, version: str, declared: _Declaration) -> dict[str, Field]:
+        texts = declared.text.split(", ") if declared.text else []
+        if declared.kind:
+            named = any(text.startswith("metadata") for text in texts)
+            texts = ["+TypeMeta", *([] if named else ["metadata ObjectMeta"]), *texts]
+        fields: dict[str, Field] = {}
+        for text in texts:
+            if text.startswith("+"):
+                fields |= self._promoted(version, text[1:])
+            else:
+                field = self._field(version, text)
+                fields[field.name] = field
+        return fields
+
+    def _promoted(self, version: str, name: str) -> dict[str, Field]:
+        """Return the fields of a type that Go embeds."""
+        inner = self._named(version, name)
+        assert isinstance(inner, Shape)
+        promoted = (replace(field, embedded=(name, *field.embedded)) for field in inner.fields.values())
+        return {field.name: field for field in promoted}
+
+    def _field(self, version: str, text: str) -> Field:
+        found = _FIELD.fullmatch(text)
+        if found is None:
+            raise NotationError(f"{version}: {text}")
+        name, mark, pointer, type_text, rest = found.groups()
+        words = {word: (key or "").split() for word, key in _WORD.findall(rest)}
+        if by := words.pop("by", None):
+            words |= {"map": by, "merge": by}
+        owned = next((word for word in _OWNERSHIP if word in words), "")
+        return Field(
+            name,
+            self._type(version, type_text or "string"),
+            pointer=bool(pointer),
+            always=bool(mark),
+            required=(bool(mark) and "optional" not in words) or "required" in words,
+            omit_zero="omitzero" in words,
+            list_type=owned,
+            map_keys=tuple(words.get("map", ())),
+            merge_key=" ".join(words.get("merge", ())),
+            strategies=frozenset(words) & {"merge", "replace", "retainKeys"},
+        )
+
+    def _type(self, version: str, text: str) -> Type:
+        if text.startswith("[]"):
+            element = self._type(version, text[2:])
+            return ListType(element, f"[]{element.go}")
+        if text.startswith("map["):
+            key, _, value_text = text[4:].partition("]")
+            value = self._type(version, value_text)
+            return MapType(value, f"map[{self._named(version, key).go}]{value.go}")
+        return self._named(version, text)
+
+    def _named(self, version: str, name: str) -> Type:
+        if name in _SCALARS:
+            return _SCALARS[name]
+        if "/" in name:
+            version, _, name = name.rpartition(".")
+        for place in (version, CORE, META):
+            key = (place, name)
+            if key in self._aliases:
+                return self._alias(place, name)
+            if key in self._types:
+                return self._types[key]
+            if key in self._declared:
+                return self._shape(place, name)
+        raise NotationError(f"{version}: {name} is not written down")
+
+    def _alias(self, version: str, name: str) -> Type:
+        inner = self._type(version, self._aliases[version, name])
+        assert isinstance(inner, ListType | MapType)
+        return replace(inner, go=f"{version.rpartition('/')[2]}.{name}")

@@ -1,0 +1,141 @@
+"""Reading documents of one shape: fast, and carefully when that fails.
+
+From a body, or a document that was put together, to the document as Go would store it, and what only a strict reader
+minds (fields that do not exist, or are given twice).
+"""
+
+# upstream: apimachinery/pkg/runtime/serializer/json/{json,meta}.go (v1.36)
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from kubesched.api.go_text import quote
+from kubesched.controlplane.schema.careful import ConverterReading, JsonReading, ShapeError
+from kubesched.controlplane.schema.go_words import json_name
+from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_have_doubles, parse
+from kubesched.controlplane.schema.notation import META, Library
+from kubesched.controlplane.schema.shapes import Shape
+from kubesched.controlplane.schema.structs import read_scalar, struct_of
+
+Document = dict[str, Any]
+Read = tuple[Document, list[str]]
+
+_SCHEME = "pkg/api/legacyscheme/scheme.go:30"
+# Go's name for what it first looks at in a body
+_KIND_ALONE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+
+
+class UnrecognizedError(ValueError):
+    """A body that does not say what it is."""
+
+
+class WrongKindError(ShapeError):
+    """A document that says it is of another kind."""
+
+    def __init__(self, words: str, kind: str, api_version: str) -> None:
+        super().__init__(words)
+        self.kind = kind
+        self.api_version = api_version
+
+
+class Reader:
+    """Reads documents of one shape; those of kinds come out with their kind and version."""
+
+    def __init__(self, shape: Shape, library: Library) -> None:
+        self.shape = shape
+        self._library = library
+        self._struct: Any = struct_of(shape)
+        self._decode = msgspec.json.Decoder(self._struct, dec_hook=read_scalar).decode
+
+    def read(self, body: bytes, *, strict: bool = True) -> Read:
+        """Return the document in a body; raises UnrecognizedError or ShapeError."""
+        try:
+            check_depth(body)
+            found = self._decode(body)
+            if not strict or not may_have_doubles(body, msgspec.json.encode(msgspec.json.decode(body))):
+                return self._written(found), []
+        except (msgspec.MsgspecError, UnicodeDecodeError, JsonError):
+            pass
+        try:
+            check_depth(body)
+            document = parse(body)
+        except JsonError as error:
+            raise UnrecognizedError(f"couldn't get version/kind; json parse error: {error}") from None
+        # Go reads null as an object without fields
+        return self._carefully({} if document is None else document, JsonReading())
+
+    def read_patched(self, document: Any) -> Read:
+        """Return a document that was put together as a body would be; raises as `read` does."""
+        return self._converted(document, JsonReading())
+
+    def read_merged(self, document: Document) -> Read:
+        """Return a document that a strategic merge patch has made, whatever kind it says; raises ShapeError."""
+        return self._converted(document, ConverterReading())
+
+    def _converted(self, document: Any, reading: JsonReading) -> Read:
+        try:
+            found = msgspec.convert(document, self._struct, dec_hook=read_scalar)
+        except msgspec.ValidationError:
+            return self._carefully(document, reading)
+        return self._written(found, checked=isinstance(reading, ConverterReading)), []
+
+    def _carefully(self, document: Any, reading: JsonReading) -> Read:
+        converting = isinstance(reading, ConverterReading)
+        if not converting:
+            self._check_kind(*_interpreted(document))
+        try:
+            found = msgspec.convert(reading.read(self.shape, document), self._struct, dec_hook=read_scalar)
+        except msgspec.ValidationError as error:
+            raise ShapeError(str(error)) from None
+        return self._written(found, checked=converting), reading.strict_problems()
+
+    def _check_kind(self, kind: str, api_version: str) -> None:
+        shape = self.shape
+        kind, api_version = kind or shape.name, api_version or shape.api_version
+        if kind == shape.name and api_version in (shape.api_version, f"/{shape.api_version}"):
+            return
+        # what all groups share is known in each of them
+        if kind == shape.name and shape.api_version == META:
+            return
+        if api_version.count("/") > 1:
+            raise UnrecognizedError(f"unexpected GroupVersion string: {api_version}")
+        words = f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(_SCHEME)}"
+        found = self._library.find(api_version, kind.removesuffix("List")) or self._library.find(META, kind)
+        if found is not None:
+            package = api_version.rpartition("/")[2]
+            words = f"converting ({package}.{kind}) to ({_internal_package(shape)}.{shape.name}): unknown conversion"
+        raise WrongKindError(words, kind, api_version)
+
+    def _written(self, found: Any, *, checked: bool = False) -> Document:
+        """Return what was read as Go would write it."""
+        if self.shape.is_kind:
+            if not checked:
+                self._check_kind(found.kind, found.apiVersion)
+            found.kind, found.apiVersion = self.shape.name, self.shape.api_version
+        document: Document = msgspec.to_builtins(found)
+        return document
+
+
+def _internal_package(shape: Shape) -> str:
+    """Return the package of the type that Go works with inside."""
+    group = shape.api_version.rpartition("/")[0].partition(".")[0]
+    return group if group not in ("", "events") else "core"
+
+
+def _interpreted(document: Any) -> tuple[str, str]:
+    """Return the kind and the version that a document says it has."""
+    start = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+    if not isinstance(document, Mapping):
+        raise UnrecognizedError(f"{start} {json_name(document)} into Go value of type {_KIND_ALONE}")
+    found = []
+    for field in ("kind", "apiVersion"):
+        # this first look of Go's is the only one that minds no case
+        alike = [name for name in document if name.lower() == field.lower()]
+        value = document.get(field if field in document or not alike else alike[0])
+        if not isinstance(value, str | None):
+            raise UnrecognizedError(f"{start} {json_name(value)} into Go struct field .{field} of type string")
+        found.append(value or "")
+    kind, api_version = found
+    return kind, api_version

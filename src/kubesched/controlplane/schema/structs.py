@@ -1,0 +1,141 @@
+"""Shapes as msgspec structs: reading a document and writing it back as Go would, at the speed of C.
+
+From a shape to a class. A document that is read into its struct and written back has no unknown fields, no nulls, no
+zeros that Go leaves out, all those that Go writes, quantities and times in their canonical form, and fields in Go's
+order. What the struct refuses is left to `careful`, which finds the words.
+"""
+
+from functools import cache
+from keyword import iskeyword
+from typing import Annotated, Any
+
+import msgspec
+
+from kubesched.controlplane.schema.scalars import (
+    ZERO_TIME,
+    canonical_micro_time,
+    canonical_milli_quantity,
+    canonical_quantity,
+    canonical_time,
+)
+from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
+
+
+class _Text(type):
+    """Makes classes that stand for texts in a certain form, so that the values themselves are plain texts."""
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return True
+
+
+class QuantityText(metaclass=_Text):
+    """A quantity."""
+
+
+class MilliQuantityText(metaclass=_Text):
+    """A quantity in whole thousandths."""
+
+
+class TimeText(metaclass=_Text):
+    """A time to the second."""
+
+
+class TimeEntryText(metaclass=_Text):
+    """A time to the second in a map, where the zero of times has to stay."""
+
+
+class MicroTimeText(metaclass=_Text):
+    """A time to the microsecond."""
+
+
+_CANONICAL: dict[type, Any] = {
+    QuantityText: canonical_quantity,
+    MilliQuantityText: canonical_milli_quantity,
+    TimeText: canonical_time,
+    TimeEntryText: lambda raw: canonical_time(raw) or f"{ZERO_TIME}Z",
+    MicroTimeText: canonical_micro_time,
+}
+_INT32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+_INT64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+_ANNOTATIONS: dict[Scalar, Any] = {
+    Scalar.STRING: str,
+    Scalar.BOOL: bool,
+    Scalar.INT32: _INT32,
+    Scalar.INT64: _INT64,
+    Scalar.BYTES: bytes,
+    Scalar.QUANTITY: QuantityText,
+    Scalar.MILLI_QUANTITY: MilliQuantityText,
+    Scalar.TIME: TimeText,
+    Scalar.MICRO_TIME: MicroTimeText,
+    Scalar.INT_OR_STRING: _INT32 | str,
+    Scalar.RAW: Any,
+    Scalar.ANY: Any,
+}
+ZEROS: dict[Scalar, Any] = {
+    Scalar.STRING: "",
+    Scalar.BOOL: False,
+    Scalar.INT32: 0,
+    Scalar.INT64: 0,
+    Scalar.BYTES: "",
+    Scalar.QUANTITY: "0",
+    Scalar.MILLI_QUANTITY: "0",
+    Scalar.INT_OR_STRING: 0,
+}
+# scalars whose zeros Go leaves out
+_OMITTED = (Scalar.STRING, Scalar.BOOL, Scalar.INT32, Scalar.INT64)
+
+
+def read_scalar(kind: type, raw: Any) -> Any:
+    """Return a text in its canonical form (a hook for msgspec)."""
+    return _CANONICAL[kind](raw)
+
+
+@cache
+def struct_of(shape: Shape) -> type[msgspec.Struct]:
+    """Return the struct of a shape."""
+    names = {name: f"{name}_" if iskeyword(name) else name for name in shape.fields}
+    return msgspec.defstruct(
+        shape.name,
+        [(names[field.name], *_member(field)) for field in shape.fields.values()],
+        rename={python: name for name, python in names.items()},
+        omit_defaults=True,
+        forbid_unknown_fields=True,
+        gc=False,
+    )
+
+
+def _member(field: Field) -> tuple[Any, Any]:
+    """Return the annotation and default of a field: what differs from its default is written, what equals it is not."""
+    annotation = _annotation(field.type)
+    if field.pointer or field.omit_zero:
+        return annotation | None, None
+    match field.type:
+        case ListType() | MapType():
+            # differs: Go writes null for a list that must be there and is not; nothing that is stored has nulls
+            if field.always:
+                return annotation | None, None
+            empty: Any = list if isinstance(field.type, ListType) else dict
+            return annotation, msgspec.field(default_factory=empty)
+        case Shape():
+            return annotation, msgspec.field(default_factory=annotation)
+        case ScalarType(scalar) if scalar not in ZEROS:
+            return annotation | None, None
+        case ScalarType(scalar):
+            zero = ZEROS[scalar]
+            if scalar in _OMITTED and not field.always:
+                return annotation, zero
+            # what a factory makes is written always
+            return annotation, msgspec.field(default_factory=lambda: zero)
+
+
+def _annotation(type_: Type) -> Any:
+    match type_:
+        case ListType():
+            return list[_annotation(type_.element)]  # type: ignore[misc]
+        case MapType():
+            value = _annotation(type_.value)
+            return dict[str, TimeEntryText if value is TimeText else value]  # type: ignore[misc]
+        case Shape():
+            return struct_of(type_)
+        case ScalarType():
+            return _ANNOTATIONS[type_.scalar]

@@ -1,0 +1,221 @@
+"""The status of disruption budgets: how many pods there should be, how many are healthy, how many may go.
+
+From pods, and whoever is in charge of their number, to counts. What a budget selects is remembered, so that a change
+of one pod costs the same however many there are.
+"""
+
+# upstream: pkg/controller/disruption/disruption.go (v1.36)
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import msgspec
+
+from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.services import moment
+from kubesched.controlplane.simulation.controller import Controller, Key, Tools
+from kubesched.controlplane.simulation.placement import PODS
+from kubesched.controlplane.store import DELETED, Change, Changed, Document, Stored
+
+BUDGETS = "poddisruptionbudgets.policy"
+# a pod whose eviction was allowed counts as gone for so long
+_GONE_SECONDS = 120
+# (API group, kind) -> set
+_OWNERS = {
+    ("", "ReplicationController"): "replicationcontrollers",
+    ("apps", "ReplicaSet"): "replicasets.apps",
+    ("apps", "StatefulSet"): "statefulsets.apps",
+}
+
+
+class _Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class _Meta(msgspec.Struct, rename="camel", frozen=True):
+    owner_references: tuple[_Owner, ...] = ()
+    deletion_timestamp: str | None = None
+
+
+class _Condition(msgspec.Struct, frozen=True, gc=False):
+    type: str = ""
+    status: str = ""
+
+
+class _Status(msgspec.Struct, frozen=True):
+    conditions: tuple[_Condition, ...] = ()
+
+
+class _Pod(msgspec.Struct, frozen=True):
+    """Of a pod what budgets ask about."""
+
+    metadata: _Meta
+    status: _Status = _Status()
+
+
+class _Member(msgspec.Struct, frozen=True, gc=False):
+    """A pod that a budget selects."""
+
+    ready: bool
+    going: bool
+    owner: tuple[str, str, str, str] | None
+
+
+class _Watched(msgspec.Struct):
+    """A budget, and what it selects; pods are by name."""
+
+    selector: Selector
+    members: dict[str, _Member]
+
+
+_decode_pod = msgspec.json.Decoder(_Pod).decode
+
+
+class Budgets(Controller):
+    """Keeps the status of budgets."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._watched: dict[str, dict[str, _Watched]] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {BUDGETS: self._budget_changed, PODS: self._pod_changed, **dict.fromkeys(_OWNERS.values(), self._scaled)}
+
+    def _budget_changed(self, change: Change) -> None:
+        namespace, name = change.new.namespace, change.new.name
+        budgets = self._watched.setdefault(namespace, {})
+        if change.type == DELETED:
+            budgets.pop(name, None)
+            if not budgets:
+                del self._watched[namespace]
+            self.agenda.forget((namespace, name))
+            return
+        selector = _selector_of(change.new.document())
+        known = budgets.get(name)
+        if known is None or known.selector != selector:
+            members = {
+                stored.name: _member(stored)
+                for stored in self.tools.store.set_of(PODS).in_order(namespace)
+                if selector.matches(stored.labels)
+            }
+            budgets[name] = _Watched(selector, members)
+        self.agenda.add((namespace, name))
+
+    def _pod_changed(self, change: Change) -> None:
+        pod = change.new
+        member: _Member | None = None
+        for name, watched in self._watched.get(pod.namespace, {}).items():
+            before = watched.members.get(pod.name)
+            if change.type != DELETED and watched.selector.matches(pod.labels):
+                member = member or _member(pod)
+                if member != before:
+                    watched.members[pod.name] = member
+                    self.agenda.add((pod.namespace, name))
+            elif before is not None:
+                del watched.members[pod.name]
+                self.agenda.add((pod.namespace, name))
+
+    def _scaled(self, change: Change) -> None:
+        for name in self._watched.get(change.new.namespace, ()):
+            self.agenda.add((change.new.namespace, name))
+
+    def look_at(self, key: Key) -> None:
+        """Bring the status of a budget up to date."""
+        budget = self.tools.find(BUDGETS, *key)
+        watched = self._watched.get(key[0], {}).get(key[1])
+        if budget is None or watched is None:
+            return
+        status = budget.get("status") or {}
+        expected, desired = self._goal(budget["spec"], key[0], watched.members)
+        disrupted = dict(self._still_going(key, status, watched.members))
+        healthy = sum(
+            1 for name, pod in watched.members.items() if pod.ready and not pod.going and name not in disrupted
+        )
+        allowed = max(0, healthy - desired) if expected > 0 else 0
+        generation = budget["metadata"].get("generation", 0)
+        budget["status"] = {
+            "conditions": self._conditions(status, allowed, generation),
+            "currentHealthy": healthy,
+            "desiredHealthy": desired,
+            "disruptionsAllowed": allowed,
+            "expectedPods": expected,
+            "observedGeneration": generation,
+            **({"disruptedPods": disrupted} if disrupted else {}),
+        }
+        if budget["status"] != status:
+            self.tools.update(BUDGETS, budget, "status")
+
+    def _goal(self, spec: Document, namespace: str, members: dict[str, _Member]) -> tuple[int, int]:
+        """Return how many pods there should be, and how many of them healthy."""
+        least, most_gone = spec.get("minAvailable"), spec.get("maxUnavailable")
+        if most_gone is not None:
+            expected = self._scale(namespace, members)
+            return expected, max(0, expected - _share(most_gone, expected))
+        if isinstance(least, int):
+            return len(members), least
+        if least is not None:
+            expected = self._scale(namespace, members)
+            return expected, _share(least, expected)
+        return 0, 0
+
+    def _scale(self, namespace: str, members: dict[str, _Member]) -> int:
+        """Return how many pods those in charge want, each asked once."""
+        owners = {pod.owner for pod in members.values() if pod.owner is not None}
+        total = 0
+        for version, kind, name, uid in owners:
+            store = _OWNERS.get((version.rpartition("/")[0], kind))
+            owner = self.tools.find(store, namespace, name) if store else None
+            if owner is not None and owner["metadata"]["uid"] == uid:
+                total += owner["spec"].get("replicas") or 0
+        return total
+
+    def _still_going(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:
+        """Yield the pods whose eviction was allowed, and when, that are still there and should not be for long."""
+        now = self.tools.now()
+        for name, since in (status.get("disruptedPods") or {}).items():
+            pod = members.get(name)
+            left = (moment(since) + timedelta(seconds=_GONE_SECONDS) - now).total_seconds()
+            if pod is not None and not pod.going and left >= 0:
+                self.agenda.add_after(key, left + 1)
+                yield name, since
+
+    def _conditions(self, status: Document, allowed: int, generation: int) -> list[Document]:
+        state, reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
+        others = [each for each in status.get("conditions") or () if each.get("type") != "DisruptionAllowed"]
+        old: Document = next(
+            (each for each in status.get("conditions") or () if each.get("type") == "DisruptionAllowed"), {}
+        )
+        since = old.get("lastTransitionTime") if old.get("status") == state else self.tools.time()
+        condition = {"type": "DisruptionAllowed", "status": state, "reason": reason, "message": ""}
+        return [*others, {**condition, "lastTransitionTime": since, "observedGeneration": generation}]
+
+
+def _selector_of(budget: Document) -> Selector:
+    selector = (budget.get("spec") or {}).get("selector")
+    try:
+        return from_label_selector(None if selector is None else msgspec.convert(selector, LabelSelector))
+    except InvalidSelectorError:
+        return NOTHING
+
+
+def _member(stored: Stored) -> _Member:
+    pod = _decode_pod(stored.body)
+    owner = next((each for each in pod.metadata.owner_references if each.controller), None)
+    return _Member(
+        any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions),
+        pod.metadata.deletion_timestamp is not None,
+        None if owner is None else (owner.api_version, owner.kind, owner.name, owner.uid),
+    )
+
+
+def _share(share: int | str, total: int) -> int:
+    """Return a number, or a percentage of a total, rounded up."""
+    if isinstance(share, int):
+        return share
+    return -(-total * int(share.removesuffix("%").lstrip("0") or "0") // 100)

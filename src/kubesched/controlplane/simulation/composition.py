@@ -1,0 +1,74 @@
+"""All controllers together, started and stopped as one.
+
+From an API server and options to a cluster that lives.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.simulation.budgets import Budgets
+from kubesched.controlplane.simulation.claims import ClaimConsumers, PodClaims
+from kubesched.controlplane.simulation.controller import Controller, tools_for
+from kubesched.controlplane.simulation.eviction import Orphans, TaintEviction
+from kubesched.controlplane.simulation.garbage import Garbage
+from kubesched.controlplane.simulation.kubelets import Kubelets
+from kubesched.controlplane.simulation.namespaces import NamespaceEnd
+from kubesched.controlplane.simulation.nodes import SimulatedNodes
+from kubesched.controlplane.simulation.options import Options
+from kubesched.controlplane.simulation.placement import Placement
+from kubesched.controlplane.simulation.protection import EphemeralClaims, Protection
+from kubesched.controlplane.simulation.taints import NodeTaints
+from kubesched.controlplane.simulation.volumes import VolumeBinder
+
+
+class Simulation:
+    """The part of a cluster that is not its API server and not its scheduler; `note` takes lines for the log."""
+
+    def __init__(
+        self, server: ApiServer, options: Options | None = None, note: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._server = server
+        self._options = options or Options()
+        self._note = note
+        self._controllers: list[Controller] = []
+
+    def start(self) -> None:
+        """Begin to work, on the running loop."""
+        loop = asyncio.get_running_loop()
+        tools = tools_for(LocalClient(self._server), loop, self._options, self._note)
+        # the index of pods comes first, since others ask it when they are told of a change
+        placement = Placement(tools)
+        self._controllers = [
+            placement,
+            SimulatedNodes(tools),
+            NodeTaints(tools),
+            Kubelets(tools, placement),
+            TaintEviction(tools, placement),
+            Orphans(tools, placement),
+            PodClaims(tools),
+            ClaimConsumers(tools),
+            EphemeralClaims(tools),
+            VolumeBinder(tools),
+            Protection(tools),
+            Budgets(tools),
+            NamespaceEnd(tools),
+            Garbage(tools),
+        ]
+        for controller in self._controllers:
+            controller.start()
+
+    def stop(self) -> None:
+        """Work no more; what is there stays as it is."""
+        for controller in self._controllers:
+            controller.stop()
+        self._controllers = []
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        self.start()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.stop()

@@ -1,0 +1,111 @@
+"""What controllers share: they watch sets of objects and look at what changed.
+
+From the store's changes to keys on an agenda, and from there to requests like any client's.
+"""
+
+from asyncio import AbstractEventLoop
+from collections.abc import Callable
+from datetime import datetime
+
+import msgspec
+
+from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.services import timestamp
+from kubesched.controlplane.simulation.agenda import Agenda
+from kubesched.controlplane.simulation.options import Options
+from kubesched.controlplane.store import ADDED, Change, Changed, Document, Store, Stored
+
+# namespace and name
+Key = tuple[str, str]
+
+
+class Tools(msgspec.Struct):
+    """What controllers work with."""
+
+    client: LocalClient
+    loop: AbstractEventLoop
+    options: Options
+    note: Callable[[str], None]
+    # by set; the first version of those that have several
+    resources: dict[str, Resource]
+
+    @property
+    def store(self) -> Store:
+        """Return all objects."""
+        return self.client.server.services.store
+
+    def now(self) -> datetime:
+        """Return the time."""
+        return self.client.server.services.clock()
+
+    def time(self) -> str:
+        """Return the time as objects carry it."""
+        return timestamp(self.now())
+
+    def get(self, store: str, namespace: str, name: str) -> Stored | None:
+        """Return an object as it is kept."""
+        return self.store.get(store, namespace, name)
+
+    def find(self, store: str, namespace: str, name: str) -> Document | None:
+        """Return an object as a document, the caller's own."""
+        found = self.store.get(store, namespace, name)
+        return None if found is None else found.document()
+
+    def create(self, store: str, document: Document) -> Document:
+        """Create an object."""
+        return self.client.create(self.resources[store], document)
+
+    def update(self, store: str, document: Document, subresource: str = "") -> Document:
+        """Replace an object, or its status."""
+        return self.client.update(self.resources[store], document, subresource)
+
+    def delete(self, store: str, stored: Stored, grace_seconds: int | None = None) -> None:
+        """Delete just this object."""
+        options: Document = {"preconditions": {"uid": stored.uid}}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        self.client.delete(self.resources[store], stored.namespace, stored.name, options)
+
+
+def tools_for(client: LocalClient, loop: AbstractEventLoop, options: Options, note: Callable[[str], None]) -> Tools:
+    """Return what controllers of a server work with."""
+    resources = client.server.services.catalog.resources
+    return Tools(client, loop, options, note, {each.store: each for each in reversed(resources)})
+
+
+class Controller:
+    """Watches and works; what it looks at are keys."""
+
+    def __init__(self, tools: Tools) -> None:
+        self.tools = tools
+        self.agenda: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note)
+        self._stops: list[Callable[[], None]] = []
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {}
+
+    def look_at(self, key: Key) -> None:
+        """See to whatever a key stands for."""
+
+    def start(self) -> None:
+        """Begin with what is there, and go on with what changes."""
+        for store, changed in self.watches().items():
+            for stored in self.tools.store.set_of(store):
+                changed(Change(ADDED, stored, None))
+            self._stops.append(self.tools.store.watch(store, changed))
+
+    def stop(self) -> None:
+        """Watch and work no more."""
+        for stop in self._stops:
+            stop()
+        self._stops.clear()
+        self.agenda.stop()
+
+    def _note(self, line: str) -> None:
+        self.tools.note(f"{type(self).__name__}: {line}")
+
+    def _add(self, change: Change) -> None:
+        """Have the object of a change looked at."""
+        self.agenda.add((change.new.namespace, change.new.name))

@@ -1,0 +1,221 @@
+"""Pods on simulated nodes: taken in or refused, started, ready, finished, terminated.
+
+    bound ──take──▶ starting ──▶ running ──▶ ready ──▶ over
+      └──refuse──▶ failed            deletion: terminating ──▶ gone
+
+Annotations decide how long a pod that is not to run for ever does: `kubesched.io/run-seconds` and, if it is to fail,
+`kubesched.io/exit-code`. They count for pods whose restart policy lets them end.
+"""
+
+# upstream: pkg/kubelet/{kubelet.go,status/status_manager.go} (v1.36)
+
+import msgspec
+
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.controlplane.simulation import pod_status
+from kubesched.controlplane.simulation.controller import Controller, Key, Tools
+from kubesched.controlplane.simulation.nodes import NODES, address_of, is_simulated
+from kubesched.controlplane.simulation.placement import PODS, Placement
+from kubesched.controlplane.simulation.room import Room
+from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document, Stored
+
+RUN_SECONDS = "kubesched.io/run-seconds"
+EXIT_CODE = "kubesched.io/exit-code"
+_FIRST_ADDRESS = (10 << 24) + (128 << 16)
+_MOST_ADDRESSES = 1 << 23
+_decode_pod = msgspec.json.Decoder(Pod).decode
+_decode_node = msgspec.json.Decoder(Node).decode
+
+
+class _Run(msgspec.Struct):
+    """A pod on its node; times are the loop's."""
+
+    uid: str
+    node: str
+    # the next steps, and when they may happen; None: not at all, or done
+    start_at: float | None = None
+    ready_at: float | None = None
+    finish_at: float | None = None
+    delete_at: float | None = None
+
+    def next_step(self) -> float | None:
+        """Return when the next step is due."""
+        if self.delete_at is not None:
+            return self.delete_at
+        times = [at for at in (self.start_at, self.ready_at, self.finish_at) if at is not None]
+        return min(times, default=None)
+
+
+class Kubelets(Controller):
+    """Runs pods on all simulated nodes."""
+
+    def __init__(self, tools: Tools, placement: Placement) -> None:
+        super().__init__(tools)
+        self._placement = placement
+        self._runs: dict[Key, _Run] = {}
+        self._rooms: dict[str, Room] = {}
+        self._addresses = 0
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._node_changed, PODS: self._pod_changed}
+
+    def _node_changed(self, change: Change) -> None:
+        if change.type == ADDED:
+            for key in self._placement.on(change.new.name):
+                self.agenda.add(key)
+        elif change.type == DELETED:
+            # its pods stay as they are, until somebody notices
+            self._rooms.pop(change.new.name, None)
+            for key in self._placement.on(change.new.name):
+                self._forget(key)
+
+    def _pod_changed(self, change: Change) -> None:
+        if not change.new.fields.get("spec.nodeName"):
+            return
+        key = (change.new.namespace, change.new.name)
+        if change.type == DELETED:
+            self._forget(key)
+        else:
+            self.agenda.add(key)
+
+    def look_at(self, key: Key) -> None:
+        """Take the next step with a pod."""
+        stored = self.tools.get(PODS, *key)
+        if stored is None:
+            self._forget(key)
+            return
+        run = self._runs.get(key)
+        if run is not None and run.uid != stored.uid:
+            self._forget(key)
+            run = None
+        pod = stored.document()
+        if run is None:
+            run = self._meet(key, stored, pod)
+            if run is None:
+                return
+        self._step(key, run, stored, pod)
+        due = run.next_step()
+        if due is not None and key in self._runs:
+            self.agenda.add_after(key, due - self.tools.loop.time())
+
+    def _forget(self, key: Key) -> None:
+        run = self._runs.pop(key, None)
+        self.agenda.forget(key)
+        if run is not None and run.node in self._rooms:
+            self._rooms[run.node].leave(run.uid)
+
+    # -- a pod comes
+
+    def _meet(self, key: Key, stored: Stored, pod: Document) -> _Run | None:
+        """Take in a pod that is new here; return None if there is nothing to do with it."""
+        name = stored.fields["spec.nodeName"]
+        node = self.tools.get(NODES, "", name)
+        if node is None or not is_simulated(node.document()) or pod["status"].get("phase") in pod_status.OVER:
+            return None
+        room = self._rooms.setdefault(name, Room())
+        running = pod["status"].get("phase") == pod_status.RUNNING
+        going = "deletionTimestamp" in pod["metadata"]
+        refusal = room.take(_decode_pod(stored.body), None if running or going else _decode_node(node.body))
+        if refusal is not None:
+            pod_status.refuse(pod, refusal.reason, refusal.message, self.tools.now())
+            self.tools.update(PODS, pod, "status")
+            return None
+        run = self._runs[key] = _Run(stored.uid, name)
+        now, options = self.tools.loop.time(), self.tools.options
+        if not running:
+            run.start_at = now + options.pod_start_seconds
+        else:
+            run.ready_at = now + options.ready_seconds
+            self._plan_end(run, pod, now)
+        return run
+
+    def _plan_end(self, run: _Run, pod: Document, now: float) -> None:
+        """Note when a pod ends that is to end."""
+        seconds = _number((pod["metadata"].get("annotations") or {}).get(RUN_SECONDS))
+        if seconds is not None and pod["spec"].get("restartPolicy") in ("Never", "OnFailure"):
+            run.finish_at = now + seconds
+
+    # -- a pod goes on
+
+    def _step(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
+        """Take the steps that are due."""
+        now = self.tools.loop.time()
+        if "deletionTimestamp" in pod["metadata"]:
+            self._terminate(key, run, stored, pod)
+            return
+        if pod["status"].get("phase") in pod_status.OVER:
+            self._rooms[run.node].leave(run.uid)
+            run.start_at = run.ready_at = run.finish_at = None
+            return
+        changed = False
+        if run.start_at is not None and now >= run.start_at:
+            run.start_at = None
+            self._start(run, pod)
+            run.ready_at = now + self.tools.options.ready_seconds
+            self._plan_end(run, pod, now)
+            changed = True
+        if run.ready_at is not None and now >= run.ready_at:
+            run.ready_at = None
+            pod_status.make_ready(pod, self.tools.now())
+            changed = True
+        elif run.start_at is None and run.ready_at is None and pod_status.needs_readiness(pod):
+            pod_status.make_ready(pod, self.tools.now())
+            changed = True
+        if run.finish_at is not None and now >= run.finish_at:
+            self._finish(run, pod, now)
+            changed = True
+        if changed:
+            self.tools.update(PODS, pod, "status")
+
+    def _start(self, run: _Run, pod: Document) -> None:
+        node = self.tools.find(NODES, "", run.node) or {}
+        addresses = (node.get("status") or {}).get("addresses") or ()
+        host = next((each["address"] for each in addresses if each.get("type") == "InternalIP"), "10.0.0.0")
+        address = host
+        if not pod["spec"].get("hostNetwork"):
+            self._addresses = self._addresses % (_MOST_ADDRESSES - 2) + 1
+            address = address_of(_FIRST_ADDRESS, self._addresses)
+        pod_status.start(pod, host, address, self.tools.now())
+
+    def _finish(self, run: _Run, pod: Document, now: float) -> None:
+        code = int(_number((pod["metadata"].get("annotations") or {}).get(EXIT_CODE)) or 0)
+        run.finish_at = None
+        if code and pod["spec"].get("restartPolicy") == "OnFailure":
+            pod_status.restart(pod, code, self.tools.now())
+            self._plan_end(run, pod, now)
+        else:
+            run.ready_at = None
+            pod_status.finish(pod, code, self.tools.now())
+
+    # -- a pod goes
+
+    def _terminate(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
+        """Let a pod go that is being deleted, once its time is over."""
+        now = self.tools.loop.time()
+        started = run.start_at is None and pod["status"].get("phase") not in pod_status.OVER
+        grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
+        seconds = min(float(grace), self.tools.options.termination_seconds) if started else 0.0
+        if run.delete_at is None or now + seconds < run.delete_at:
+            run.delete_at = now + seconds
+        if now < run.delete_at:
+            return
+        if pod["metadata"].get("finalizers") and pod["status"].get("phase") not in pod_status.OVER:
+            # it stays for a while, but runs no more
+            pod_status.finish(pod, 0, self.tools.now())
+            self.tools.update(PODS, pod, "status")
+        self._rooms[run.node].leave(run.uid)
+        if grace or not pod["metadata"].get("finalizers"):
+            self.tools.delete(PODS, stored, grace_seconds=0)
+        run.start_at = run.ready_at = run.finish_at = None
+        run.delete_at = None if key in self._runs else run.delete_at
+
+
+def _number(text: str | None) -> float | None:
+    """Return the number that an annotation is, None if it is none."""
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None

@@ -1,0 +1,89 @@
+"""The end of namespaces: what is in them is deleted, then they are.
+
+From a namespace that terminates to deletions, and to the last word that lets it go.
+"""
+
+# upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go (v1.36)
+
+from collections.abc import Callable
+
+from kubesched.controlplane.kinds.namespaces import FINALIZER, TERMINATING
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.simulation.controller import Controller, Key, Tools
+from kubesched.controlplane.store import DELETED, Change, Changed
+
+NAMESPACES = "namespaces"
+MOST_AT_A_TIME = 200
+
+
+class NamespaceEnd(Controller):
+    """Empties namespaces that terminate."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._ending: set[str] = set()
+        # the contents are watched only while something ends
+        self._contents: list[Callable[[], None]] = []
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NAMESPACES: self._changed}
+
+    def stop(self) -> None:
+        """Watch and work no more."""
+        super().stop()
+        self._watch_no_contents()
+
+    def _changed(self, change: Change) -> None:
+        name = change.new.name
+        if change.type == DELETED:
+            self._ending.discard(name)
+            self.agenda.forget(("", name))
+            if not self._ending:
+                self._watch_no_contents()
+        elif change.new.fields.get("status.phase") == TERMINATING:
+            self._ending.add(name)
+            if not self._contents:
+                self._contents = [self.tools.store.watch(each.store, self._removed) for each in self._kinds()]
+            self.agenda.add(("", name))
+
+    def _watch_no_contents(self) -> None:
+        for stop in self._contents:
+            stop()
+        self._contents = []
+
+    def _removed(self, change: Change) -> None:
+        if change.type == DELETED and change.new.namespace in self._ending:
+            self.agenda.add(("", change.new.namespace))
+
+    def _kinds(self) -> list[Resource]:
+        """Return the resources that are in namespaces, each set once."""
+        resources = self.tools.client.server.services.catalog.resources
+        kinds = {each.store: each for each in resources if each.namespaced and "delete" in each.verbs}
+        return list(kinds.values())
+
+    def look_at(self, key: Key) -> None:
+        """Delete what is in a namespace; if there is nothing, let it go."""
+        name = key[1]
+        namespace = self.tools.find(NAMESPACES, *key)
+        if namespace is None or name not in self._ending:
+            return
+        finalizers = namespace["spec"].get("finalizers") or []
+        if not self._is_empty(name) or FINALIZER not in finalizers:
+            return
+        namespace["spec"]["finalizers"] = [each for each in finalizers if each != FINALIZER]
+        self.tools.update(NAMESPACES, namespace, "finalize")
+
+    def _is_empty(self, name: str) -> bool:
+        """Delete what is in a namespace, some of it at a time; return whether nothing is left."""
+        deleted = left = 0
+        for kind in self._kinds():
+            for stored in self.tools.store.set_of(kind.store).in_order(name):
+                if deleted >= MOST_AT_A_TIME:
+                    self.agenda.add(("", name))
+                    return False
+                if b'"deletionTimestamp"' not in stored.body:
+                    self.tools.delete(kind.store, stored)
+                    deleted += 1
+                left += self.tools.get(kind.store, name, stored.name) is not None
+        return not left

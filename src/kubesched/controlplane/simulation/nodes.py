@@ -1,0 +1,102 @@
+"""Nodes without kubelets: they become ready, say where they are and what they are, and give signs of life if asked to.
+
+What somebody has said of a node stays: a Ready condition that is there is left alone, and so is a node with the
+annotation `kubesched.io/simulated: "false"`.
+"""
+
+# upstream: pkg/kubelet/{kubelet_node_status.go,nodestatus/setters.go} (v1.36)
+
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.simulation.controller import Controller, Key, Tools
+from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document
+
+NODES = "nodes"
+SIMULATED = "kubesched.io/simulated"
+# nodes are in 10.0.0.0/10, services in 10.96.0.0/12, pods in 10.128.0.0/9
+_FIRST_ADDRESS = 10 << 24
+_CONDITIONS = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+_NODE_INFO = {
+    "architecture": "amd64",
+    "bootID": "",
+    "containerRuntimeVersion": "simulated://1",
+    "kernelVersion": "",
+    "kubeProxyVersion": "",
+    "kubeletVersion": "v1.36.4",
+    "machineID": "",
+    "operatingSystem": "linux",
+    "osImage": "simulated",
+    "systemUUID": "",
+}
+
+
+class SimulatedNodes(Controller):
+    """Makes nodes ready."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._known = 0
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._changed}
+
+    def _changed(self, change: Change) -> None:
+        key = ("", change.new.name)
+        if change.type == ADDED:
+            self.agenda.add_after(key, self.tools.options.node_ready_seconds)
+        elif change.type == DELETED:
+            self.agenda.forget(key)
+
+    def look_at(self, key: Key) -> None:
+        """Make a node ready, or let it give a sign of life."""
+        node = self.tools.find(NODES, *key)
+        if node is None or not is_simulated(node):
+            return
+        status = part(node, "status")
+        known = {condition.get("type"): condition for condition in status.get("conditions") or ()}
+        if "Ready" not in known or not status.get("addresses"):
+            self._introduce(node, known)
+        else:
+            for condition in known.values():
+                condition["lastHeartbeatTime"] = self.tools.time()
+        self.tools.update(NODES, node, "status")
+        if self.tools.options.heartbeat_seconds > 0:
+            self.agenda.add_after(key, self.tools.options.heartbeat_seconds)
+
+    def _introduce(self, node: Document, known: dict[str, Document]) -> None:
+        """Fill in what a node's kubelet would say of it, where nobody has."""
+        status, now = node["status"], self.tools.time()
+        conditions = list(status.get("conditions") or ())
+        for kind, state, reason, message in _CONDITIONS:
+            if kind not in known:
+                times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+                conditions.append({"type": kind, "status": state, "reason": reason, "message": message, **times})
+        status["conditions"] = conditions
+        if not status.get("addresses"):
+            self._known += 1
+            status["addresses"] = [
+                {"type": "InternalIP", "address": address_of(_FIRST_ADDRESS, self._known)},
+                {"type": "Hostname", "address": node["metadata"]["name"]},
+            ]
+        if not status.get("capacity"):
+            status["capacity"] = dict(self.tools.options.capacity)
+        if not status.get("allocatable"):
+            status["allocatable"] = dict(status["capacity"])
+        if not (status.get("nodeInfo") or {}).get("kubeletVersion"):
+            status["nodeInfo"] = {**_NODE_INFO, "systemUUID": node["metadata"]["uid"]}
+
+
+def is_simulated(node: Document) -> bool:
+    """Return whether a node has no kubelet of its own."""
+    return (node["metadata"].get("annotations") or {}).get(SIMULATED) != "false"
+
+
+def address_of(first: int, number: int) -> str:
+    """Return an address so far behind the first one of a network."""
+    address = first + number
+    return ".".join(str(address >> shift & 255) for shift in (24, 16, 8, 0))

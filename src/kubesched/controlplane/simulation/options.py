@@ -1,0 +1,27 @@
+"""How the simulated part of a cluster behaves."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+
+class Options(msgspec.Struct, frozen=True):
+    """Delays, in seconds of the loop's clock, and what nodes have that say nothing of it."""
+
+    # from a node's creation to its being ready
+    node_ready_seconds: float = 0.0
+    # from one sign of life of a node to the next; 0 for none at all
+    heartbeat_seconds: float = 0.0
+    # from a pod's binding to its containers running, and from there to its being ready
+    pod_start_seconds: float = 0.0
+    ready_seconds: float = 0.0
+    # a pod that is deleted goes on for its grace period, but no longer than this
+    termination_seconds: float = 1.0
+    # how long pods stay whose node does not exist
+    orphan_seconds: float = 40.0
+    # from the moment that a volume is wanted to the volume
+    provision_seconds: float = 0.0
+    # what a node can hold that does not say
+    capacity: Mapping[str, str] = msgspec.field(
+        default_factory=lambda: {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
+    )

@@ -1,0 +1,110 @@
+"""What pods take up on a node, and whether another one has room there.
+
+From pods and nodes to the reason why a kubelet would refuse a pod: that is where a scheduler's double booking shows.
+"""
+
+# upstream: pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go (AdmissionCheck) (v1.36)
+
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from kubesched.api.node_selectors import required_node_affinity
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.api.quantity import milli_value_of, value_of
+from kubesched.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, is_extended_resource, pod_resources
+from kubesched.api.tolerations import NO_EXECUTE, first_untolerated
+
+_NO_AFFINITY = "node(s) didn't match Pod's node affinity/selector"
+_NO_PORTS = "node(s) didn't have free ports for the requested pod ports"
+_NOT_TOLERATED = "node(s) had taints that the pod didn't tolerate"
+_ANYWHERE = "0.0.0.0"
+# address, protocol, number
+Port = tuple[str, str, int]
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Why a node does not take a pod, as its status says it."""
+
+    reason: str
+    message: str
+
+
+class _Lodger(msgspec.Struct, frozen=True):
+    amounts: dict[str, int]
+    ports: tuple[Port, ...]
+
+
+class Room:
+    """What is taken on one node."""
+
+    def __init__(self) -> None:
+        self._lodgers: dict[str, _Lodger] = {}
+        self._used: Counter[str] = Counter()
+        self._ports: Counter[Port] = Counter()
+
+    def leave(self, uid: str) -> None:
+        """Free what a pod took."""
+        lodger = self._lodgers.pop(uid, None)
+        if lodger is not None:
+            self._used.subtract(lodger.amounts)
+            self._ports.subtract(lodger.ports)
+
+    def take(self, pod: Pod, node: Node | None) -> Refusal | None:
+        """Let a pod in, or say why not; without a node to hold it against it is let in."""
+        self.leave(pod.metadata.uid)
+        lodger = _Lodger(_amounts(pod), tuple(_ports(pod)))
+        if node is not None and (refusal := self._refusal(pod, node, lodger)):
+            return refusal
+        self._lodgers[pod.metadata.uid] = lodger
+        self._used.update(lodger.amounts)
+        self._ports.update(lodger.ports)
+        return None
+
+    def _refusal(self, pod: Pod, node: Node, lodger: _Lodger) -> Refusal | None:
+        allocatable = node.status.allocatable
+        for name, requested in lodger.amounts.items():
+            # a kubelet does not ask for extended resources that it does not know
+            if not requested or (is_extended_resource(name) and name not in allocatable):
+                continue
+            raw, used = allocatable.get(name, 0), self._used[name]
+            capacity = milli_value_of(raw) if name == CPU else value_of(raw)
+            if requested > capacity - used:
+                text = f"requested: {requested}, used: {used}, capacity: {capacity}"
+                return Refusal(f"OutOf{name}", f"Node didn't have enough resource: {name}, {text}")
+        if not required_node_affinity(pod.spec).matches(node.metadata.labels, node.metadata.name):
+            return Refusal("NodeAffinity", f"Predicate NodeAffinity failed: {_NO_AFFINITY}")
+        taken = [port for port, count in self._ports.items() if count > 0] if lodger.ports else ()
+        if any(_clash(mine, theirs) for mine in lodger.ports for theirs in taken):
+            return Refusal("NodePorts", f"Predicate NodePorts failed: {_NO_PORTS}")
+        taints = [taint for taint in node.spec.taints if taint.effect == NO_EXECUTE]
+        if first_untolerated(taints, pod.spec.tolerations) is not None:
+            return Refusal("TaintToleration", f"Predicate TaintToleration failed: {_NOT_TOLERATED}")
+        return None
+
+
+def _amounts(pod: Pod) -> dict[str, int]:
+    """Return what a pod takes, in the order in which it is checked."""
+    resources = pod_resources(pod)
+    return {
+        PODS: 1,
+        CPU: resources.milli_cpu,
+        MEMORY: resources.memory,
+        EPHEMERAL_STORAGE: resources.ephemeral_storage,
+        **resources.scalar,
+    }
+
+
+def _ports(pod: Pod) -> Iterator[Port]:
+    """Yield the ports of the node that a pod takes."""
+    sidecars = [container for container in pod.spec.init_containers if container.restart_policy == "Always"]
+    for container in (*pod.spec.containers, *sidecars):
+        for port in container.ports:
+            if port.host_port:
+                yield port.host_ip or _ANYWHERE, port.protocol or "TCP", port.host_port
+
+
+def _clash(mine: Port, theirs: Port) -> bool:
+    return mine[1:] == theirs[1:] and (mine[0] == theirs[0] or _ANYWHERE in (mine[0], theirs[0]))
