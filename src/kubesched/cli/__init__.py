@@ -11,6 +11,7 @@ COMMANDS = {
     "config": "kubesched.cli.config:config_group",
     "controlplane": "kubesched.cli.controlplane:controlplane",
     "evaluate": "kubesched.cli.evaluate:evaluate",
+    "run": "kubesched.cli.run:run",
 }
 
 

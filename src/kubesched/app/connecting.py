@@ -1,0 +1,43 @@
+"""The clients of one process: three of them with limits of their own, so that none waits for another.
+
+From the configuration to clients for scheduling, for events and for leader election.
+"""
+
+# upstream: cmd/kube-scheduler/app/options/options.go (createKubeConfig, createClients) (v1.36)
+
+import platform
+
+import msgspec
+
+from kubesched import __version__
+from kubesched.client.limiting import Limiter
+from kubesched.client.rest import RestClient, Target
+from kubesched.config.types import ClientConnection
+
+AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/v1.36.4"
+
+
+class Clients(msgspec.Struct, frozen=True):
+    """How the process speaks to the API server."""
+
+    target: Target
+    scheduling: RestClient
+    events: RestClient
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.scheduling.close()
+        await self.events.close()
+
+
+def connect(target: Target, connection: ClientConnection) -> Clients:
+    """Return the clients for scheduling and events."""
+
+    def limiter() -> Limiter:
+        return Limiter(connection.qps, connection.burst)
+
+    return Clients(
+        target,
+        RestClient(target, f"{AGENT}/scheduler", limiter=limiter()),
+        RestClient(target, AGENT, limiter=limiter()),
+    )

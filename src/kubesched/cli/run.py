@@ -1,0 +1,82 @@
+"""`kubesched run`, which is also installed as `kube-scheduler`: the scheduler as an operator runs it.
+
+In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. Flags are not click's: Go programs take
+them in other forms.
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+
+import click
+
+from kubesched.app.flags import GROUPS
+from kubesched.app.go_flags import FlagError, Given, help_text, parse_flags
+from kubesched.cli.plugin_options import load_plugins
+from kubesched.errors import KubeschedError
+
+PURPOSE = """\
+The Kubernetes scheduler, in Python: a drop-in for kube-scheduler v1.36.
+
+It watches pods without a node, finds the nodes that they fit on, ranks these, and binds each pod to the best. Give it
+the flags and the configuration file that kube-scheduler has; replicas elect a leader.
+
+  kubesched run --kubeconfig ~/.kube/config --leader-elect=false
+  kubesched run --config scheduler.yaml -v 2"""
+
+
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": True, "help_option_names": [], "allow_interspersed_args": False},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(arguments: tuple[str, ...]) -> None:
+    """Schedule pods on a cluster, in place of kube-scheduler."""
+    sys.exit(main(arguments, "kubesched run"))
+
+
+def kube_scheduler() -> None:
+    """Be kube-scheduler."""
+    sys.exit(main(sys.argv[1:], "kube-scheduler"))
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Run the scheduler; return the exit code."""
+    try:
+        flags = parse_flags(GROUPS, arguments, program)
+    except FlagError as error:
+        print(f"Error: {error}\nSee '{program} --help' for usage.", file=sys.stderr)
+        return 1
+    if flags["help"]:
+        print(help_text(program, PURPOSE, GROUPS), end="")
+        return 0
+    if flags["version"] not in ("", "false"):
+        print("Kubernetes v1.36.4")
+        return 0
+    try:
+        return _run(flags)
+    except KubeschedError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(flags: Given) -> int:
+    # what is slow to import is not needed to show help or an error
+    from kubesched.app.options import read_options
+    from kubesched.app.running import Running
+
+    options = read_options(flags, load_plugins(flags["plugin"]))
+
+    def note(line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    async def process() -> int:
+        return await Running(options, note).run()
+
+    try:
+        import uvloop
+
+        return uvloop.run(process())
+    except ImportError:
+        return asyncio.run(process())
