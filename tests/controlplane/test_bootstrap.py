@@ -39,7 +39,9 @@ def test_the_authority_for_clients_is_told_only_if_there_is_one(api: Asking) -> 
     assert not api.ok("GET", AUTHENTICATION).get("data")
     other = Asking()
     bootstrap(LocalClient(other.server), client_ca="-----BEGIN CERTIFICATE-----\n")
-    assert other.ok("GET", AUTHENTICATION)["data"] == {"client-ca-file": "-----BEGIN CERTIFICATE-----\n"}
+    data = other.ok("GET", AUTHENTICATION)["data"]
+    assert data["client-ca-file"] == data["requestheader-client-ca-file"] == "-----BEGIN CERTIFICATE-----\n"
+    assert data["requestheader-username-headers"] == '["X-Remote-User"]'
 
 
 def test_roles_and_bindings(api: Asking) -> None:

@@ -15,6 +15,14 @@ from kubesched.controlplane.store import Document
 
 NAMESPACES = ("default", SYSTEM, "kube-public", "kube-node-lease")
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
+# as what whoever stands between clients and servers would have to introduce itself, and where it would say for whom
+_FRONT_PROXY = {
+    "requestheader-allowed-names": '["front-proxy-client"]',
+    "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
+    "requestheader-group-headers": '["X-Remote-Group"]',
+    "requestheader-uid-headers": '["X-Remote-Uid"]',
+    "requestheader-username-headers": '["X-Remote-User"]',
+}
 
 
 def bootstrap(client: LocalClient, *, client_ca: str = "") -> None:
@@ -45,9 +53,14 @@ def _documents(client_ca: str) -> Iterable[Document]:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": AUTHENTICATION_CONFIG, "namespace": SYSTEM},
-        "data": {"client-ca-file": client_ca} if client_ca else {},
+        "data": _trust(client_ca) if client_ca else {},
     }
     yield from default_roles()
+
+
+def _trust(client_ca: str) -> dict[str, str]:
+    """Return whom servers beside this one may believe; all of it is there, or Go's complain that a part is missing."""
+    return {"client-ca-file": client_ca, "requestheader-client-ca-file": client_ca, **_FRONT_PROXY}
 
 
 def _priority_class(name: str, value: int, description: str) -> Document:

@@ -22,7 +22,7 @@ from aiohttp import web
 from kubesched.controlplane.requests import Request, Response, refusal
 from kubesched.controlplane.server import LARGEST_BODY, ApiServer
 from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, too_large
-from kubesched.controlplane.transport import ConnectionLostError, Transport, when_ended
+from kubesched.controlplane.transport import ConnectionLostError, Lines, Transport, end_after, when_ended
 from kubesched.controlplane.watching import Watch
 
 REQUEST_SECONDS = 60.0
@@ -30,8 +30,6 @@ REQUEST_SECONDS = 60.0
 WATCH_SECONDS = 1800.0
 # how long a client may take for what is left when its watch has ended
 LAST_SECONDS = 10.0
-# lines that are written at once
-MOST_LINES = 500
 # of a request's first line, and of each header
 LARGEST_LINE = 64 * 1024
 MOST_PARAMETERS = 1000
@@ -139,7 +137,7 @@ class HttpServer:
         """Send the lines of a watch until it ends."""
         loop = asyncio.get_running_loop()
         seconds = watch.seconds or WATCH_SECONDS * (1 + self._random.random())
-        timer = loop.call_later(seconds, self._time_is_up, watch)
+        end_after(watch, seconds, self.server)
         response = web.StreamResponse(headers=_NOT_CACHED)
         response.content_type = "application/json"
         if message.version >= (1, 1):
@@ -151,9 +149,9 @@ class HttpServer:
                 try:
                     await response.prepare(message)
                     if message.method != "HEAD":
-                        await _lines(watch, response)
+                        async for lines in Lines(watch):
+                            await response.write(lines)
                 finally:
-                    timer.cancel()
                     watch.end()
                 if not self.transport.away:
                     await response.write_eof()
@@ -161,26 +159,6 @@ class HttpServer:
         except TimeoutError:
             pass
         return _cut(message)
-
-    def _time_is_up(self, watch: Watch) -> None:
-        if watch.bookmarks and not watch.ended:
-            watch.bookmark(self.server.services.store.version)
-        watch.end()
-
-
-async def _lines(watch: Watch, response: web.StreamResponse) -> None:
-    """Write lines as they come; those that came while the client was slow go out together."""
-    ready = asyncio.Event()
-    watch.wake = ready.set
-    while True:
-        lines = watch.take(MOST_LINES)
-        if lines:
-            await response.write(lines)
-        elif watch.ended:
-            return
-        else:
-            ready.clear()
-            await ready.wait()
 
 
 async def _send(message: web.BaseRequest, found: Response) -> web.StreamResponse:

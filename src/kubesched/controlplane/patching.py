@@ -23,7 +23,7 @@ from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_
 from kubesched.controlplane.schema.merging import ListOfListsError, MergeError, strategic_merge
 from kubesched.controlplane.schema.reading import Read, UnrecognizedError
 from kubesched.controlplane.schema.shapes import Field, ListType, Scalar, ScalarType, Shape, Type
-from kubesched.controlplane.statuses import ApiError, bad_request, invalid, unsupported_media_type
+from kubesched.controlplane.statuses import ApiError, bad_request, invalid
 from kubesched.controlplane.store import Document
 
 JSON_PATCH = "application/json-patch+json"
@@ -55,7 +55,7 @@ def patched_with_warnings(
     """
     form = request.headers.get("content-type", "").partition(";")[0].strip()
     if form not in OFFERED:
-        raise unsupported_media_type(OFFERED)
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
     shape = schemas.for_kind(document.get("apiVersion", ""), document.get("kind", "")) or schemas.shape(resource)
     try:
         if form == STRATEGIC_MERGE_PATCH:

@@ -20,6 +20,8 @@ from kubesched.controlplane.watching import Watch
 from kubesched.errors import KubeschedError
 
 BOOKMARK_SECONDS = 60.0
+# lines that are sent at once
+MOST_LINES = 500
 _CHANGES = (ADDED, MODIFIED, DELETED)
 
 
@@ -144,6 +146,52 @@ def when_ended(watch: Watch, work: Callable[[], object]) -> None:
         work()
 
     watch.unsubscribe = unsubscribe
+
+
+def end_after(watch: Watch, seconds: float, server: ApiServer) -> None:
+    """Let a watch last no longer than so many seconds; its client is told how far it has got."""
+    if watch.ended:
+        return
+
+    def time_is_up() -> None:
+        if watch.bookmarks and not watch.ended:
+            watch.bookmark(server.services.store.version)
+        watch.end()
+
+    timer = asyncio.get_running_loop().call_later(seconds, time_is_up)
+    when_ended(watch, timer.cancel)
+
+
+class Lines:
+    """The lines of a watch as they come, many at once for a client that is slow, until the watch ends."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._ready = asyncio.Event()
+        watch.wake = self._ready.set
+        self._waiting = False
+
+    @property
+    def all_taken(self) -> bool:
+        """Return whether the client has dealt with everything that has come."""
+        return self._waiting and not self._ready.is_set()
+
+    def __aiter__(self) -> "Lines":
+        return self
+
+    async def __anext__(self) -> bytes:
+        while True:
+            lines = self._watch.take(MOST_LINES)
+            if lines:
+                return lines
+            if self._watch.ended:
+                raise StopAsyncIteration
+            self._ready.clear()
+            self._waiting = True
+            try:
+                await self._ready.wait()
+            finally:
+                self._waiting = False
 
 
 def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:

@@ -121,6 +121,7 @@ class Writing:
             text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
             nameless = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
             raise bad_request(text if name else nameless)
+        self._check_namespace(target, document)
         stored = self.replace(target, to_storage(resource, document), old, request, dry_run=is_dry_run(request))
         return self._answer(resource, stored, warnings)
 

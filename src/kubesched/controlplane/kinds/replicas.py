@@ -78,11 +78,11 @@ class _Replicas(Rules):
         for field in ("replicas", *self.counts, "observedGeneration"):
             problems += not_negative(child("status", field), status.get(field))
         for field in self.counts:
-            if (status.get(field) or 0) > replicas:
-                problems.append(invalid(child("status", field), status[field], _TOO_GREAT))
-        if (status.get("availableReplicas") or 0) > ready:
+            if (count := status.get(field) or 0) > replicas:
+                problems.append(invalid(child("status", field), count, _TOO_GREAT))
+        if (available := status.get("availableReplicas") or 0) > ready:
             why = "cannot be greater than readyReplicas"
-            problems.append(invalid("status.availableReplicas", status["availableReplicas"], why))
+            problems.append(invalid("status.availableReplicas", available, why))
         return problems
 
     def fields(self, document: Document) -> dict[str, str]:

@@ -3,10 +3,10 @@
 # upstream: pkg/registry/resource/{resourceclaim,resourceclaimtemplate}, pkg/apis/resource/{v1/defaults.go,
 # validation/validation.go} (v1.36)
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
-from kubesched.api.field_errors import as_json, child, forbidden, invalid, not_supported, required
+from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, not_supported, required
 from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.kinds.checks import (
     conditions_problems,
@@ -50,6 +50,7 @@ _MOST_CONDITIONS = 8
 _LARGEST_DATA = 10 * 1024
 _MODES = ("All", "ExactCount")
 _SOURCES = ("FromClaim", "FromClass")
+_ADMIN_ACCESS = "resource.kubernetes.io/admin-access"
 _ONE_OF = "exactly one of `exactly` or `firstAvailable` is required"
 
 
@@ -70,7 +71,8 @@ class ResourceClaims(Rules):
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
         """Return what is wrong with a new claim."""
-        return claim_problems("spec.devices", new["spec"]["devices"])
+        devices = new["spec"]["devices"]
+        return _request_access_problems(devices, new, context) + claim_problems("spec.devices", devices)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
         """Return what is wrong with a change."""
@@ -92,7 +94,8 @@ class ResourceClaims(Rules):
         status, before = new["status"], old.get("status") or {}
         names = request_names(new["spec"].get("devices") or {})
         consumers = status.get("reservedFor") or []
-        problems = list_problems("status.reservedFor", consumers, MOST_CONSUMERS, _consumer_problems, _consumer_uid)
+        problems = _result_access_problems(status, before, new, context)
+        problems += list_problems("status.reservedFor", consumers, MOST_CONSUMERS, _consumer_problems, _consumer_uid)
         allocated = _allocated(status)
 
         def device_problems(path: str, device: Any) -> list[str]:
@@ -132,6 +135,11 @@ class ResourceClaimTemplates(Rules):
                 problems.append(forbidden(child("spec.metadata", field), "cannot be set"))
         return problems + claim_problems("spec.spec.devices", spec["spec"]["devices"])
 
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new template."""
+        devices = new["spec"]["spec"]["devices"]
+        return _request_access_problems(devices, new, context) + self.problems(new, context)
+
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
         """Return what is wrong with a change."""
         return immutable("spec", new["spec"], old["spec"])
@@ -144,6 +152,33 @@ def _fill_in_claim(spec: Document) -> None:
             each["allocationMode"] = each.get("allocationMode") or "ExactCount"
             if each["allocationMode"] == "ExactCount":
                 each["count"] = each.get("count") or 1
+
+
+# -- access for administrators
+
+
+def _request_access_problems(devices: Document, document: Document, context: Context) -> list[str]:
+    """Return the problem of asking for administrators' access where it is not to be had."""
+    asked = [request.get("exactly") or {} for request in devices.get("requests") or ()]
+    return _access_problems("spec.devices.requests", asked, document, context)
+
+
+def _result_access_problems(status: Document, before: Document, document: Document, context: Context) -> list[str]:
+    """Return the problem of giving administrators' access, for the first time, where it is not to be had."""
+    if any(result.get("adminAccess") for result in _results(before)):
+        return []
+    return _access_problems("status.allocation.devices.results", _results(status), document, context)
+
+
+def _access_problems(path: str, entries: Sequence[Document], document: Document, context: Context) -> list[str]:
+    number = next((number for number, entry in enumerate(entries) if entry.get("adminAccess")), None)
+    if number is None:
+        return []
+    namespace = context.store.get("namespaces", "", document["metadata"].get("namespace") or "")
+    if namespace is not None and namespace.labels.get(_ADMIN_ACCESS) == "true":
+        return []
+    why = f"admin access to devices requires the `{_ADMIN_ACCESS}: true` label on the containing namespace"
+    return [forbidden(child(index(path, number), "adminAccess"), why)]
 
 
 # -- what is asked for
@@ -230,8 +265,13 @@ def _device_key(device: Document) -> Hashable:
 
 def _allocated(status: Document) -> set[Hashable]:
     """Return the devices that are allocated."""
-    devices = (status.get("allocation") or {}).get("devices") or {}
-    return {_device_key(result) for result in devices.get("results") or ()}
+    return {_device_key(result) for result in _results(status)}
+
+
+def _results(status: Document) -> Sequence[Document]:
+    """Return what is allocated, request by request."""
+    found: Sequence[Document] = ((status.get("allocation") or {}).get("devices") or {}).get("results") or ()
+    return found
 
 
 def _device_problems(path: str, device: Document, allocated: set[Hashable]) -> list[str]:

@@ -18,7 +18,7 @@ from kubesched.controlplane.schema.careful import ShapeError
 from kubesched.controlplane.schema.data import TEXTS
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.schema.notation import Library
-from kubesched.controlplane.schema.reading import Read, Reader, UnrecognizedError, WrongKindError
+from kubesched.controlplane.schema.reading import Read, Reader, UnrecognizedError, WrongKindError, WrongVersionError
 from kubesched.controlplane.schema.shapes import Shape
 from kubesched.controlplane.statuses import ApiError, bad_request
 
@@ -45,7 +45,7 @@ class Schemas:
 
     def for_kind(self, api_version: str, kind: str) -> Shape | None:
         """Return the shape of a kind, None if there is no such kind."""
-        return library().find(api_version, kind)
+        return library().kind(api_version, kind)
 
     def decode(self, resource: Resource, body: bytes, validation: str) -> Read:
         """Return the document in a body, without fields that do not exist, and warnings about them.
@@ -92,6 +92,8 @@ class Schemas:
 
 
 def _unhandled(shape: Shape, error: ShapeError) -> ApiError:
+    if isinstance(error, WrongVersionError):
+        return bad_request(str(error))
     kind, api_version = shape.name, shape.api_version
     if isinstance(error, WrongKindError):
         kind, api_version = error.kind, error.api_version

@@ -4,7 +4,7 @@ From the texts in `data` to shapes, each made when it is first asked for. A text
 
     string: PodPhase, DNSPolicy                         named texts
     ResourceList = map[ResourceName]Quantity            another name for a type
-    Pod kind: spec PodSpec, status PodStatus            a kind: kind, apiVersion and metadata are understood
+    Pod kind: spec PodSpec, status PodStatus            a kind: +TypeMeta and its metadata are understood
     LabelSelector atomic: matchLabels map[string]string a type with fields; further lines are indented
     Volume: name!, +VolumeSource                        the fields of another type among its own
 
@@ -79,9 +79,10 @@ class Library:
         """Return every type that has fields."""
         return [self._shape(*name) for name in self._declared]
 
-    def find(self, version: str, name: str) -> Shape | None:
-        """Return a type with fields, None if there is none of the name in a group and version."""
-        return self._shape(version, name) if (version, name) in self._declared else None
+    def kind(self, version: str, name: str) -> Shape | None:
+        """Return a kind, None if there is none of the name in a group and version."""
+        declared = self._declared.get((version, name))
+        return self._shape(version, name) if declared is not None and declared.kind else None
 
     def _declare(self, version: str, text: str) -> None:
         for line in re.sub(r"\n +", ", ", text).splitlines():
@@ -109,9 +110,8 @@ class Library:
 
     def _fields(self, version: str, declared: _Declaration) -> dict[str, Field]:
         texts = declared.text.split(", ") if declared.text else []
-        if declared.kind:
-            named = any(text.startswith("metadata") for text in texts)
-            texts = ["+TypeMeta", *([] if named else ["metadata ObjectMeta"]), *texts]
+        if declared.kind and texts[:1] != ["+TypeMeta"]:
+            texts = ["+TypeMeta", "metadata ObjectMeta", *texts]
         fields: dict[str, Field] = {}
         for text in texts:
             if text.startswith("+"):

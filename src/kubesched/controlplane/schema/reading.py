@@ -40,6 +40,10 @@ class WrongKindError(ShapeError):
         self.api_version = api_version
 
 
+class WrongVersionError(ShapeError):
+    """A document that says it is of another version of the kind."""
+
+
 class Reader:
     """Reads documents of one shape; those of kinds come out with their kind and version."""
 
@@ -101,11 +105,15 @@ class Reader:
             return
         if api_version.count("/") > 1:
             raise UnrecognizedError(f"unexpected GroupVersion string: {api_version}")
-        words = f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(_SCHEME)}"
-        found = self._library.find(api_version, kind.removesuffix("List")) or self._library.find(META, kind)
-        if found is not None:
-            package = api_version.rpartition("/")[2]
-            words = f"converting ({package}.{kind}) to ({_internal_package(shape)}.{shape.name}): unknown conversion"
+        found = self._library.kind(api_version, kind.removesuffix("List")) or self._library.kind(META, kind)
+        if found is None:
+            words = f"no kind {quote(kind)} is registered for version {quote(api_version)} in scheme {quote(_SCHEME)}"
+            raise WrongKindError(words, kind, api_version)
+        package, inside = api_version.rpartition("/")[2], _internal_package(shape)
+        if kind == shape.name and _internal_package(found) == inside:
+            words = f"does not match the expected API version ({shape.api_version})"
+            raise WrongVersionError(f"the API version in the data ({api_version}) {words}")
+        words = f"converting ({package}.{kind}) to ({inside}.{shape.name}): unknown conversion"
         raise WrongKindError(words, kind, api_version)
 
     def _written(self, found: Any, *, checked: bool = False) -> Document:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Hashable
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 from typing import Generic, TypeVar
 
 from kubesched.controlplane.statuses import ApiError
@@ -60,6 +61,12 @@ class Agenda(Generic[K]):
             heappush(self._heap, (when, next(self._order), key))
             self._set_timer()
 
+    def seconds_left(self) -> float:
+        """Return after how many seconds there is something to look at, infinity for never."""
+        if self._ready:
+            return 0.0
+        return max(0.0, min(self._due.values()) - self._loop.time()) if self._due else inf
+
     def forget(self, key: K) -> None:
         """Look at a key no more."""
         self._ready.discard(key)
@@ -102,7 +109,9 @@ class Agenda(Generic[K]):
 
     def _work(self) -> None:
         self._turn = None
-        for _ in range(min(MOST_IN_A_TURN, len(self._queue))):
+        left = MOST_IN_A_TURN
+        while self._queue and left:
+            left -= 1
             key = self._queue.popleft()
             if key in self._ready:
                 self._ready.discard(key)

@@ -5,6 +5,7 @@ From an API server and options to a cluster that lives.
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.server import ApiServer
@@ -58,6 +59,10 @@ class Simulation:
         ]
         for controller in self._controllers:
             controller.start()
+
+    def seconds_left(self) -> float:
+        """Return after how many seconds something will happen by itself, infinity for never."""
+        return min((controller.seconds_left() for controller in self._controllers), default=inf)
 
     def stop(self) -> None:
         """Work no more; what is there stays as it is."""

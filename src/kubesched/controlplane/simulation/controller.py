@@ -96,6 +96,10 @@ class Controller:
                 changed(Change(ADDED, stored, None))
             self._stops.append(self.tools.store.watch(store, changed))
 
+    def seconds_left(self) -> float:
+        """Return after how many seconds there is something to do, infinity for never."""
+        return self.agenda.seconds_left()
+
     def stop(self) -> None:
         """Watch and work no more."""
         for stop in self._stops:

@@ -61,7 +61,7 @@ ScopeSelector atomic: matchExpressions []ScopedResourceSelectorRequirement atomi
 ScopedResourceSelectorRequirement: scopeName! ResourceQuotaScope, operator! ScopeSelectorOperator
     values []string atomic
 
-Event kind: metadata! ObjectMeta, involvedObject! ObjectReference, reason, message, source EventSource
+Event kind: +TypeMeta, metadata! ObjectMeta, involvedObject! ObjectReference, reason, message, source EventSource
     firstTimestamp Time, lastTimestamp Time, count int32, type, eventTime MicroTime, series *EventSeries, action
     related *ObjectReference, reportingComponent! string optional, reportingInstance! string optional
 EventSource: component, host

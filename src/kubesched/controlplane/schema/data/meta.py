@@ -24,12 +24,12 @@ FieldSelectorRequirement: key!, operator! FieldSelectorOperator, values []string
 
 Condition: type!, status! ConditionStatus, observedGeneration int64, lastTransitionTime! Time, reason!, message!
 
-DeleteOptions: +TypeMeta, gracePeriodSeconds *int64, preconditions *Preconditions, orphanDependents *bool
+DeleteOptions kind: +TypeMeta, gracePeriodSeconds *int64, preconditions *Preconditions, orphanDependents *bool
     propagationPolicy *DeletionPropagation, dryRun []string atomic
     ignoreStoreReadErrorWithClusterBreakingPotential *bool
 Preconditions: uid *UID, resourceVersion *string
 
-Status: +TypeMeta, metadata ListMeta, status, message, reason StatusReason, details *StatusDetails, code int32
+Status kind: +TypeMeta, metadata ListMeta, status, message, reason StatusReason, details *StatusDetails, code int32
 ListMeta: selfLink, resourceVersion, continue, remainingItemCount *int64, shardInfo *ShardInfo
 ShardInfo: selector!
 StatusDetails: name, group, kind, uid UID, causes []StatusCause atomic, retryAfterSeconds int32
