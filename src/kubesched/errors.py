@@ -11,7 +11,10 @@ A rejection is a value (`framework.Status`); an exception is a fault of the inpu
     ├── ApiError                  a request that the embedded API server refuses, as Kubernetes says it
     ├── ConnectionLostError       an answer that never arrived; whether the request was carried out is not known
     ├── FaultError                a text that names no faults (controlplane.faults)
-    ├── KubeconfigError           a kubeconfig that cannot be written
+    ├── KubeconfigError           a kubeconfig that cannot be written (controlplane) or used (client); names the field
+    ├── Refused                   a request that an API server refused, with its words (client.rest)
+    ├── Unreachable               a request without an answer (client.rest)
+    │   └── CredentialsError      there are no credentials to send it with (client.credentials)
     └── PluginError               a plugin cannot be loaded, or broke its contract; names the plugin
 """
 

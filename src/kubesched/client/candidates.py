@@ -124,6 +124,8 @@ class Candidate:
             )
             await self._rest.send("POST", path_of("LeaseCandidate", self._namespace), encode(candidate))
             return
-        spec = msgspec.structs.replace(known.spec, renew_time=self._wall())
+        # differs: where the server's clock is ahead, the reference renews again and again and is never believed
+        renewed = max(self._wall(), known.spec.ping_time or self._wall())
+        spec = msgspec.structs.replace(known.spec, renew_time=renewed)
         path = path_of("LeaseCandidate", self._namespace, known.name)
         await self._rest.send("PUT", path, encode(msgspec.structs.replace(known, spec=spec)))

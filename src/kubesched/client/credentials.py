@@ -45,7 +45,14 @@ class CredentialsError(Unreachable):
         super().__init__(message, maybe_done=False)
 
 
-class Proof(msgspec.Struct, frozen=True):
+class Secret(msgspec.Struct, frozen=True):
+    """Base of what must not be written anywhere by accident."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(...)"
+
+
+class Proof(Secret, frozen=True):
     """What proves who the client is (an Authorization header, a certificate with its key) and who the server is."""
 
     authorization: str = ""
@@ -69,7 +76,7 @@ class Source(Protocol):
         """Return the proof, read anew if due or rejected; that may take a while, and raise CredentialsError."""
 
 
-class Pem(msgspec.Struct, frozen=True):
+class Pem(Secret, frozen=True):
     """PEM bytes, given or in a file; `where` names the field that has them."""
 
     where: str

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.meta import Timestamp
-from kubesched.client.credentials import CredentialsError, Proof, bearer
+from kubesched.client.credentials import CredentialsError, Proof, Secret, bearer
 from kubesched.client.tls import TlsError, load_identity
 from kubesched.config.document import DocumentError, parse
 
@@ -28,7 +28,7 @@ INFO = "KUBERNETES_EXEC_INFO"
 LONGEST_RUN_SECONDS = 60.0
 
 
-class ExecVariable(msgspec.Struct, frozen=True):
+class ExecVariable(Secret, frozen=True):
     """A variable for the environment of a program."""
 
     name: str = ""
@@ -47,7 +47,7 @@ class ExecConfig(msgspec.Struct, frozen=True, rename="camel"):
     interactive_mode: str = ""
 
 
-class _Status(msgspec.Struct, rename="camel"):
+class _Status(Secret, frozen=True, rename="camel"):
     token: str = ""
     client_certificate_data: str = ""
     client_key_data: str = ""
@@ -123,8 +123,7 @@ class ExecPlugin:
 
     def _interactive(self) -> bool:
         """Return whether the program may ask a person."""
-        mode = self._config.interactive_mode
-        terminal = sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+        mode, terminal = self._config.interactive_mode, _has_terminal()
         if mode == "Always" and not terminal:
             raise self._error("interactiveMode is Always, but standard input is not a terminal; log in with it first")
         return mode != "Never" and terminal
@@ -167,6 +166,10 @@ class ExecPlugin:
 
     def _error(self, sentence: str) -> CredentialsError:
         return CredentialsError(f"{self._where}: {sentence}")
+
+
+def _has_terminal() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 def without_nulls(document: Any) -> Any:

@@ -18,7 +18,7 @@ from http.client import HTTPException
 
 import msgspec
 
-from kubesched.client.credentials import Clock, CredentialsError, Note, Proof, bearer
+from kubesched.client.credentials import Clock, CredentialsError, Note, Proof, Secret, bearer
 
 # a token is renewed so long before it expires
 EARLY_SECONDS = 10.0
@@ -27,7 +27,7 @@ LARGEST_ANSWER = 1 << 20
 LONGEST_EXCUSE = 200
 
 
-class OidcConfig(msgspec.Struct, frozen=True, rename="kebab"):
+class OidcConfig(Secret, frozen=True, rename="kebab"):
     """users[].user.auth-provider.config of a kubeconfig."""
 
     idp_issuer_url: str = ""
@@ -39,7 +39,7 @@ class OidcConfig(msgspec.Struct, frozen=True, rename="kebab"):
     refresh_token: str = ""
 
 
-class Tokens(msgspec.Struct, frozen=True):
+class Tokens(Secret, frozen=True):
     """What an issuer gives for a refresh token."""
 
     id_token: str = ""
@@ -57,6 +57,10 @@ class _Refusal(msgspec.Struct):
 
 class _Claims(msgspec.Struct):
     exp: float = 0.0
+
+
+class RefusedByIssuerError(CredentialsError):
+    """The issuer answered, and said no."""
 
 
 class OidcProvider:
@@ -129,7 +133,7 @@ class OidcProvider:
         header = {"Authorization": "Basic " + base64.b64encode(pair.encode()).decode("ascii")}
         try:
             body = self._post(endpoint, form, header)
-        except CredentialsError:
+        except RefusedByIssuerError:
             form["client_id"] = config.client_id
             if config.client_secret:
                 form["client_secret"] = config.client_secret
@@ -151,7 +155,8 @@ class OidcProvider:
         except urllib.error.HTTPError as error:
             with error:
                 excuse = _excuse(error.read(LARGEST_ANSWER))
-            raise self._error(f"{request.full_url} answered with code {error.code}{excuse}") from None
+            sentence = f"{self._where}: {request.full_url} answered with code {error.code}{excuse}"
+            raise RefusedByIssuerError(sentence) from None
         except (OSError, ValueError, HTTPException) as error:
             reason = getattr(error, "reason", error)
             raise self._error(f"{request.full_url} cannot be reached: {reason}") from None

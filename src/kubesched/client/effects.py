@@ -16,7 +16,7 @@ import msgspec
 from kubesched.api.kinds import KINDS, decode_json, encode, to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
-from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.errors import InvalidObjectError
 from kubesched.framework.effects import (
     Bind,
@@ -50,7 +50,7 @@ class ApiEffects:
 
     def __init__(
         self,
-        rest: RestClient,
+        rest: Rest,
         recorder: Recorder,
         note: Callable[[str], None] = lambda line: None,
         *,

@@ -20,7 +20,7 @@ from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.paths import path_of
 from kubesched.api.pods import Pod
 from kubesched.client.effects import STRATEGIC_MERGE_PATCH
-from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.framework.effects import Emit
 
 MOST_TRIES = 12
@@ -55,7 +55,7 @@ class EventRecorder:
 
     def __init__(
         self,
-        rest: RestClient,
+        rest: Rest,
         host: str,
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),

@@ -8,8 +8,6 @@ extender's answer is read, not judged: whether it makes sense is decided in the 
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import aiohttp
@@ -17,6 +15,7 @@ import msgspec
 
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
+from kubesched.client.tls import TlsError, load_identity
 from kubesched.config.types import Extender, ExtenderTLSConfig
 from kubesched.errors import KubeschedError
 from kubesched.framework.effects import Bind
@@ -247,7 +246,7 @@ def tls_context(extender: Extender) -> ssl.SSLContext | None:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         _load_identity(context, config)
-    except (OSError, ssl.SSLError, UnicodeDecodeError) as error:
+    except (OSError, ssl.SSLError, TlsError, UnicodeDecodeError) as error:
         raise KubeschedError(f"extender {extender.url_prefix}: its TLS settings cannot be used: {error}") from None
     return context
 
@@ -255,12 +254,6 @@ def tls_context(extender: Extender) -> ssl.SSLContext | None:
 def _load_identity(context: ssl.SSLContext, config: ExtenderTLSConfig) -> None:
     """Load the client certificate, from files or from the configuration itself."""
     if config.cert_data and config.key_data:
-        # the ssl module reads certificates from files only
-        with TemporaryDirectory() as folder:
-            certificate, key = Path(folder, "tls.crt"), Path(folder, "tls.key")
-            certificate.write_bytes(config.cert_data)
-            key.touch(mode=0o600)
-            key.write_bytes(config.key_data)
-            context.load_cert_chain(certificate, key)
+        load_identity(context, config.cert_data, config.key_data)
     elif config.cert_file:
         context.load_cert_chain(config.cert_file, config.key_file or None)

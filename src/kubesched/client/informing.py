@@ -17,7 +17,7 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.client.reflecting import Reflector, Told
-from kubesched.client.rest import Query, RestClient
+from kubesched.client.rest import Query, Rest
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.profile import Profile
 
@@ -76,7 +76,7 @@ class Informers:
 
     def __init__(
         self,
-        rest: RestClient,
+        rest: Rest,
         kinds: Iterable[Followed],
         told: Told,
         note: Callable[[str], None],

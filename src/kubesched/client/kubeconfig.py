@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubesched.client.credentials import Note, Pem
+from kubesched.client.credentials import Note, Pem, Secret
 from kubesched.client.credentials_exec import API_VERSIONS, INTERACTIVE_MODES, ExecConfig, without_nulls
 from kubesched.client.credentials_oidc import OidcConfig, Tokens
 from kubesched.config.document import DocumentError, dump, parse
@@ -30,7 +30,7 @@ class KubeconfigError(KubeschedError):
     """A kubeconfig that cannot be used."""
 
 
-class _Part(msgspec.Struct, frozen=True, rename="kebab"):
+class _Part(Secret, frozen=True, rename="kebab"):
     """Base of the parts of a kubeconfig."""
 
 

@@ -9,11 +9,10 @@ while the scheduler's loop is blocked. All that other threads share with it is a
 import asyncio
 import faulthandler
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
-from typing import Any
 
 from kubesched.client.candidates import Candidate, Versions
 from kubesched.client.leader_events import LeaderEvents
@@ -132,12 +131,12 @@ class LeaderThread:
         events = LeaderEvents(rest, lock, settings.identity, self._reporter, note=self._note)
         elector = Elector(settings, lock, self._observer, self._loop.time, note=self._note, record_event=events.record)
         self._elector = elector
-        background = [asyncio.create_task(self._beside(events.run()))]
+        background = [asyncio.create_task(self._beside(events.run))]
         if self._versions is not None:
             self._candidate = Candidate(
                 rest, settings.namespace, settings.name, settings.identity, self._versions, note=self._note
             )
-            background.append(asyncio.create_task(self._beside(self._candidate.run())))
+            background.append(asyncio.create_task(self._beside(self._candidate.run)))
         try:
             await self._lead(elector, events)
         finally:
@@ -162,9 +161,9 @@ class LeaderThread:
             self._note(f"lease {self._settings.lock} could not be released in time")
         self._observer.stopped()
 
-    async def _beside(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _beside(self, work: Callable[[], Awaitable[None]]) -> None:
         """Do what leading does not depend on."""
         try:
-            await work
+            await work()
         except Exception as error:  # a bug there must not end leadership
             self._note(f"leader election goes on without a part that failed: {type(error).__name__}: {error}")

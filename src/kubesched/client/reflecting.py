@@ -13,12 +13,11 @@ from collections.abc import AsyncIterator, Callable
 from random import Random
 from typing import Generic, Protocol, TypeVar
 
-import aiohttp
 import msgspec
 
 from kubesched.api.kinds import decode_json
 from kubesched.api.meta import ApiObject
-from kubesched.client.rest import Query, Refused, RestClient, Unreachable
+from kubesched.client.rest import Query, Refused, Rest, Stream, Unreachable
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T", bound=ApiObject)
@@ -84,7 +83,7 @@ class Reflector(Generic[T]):
 
     def __init__(
         self,
-        rest: RestClient,
+        rest: Rest,
         path: str,
         kind: type[T],
         told: Told,
@@ -324,7 +323,7 @@ def _is_passing(error: Exception) -> bool:
     return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in (429, 500, 503, 504))
 
 
-async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[list[bytes]]:
+async def _lines(stream: Stream) -> AsyncIterator[list[bytes]]:
     """Yield the whole lines of each piece that arrives, however long a line is."""
     pending: list[bytes] = []
     async for piece in stream.iter_any():

@@ -10,8 +10,8 @@ import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Protocol
 
 import aiohttp
 import msgspec
@@ -85,8 +85,52 @@ class _Request(msgspec.Struct, frozen=True, gc=False):
     timeout: float | None = None
 
 
+class RequestWatcher(Protocol):
+    """Is told of requests, for metrics."""
+
+    def limited(self, verb: str, seconds: float) -> None:
+        """A request waited for its turn."""
+
+    def answered(self, verb: str, code: int | None) -> None:
+        """A request was answered, or (None) was not."""
+
+    def finished(self, verb: str, seconds: float, sent: int, received: int) -> None:
+        """A request that is not a watch is over; sizes in bytes."""
+
+    def retried(self, verb: str, code: int | None) -> None:
+        """A request is sent again because of the last answer."""
+
+
+class Stream(Protocol):
+    """The body of an answer that goes on and on."""
+
+    def iter_any(self) -> AsyncIterator[bytes]:
+        """Yield pieces as they arrive, until the body ends."""
+
+
+class Rest(Protocol):
+    """An API server as somebody sees it who sends requests: over HTTP, or in the same process."""
+
+    async def get(self, path: str, query: Query | None = None) -> bytes:
+        """Return what is at a path."""
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        query: Query | None = None,
+        content_type: str = "application/json",
+    ) -> bytes:
+        """Send a request; return the body of the answer, or raise Refused or Unreachable."""
+
+    def stream(self, path: str, query: Query) -> AbstractAsyncContextManager[Stream]:
+        """Give the body of an answer that goes on and on."""
+
+
 class RestClient:
-    """Sends requests; one for each use (scheduling, events, leases), since each has its own limit."""
+    """Sends requests over HTTP; one for each use (scheduling, events, leases), since each has its own limit."""
 
     def __init__(
         self,
@@ -96,7 +140,9 @@ class RestClient:
         limiter: Limiter | None = None,
         timeout_seconds: float = 0.0,
         most_connections: int = 100,
+        watcher: RequestWatcher | None = None,
     ) -> None:
+        self._watcher = watcher
         self._target = target
         self._user_agent = user_agent
         self._limiter = limiter
@@ -124,8 +170,15 @@ class RestClient:
         content_type: str = "application/json",
     ) -> bytes:
         """Send a request; return the body of the answer, or raise Refused or Unreachable."""
-        async with self._response(_Request(method, path, body, query, content_type, self._timeout)) as response:
-            return await response.read()
+        now = asyncio.get_running_loop().time
+        began, answer = now(), b""
+        try:
+            async with self._response(_Request(method, path, body, query, content_type, self._timeout)) as response:
+                answer = await response.read()
+            return answer
+        finally:
+            if self._watcher is not None:
+                self._watcher.finished(method, now() - began, len(body or b""), len(answer))
 
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator[aiohttp.StreamReader]:
@@ -136,7 +189,9 @@ class RestClient:
     @asynccontextmanager
     async def _response(self, request: _Request) -> AsyncIterator[aiohttp.ClientResponse]:
         if self._limiter is not None:
-            await self._limiter.turn()
+            waited = await self._limiter.turn()
+            if self._watcher is not None:
+                self._watcher.limited(request.method, waited)
         try:
             async with await self._answer(request) as response:
                 yield response
@@ -158,6 +213,8 @@ class RestClient:
                 raise
             if not await target.rejected(shown):
                 raise self._unauthorized(refused) from None
+        if self._watcher is not None:
+            self._watcher.retried(request.method, 401)
         try:
             return await self._ask(request, await target.headers())
         except Refused as refused:
@@ -165,6 +222,19 @@ class RestClient:
 
     async def _ask(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
         """Return the answer to a request; raises Refused if it is a refusal."""
+        code: int | None = None
+        try:
+            response = await self._send(request, shown)
+            code = response.status
+        finally:
+            if self._watcher is not None:
+                self._watcher.answered(request.method, code)
+        if response.status < 300:
+            return response
+        async with response:
+            raise refusal_of(response.status, response.headers, await response.content.read(1 << 20))
+
+    async def _send(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
         target = self._target
         headers = CIMultiDict(shown)
         headers["Accept"] = "application/json"
@@ -172,7 +242,7 @@ class RestClient:
         if request.body is not None:
             headers["Content-Type"] = request.content_type
         options: dict[str, Any] = {"server_hostname": target.server_name} if target.server_name else {}
-        response = await self._open_session().request(
+        return await self._open_session().request(
             request.method,
             target.server + request.path,
             params=request.query,
@@ -185,10 +255,6 @@ class RestClient:
             ssl=(target.tls() if callable(target.tls) else target.tls) or True,
             **options,
         )
-        if response.status < 300:
-            return response
-        async with response:
-            raise _refused(response.status, response.headers, await response.content.read(1 << 20))
 
     def _unauthorized(self, refused: Refused) -> Refused:
         """Return a refusal of the credentials in words that say whose they are."""
@@ -216,7 +282,7 @@ class RestClient:
         return self._session
 
 
-def _refused(code: int, headers: Mapping[str, str], body: bytes) -> Refused:
+def refusal_of(code: int, headers: Mapping[str, str], body: bytes) -> Refused:
     """Return what the server's answer says; answers of proxies and the like are no Status."""
     try:
         status = msgspec.json.decode(body, type=_Status)
@@ -239,7 +305,8 @@ def _cause(error: aiohttp.ClientConnectorError) -> str:
         return f"TLS fails ({cause.reason or cause})"
     # asyncio puts addresses in place of the words for the number
     words = os.strerror(cause.errno) if cause.errno and cause.errno > 0 else str(cause.strerror or cause)
-    return words or "the connection was closed while it was being opened"
+    words = words or "the connection was closed while it was being opened"
+    return f"{words} (proxy)" if isinstance(error, aiohttp.ClientProxyConnectionError) else words
 
 
 def _words(error: BaseException) -> str:

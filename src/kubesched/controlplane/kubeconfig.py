@@ -7,13 +7,15 @@ was not written here is never replaced.
 import os
 import secrets
 from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kubesched.config.document import dump
 from kubesched.errors import KubeschedError
 
-MARK = "# written by kubesched controlplane; replaced when it starts again\n"
+MARK = "# written by kubesched; replaced when it starts again\n"
 NAME = "kubesched"
 
 
@@ -45,6 +47,18 @@ def kubeconfig(url: str, token: str, authority: bytes = b"") -> dict[str, Any]:
         "contexts": [{"name": NAME, "context": {"cluster": NAME, "user": NAME}}],
         "current-context": NAME,
     }
+
+
+@contextmanager
+def offered(file: Path | None, port: int, content: dict[str, Any]) -> Iterator[Path]:
+    """Give the file in which a kubeconfig is; one that nobody named is removed when the block is left."""
+    path = (file or default_file(port)).absolute()
+    write_kubeconfig(path, content)
+    try:
+        yield path
+    finally:
+        if file is None:
+            path.unlink(missing_ok=True)
 
 
 def write_kubeconfig(file: Path, content: dict[str, Any]) -> None:

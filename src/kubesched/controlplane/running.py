@@ -30,11 +30,12 @@ def new_server(
     *,
     authority: bytes = b"",
     history: int = HISTORY,
+    seed: int | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> ApiServer:
-    """Return a server with what every cluster begins with, and users by their tokens."""
+    """Return a server with what every cluster begins with, and users by their tokens; UIDs go by the seed."""
     tokens = Tokens(users)
-    server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens), history=history, note=note)
+    server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens), history=history, seed=seed, note=note)
     bootstrap(LocalClient(server), client_ca=authority.decode())
     return server
 

@@ -189,18 +189,7 @@ class Writing:
 
     def read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
         """Return the document in a request's body, its shape checked, and warnings."""
-        document, warnings = self._services.schemas.decode(resource, request.body, _validation(request))
-        kind, version = document.get("kind"), document.get("apiVersion")
-        if kind not in (None, "", resource.kind) or version not in (None, "", resource.api_version):
-            raise bad_request(
-                f"{kind} in version {version!r} cannot be handled as a {resource.kind}: the API version in the data "
-                f"({version}) does not match the expected API version ({resource.api_version})"
-                if version not in (None, "", resource.api_version)
-                else f"the object provided is unrecognized (must be of type {resource.kind})"
-            )
-        meta = document.get("metadata")
-        own = {"kind": resource.kind, "apiVersion": resource.api_version, "metadata": meta or {}}
-        return own | {field: value for field, value in document.items() if field not in own}, warnings
+        return self._services.schemas.decode(resource, request.body, _validation(request))
 
     def _check_namespace(self, target: Target, document: Document) -> None:
         """Hold the namespace of an object against that of the path, and see that it takes new objects."""

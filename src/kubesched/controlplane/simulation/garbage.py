@@ -49,6 +49,10 @@ class Garbage(Controller):
         stores = {each.store for each in self.tools.client.server.services.catalog.resources if "list" in each.verbs}
         return {store: self._watcher(store) for store in sorted(stores)}
 
+    def seconds_left(self) -> float:
+        """Return after how many seconds there is something to do, infinity for never."""
+        return self._agenda.seconds_left()
+
     def stop(self) -> None:
         """Watch and work no more."""
         super().stop()
