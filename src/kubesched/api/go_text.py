@@ -28,9 +28,14 @@ def quote(text: str) -> str:
     return '"' + "".join(map(_quoted_character, text)) + '"'
 
 
-def to_json(value: Any) -> str:
-    """Return a plain value as Go's json.Marshal writes it: compact, keys sorted, HTML escaped."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True).translate(_JSON_ESCAPES)
+def to_json(value: Any, *, sort_keys: bool = True, indent: int | None = None) -> str:
+    """Return a plain value as Go's json.Marshal writes it: compact unless indented, HTML escaped.
+
+    Go sorts the keys of maps, and leaves the fields of structs as they are.
+    """
+    separators = (",", ":") if indent is None else (",", ": ")
+    text = json.dumps(value, ensure_ascii=False, separators=separators, sort_keys=sort_keys, indent=indent)
+    return text.translate(_JSON_ESCAPES)
 
 
 def _quoted_character(character: str) -> str:

@@ -10,6 +10,7 @@ The reference asks this question in several ways, and the differences are visibl
     fit_score_request   what Fit's scoring counts: containers and overhead only, with defaults for what is missing
     balanced_request    what BalancedAllocation's scoring counts: as pod_resources, without defaults
     scaling_request     what resize events and their hints compare
+    pod_limits          what metrics show as limits
 
 Invariants: sums are exact quantities and rounded once, at the end; results are immutable.
 """
@@ -154,6 +155,29 @@ def pod_requests(
     if rules.overhead:
         _add(requests, _quantities(pod.spec.overhead))
     return requests
+
+
+def pod_limits(pod: Pod) -> Requests:
+    """Return the pod's limits by resource name, summed as requests are; overhead counts where there is a limit."""
+    spec = pod.spec
+    limited = msgspec.structs.replace(
+        spec,
+        containers=tuple(map(_asking_for_its_limits, spec.containers)),
+        init_containers=tuple(map(_asking_for_its_limits, spec.init_containers)),
+    )
+    limits = _container_requests(msgspec.structs.replace(pod, spec=limited), _SPECIFIED, {})
+    if spec.resources is not None:
+        of_pod = _quantities(spec.resources.limits)
+        limits |= {name: amount for name, amount in of_pod.items() if is_pod_level_resource(name)}
+    for name, amount in _quantities(spec.overhead).items():
+        if not limits.get(name, ZERO).is_zero():
+            limits[name] += amount
+    return limits
+
+
+def _asking_for_its_limits(container: Container) -> Container:
+    resources = msgspec.structs.replace(container.resources, requests=container.resources.limits)
+    return msgspec.structs.replace(container, resources=resources)
 
 
 def not_negative(requests: Requests) -> Resources:

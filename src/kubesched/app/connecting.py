@@ -11,7 +11,7 @@ import msgspec
 
 from kubesched import __version__
 from kubesched.client.limiting import Limiter
-from kubesched.client.rest import RestClient, Target
+from kubesched.client.rest import RequestWatcher, RestClient, Target
 from kubesched.config.types import ClientConnection
 
 AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/v1.36.4"
@@ -30,7 +30,7 @@ class Clients(msgspec.Struct, frozen=True):
         await self.events.close()
 
 
-def connect(target: Target, connection: ClientConnection) -> Clients:
+def connect(target: Target, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:
     """Return the clients for scheduling and events."""
 
     def limiter() -> Limiter:
@@ -38,6 +38,6 @@ def connect(target: Target, connection: ClientConnection) -> Clients:
 
     return Clients(
         target,
-        RestClient(target, f"{AGENT}/scheduler", limiter=limiter()),
-        RestClient(target, AGENT, limiter=limiter()),
+        RestClient(target, f"{AGENT}/scheduler", limiter=limiter(), watcher=watcher),
+        RestClient(target, AGENT, limiter=limiter(), watcher=watcher),
     )

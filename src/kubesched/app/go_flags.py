@@ -150,6 +150,11 @@ def _texts(text: str) -> list[str]:
     return inner.split(",") if inner else []
 
 
+def _whole_texts(text: str) -> list[str]:
+    """Return a list of the text as it is, commas and all; each time the flag is given it has one more."""
+    return [] if text in ("", "[]") else [text]
+
+
 def _numbers(text: str) -> list[int]:
     return [_whole(32)(part) for part in _texts(text)]
 
@@ -187,7 +192,7 @@ _KINDS: Mapping[str, Callable[[str], Value]] = {
     "duration": _duration,
     "strings": _texts,
     "int32Slice": _numbers,
-    "namedCertKey": _texts,
+    "namedCertKey": _whole_texts,
     "stringToString": _pairs,
     "colonSeparatedMultimapStringString": _pairs,
     "ip": _address,

@@ -6,19 +6,25 @@ they are ignored, as are none of the leader-election flags. Everything that is w
 
 # upstream: cmd/kube-scheduler/app/options/{options,deprecated}.go (v1.36)
 
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from kubesched.app.errors import OptionError
+from kubesched.app.files import read_file
 from kubesched.app.go_flags import Given
+from kubesched.app.legacy import legacy_config
 from kubesched.config import IN_TREE, merge_catalogs
+from kubesched.config.document import dump
+from kubesched.config.encoding import to_wire
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded, load
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry
 
-LARGEST_CONFIG = 10 * 2**20
+Note = Callable[[str], None]
+
 # flag -> field of the configuration
 _CONNECTION = {
     "kubeconfig": "kubeconfig",
@@ -38,10 +44,6 @@ _LEADER_ELECTION = {
 }
 
 
-class OptionError(KubeschedError):
-    """Options that do not fit together, or a file that cannot be read."""
-
-
 class RunOptions(msgspec.Struct, frozen=True):
     """Everything `kubesched run` was asked for; `flags` has what needs no translation."""
 
@@ -55,16 +57,20 @@ class RunOptions(msgspec.Struct, frozen=True):
         return self.loaded.config
 
 
-def read_options(flags: Given, registry: Registry, config_text: bytes | None = None) -> RunOptions:
-    """Return what the flags amount to; `config_text` stands for a configuration that was translated from a policy."""
-    gates = FeatureGates.parse(
-        ",".join(f"{name}={value}" for name, value in flags["feature-gates"].items()), flags["emulated-version"]
-    )
+def gates_of(flags: Given) -> FeatureGates:
+    """Return the feature gates that the flags give."""
+    switched = ",".join(f"{name}={value}" for name, value in flags["feature-gates"].items())
+    return FeatureGates.parse(switched, flags["emulated-version"])
+
+
+def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
+    """Return what the flags amount to; warns of those that are no longer what they were."""
+    gates = gates_of(flags)
     problems = [*_port_problems(flags), *_pair_problems(flags)]
     if problems:
         raise OptionError("; ".join(problems))
     from_file = bool(flags["config"])
-    text = _read(flags["config"]) if from_file else config_text
+    text = read_file(flags["config"], "--config") if from_file else legacy_config(flags, gates, note)
 
     def adjust(config: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
         if not from_file:
@@ -85,15 +91,13 @@ def _with(
     return msgspec.structs.replace(config, **{part: msgspec.structs.replace(getattr(config, part), **changed)})
 
 
-def _read(path: str) -> bytes:
+def write_config(path: str, config: KubeSchedulerConfiguration) -> None:
+    """Write a completed configuration as --config takes it."""
     try:
-        with Path(path).open("rb") as file:
-            text = file.read(LARGEST_CONFIG + 1)
+        Path(path).write_text(dump(to_wire(config)), "utf-8")
     except OSError as error:
-        raise OptionError(f"--config {path}: {error.strerror or error}; name a file that can be read") from None
-    if len(text) > LARGEST_CONFIG:
-        raise OptionError(f"--config {path}: larger than {LARGEST_CONFIG} bytes; is it the right file?")
-    return text
+        reason = error.strerror or error
+        raise OptionError(f"--write-config-to {path}: {reason}; name a file that can be written") from None
 
 
 def _port_problems(flags: Given) -> list[str]:

@@ -13,30 +13,27 @@ import asyncio
 import gc
 import os
 import signal
-import socket
-from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from random import Random
 
 import msgspec
 
+from kubesched.app.assembling import Note, Surroundings, assemble
 from kubesched.app.connecting import AGENT, Clients, connect
+from kubesched.app.logs import Logs
+from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.app.options import RunOptions
-from kubesched.binding.waiting_pods import WaitingPods
-from kubesched.client.effects import ApiEffects
-from kubesched.client.events import EventRecorder
-from kubesched.client.extenders import ExtenderCarrier
-from kubesched.client.informing import CatchingUp, Informers, followed
-from kubesched.client.leader_thread import ExitingObserver, LeaderThread
+from kubesched.app.serving import VERSION, State, build_server
+from kubesched.client.candidates import Versions
+from kubesched.client.informing import CatchingUp
+from kubesched.client.leader_thread import LeaderThread
 from kubesched.client.leading import settings_from
 from kubesched.client.rest import Refused, Unreachable
 from kubesched.client.targets import load_target
-from kubesched.framework.observer import Observers
-from kubesched.loop.scheduler import LoopOptions, Scheduler
-from kubesched.loop.waits import LoopWaits
-from kubesched.scheduling.engine import Engine
-
-Note = Callable[[str], None]
+from kubesched.loop.scheduler import LoopOptions
+from kubesched.serving.catalog import LOOP_LAG
+from kubesched.serving.metric_options import read_metric_options
+from kubesched.serving.process_metrics import measure_lag
 
 # how long the end waits for bindings and events under way, and for the lease to be given up
 LAST_SECONDS = 5.0
@@ -54,38 +51,35 @@ class _List(msgspec.Struct):
 class Running:
     """A scheduler process that is under way; `run` returns its exit code."""
 
-    def __init__(self, options: RunOptions, note: Note, observers: Observers | None = None) -> None:
+    def __init__(self, options: RunOptions, logs: Logs) -> None:
         self._options = options
-        self._note = note
-        self._observers = observers
+        self._logs = logs
+        self._log = logs.log
+        self._note: Note = logs.log.warning
         self._stop = asyncio.Event()
-        config = options.config
-        target = load_target(config.client_connection.kubeconfig, options.flags["master"], note=note)
-        self.clients: Clients = connect(target, config.client_connection)
-        self.recorder = EventRecorder(self.clients.events, socket.gethostname(), note=note)
-        self.scheduler = self._build()
-        self.informers = Informers(
-            self.clients.scheduling,
-            followed(self.scheduler.engine.profiles, options.loaded.gates),
-            self.scheduler,
-            note,
+        self._state = State()
+        config, flags = options.config, options.flags
+        metric_options = read_metric_options(
+            flags["disabled-metrics"],
+            flags["allow-metric-labels"],
+            flags["allow-metric-labels-manifest"],
+            flags["show-hidden-metrics-for-version"],
         )
+        self._instruments = Instruments(self._log, metric_options, options.loaded.gates, VERSION)
+        target = load_target(config.client_connection.kubeconfig, flags["master"], note=self._note)
+        self.clients: Clients = connect(target, config.client_connection, self._instruments.requests(target.server))
+        self.parts = assemble(
+            options.loaded,
+            options.registry,
+            Surroundings(self.clients.scheduling, self.clients.events, self._note, self._instruments.observers),
+            LoopOptions(
+                seed=Random().randrange(2**32),
+                max_in_unschedulable_seconds=flags["pod-max-in-unschedulable-pods-duration"].seconds,
+            ),
+        )
+        self.scheduler, self.informers = self.parts.scheduler, self.parts.informers
+        self.recorder, self.carrier = self.parts.recorder, self.parts.carrier
         self.leader: LeaderThread | None = None
-
-    def _build(self) -> Scheduler:
-        options, config = self._options, self._options.config
-        effects = ApiEffects(self.clients.scheduling, self.recorder, self._note)
-        waits, waiting = LoopWaits(), WaitingPods()
-        engine = Engine(options.loaded, options.registry, effects, waits, waiting, self._observers)
-        table = engine.cluster.table
-        self.carrier = None
-        if config.extenders:
-            self.carrier = ExtenderCarrier(config.extenders, lambda name: table.nodes[table.row_of[name]])
-        loop_options = LoopOptions(
-            seed=Random().randrange(2**32),
-            max_in_unschedulable_seconds=options.flags["pod-max-in-unschedulable-pods-duration"].seconds,
-        )
-        return Scheduler(engine, effects, waits, waiting, loop_options, self.carrier, self._note, self._observers)
 
     async def run(self) -> int:
         """Schedule until a signal comes; return the exit code."""
@@ -95,8 +89,10 @@ class Running:
             if self.carrier is not None:
                 stack.push_async_callback(self.carrier.close)
             self._listen_to_signals()
-            recording = asyncio.create_task(self.recorder.run())
-            stack.callback(recording.cancel)
+            lag = self._instruments.registry.family(LOOP_LAG).buckets()
+            for work in (self.recorder.run(), measure_lag(lag)):
+                stack.callback(asyncio.create_task(work).cancel)
+            self._serve(stack)
             stopped = asyncio.create_task(self._stop.wait())
             scheduling = asyncio.create_task(self._schedule(leads=leads))
             await asyncio.wait({stopped, scheduling}, return_when=asyncio.FIRST_COMPLETED)
@@ -107,21 +103,36 @@ class Running:
         # as the reference: without a lease to give up, being told to end is no success
         return 0 if leads else 1
 
+    def _serve(self, stack: AsyncExitStack) -> None:
+        """Begin to show health, metrics and configuration, if that is wanted."""
+        server = build_server(self._options, self.parts, self._instruments, self._state)
+        server.start()
+        stack.push_async_callback(asyncio.to_thread, server.stop)
+
     async def _schedule(self, *, leads: bool) -> None:
         config = self._options.config
-        if not (leads and config.delay_cache_until_active):
-            await self._inform()
-        if leads:
-            await self._lead()
-            if config.delay_cache_until_active:
+        # reports are taken in from the beginning, lest those of a long wait for the lease pile up
+        self.scheduler.hold()
+        running = asyncio.create_task(self.scheduler.run())
+        try:
+            if not (leads and config.delay_cache_until_active):
                 await self._inform()
-            await self._catch_up()
-        _settle_memory()
-        await self.scheduler.run()
+            if leads:
+                await self._lead()
+                if config.delay_cache_until_active:
+                    await self._inform()
+                await self._catch_up()
+            _settle_memory()
+            self._state.active = True
+            self.scheduler.go()
+            await running
+        finally:
+            running.cancel()
 
     async def _inform(self) -> None:
         self.informers.start()
         await self.informers.until_synced()
+        self._state.synced = True
 
     # -- the lease
 
@@ -130,10 +141,16 @@ class Running:
         gates, config = self._options.loaded.gates, self._options.config
         settings = settings_from(config.leader_election, coordinated=gates.enabled("CoordinatedLeaderElection"))
         name = config.profiles[0].scheduler_name if config.profiles else "default-scheduler"
-        observer = ExitingObserver(self._note)
-        self.leader = LeaderThread(self.clients.target, settings, AGENT, observer, reporter=name, note=self._note)
+        observer = ObservedElection(settings.name, self._log, self._instruments.leader, before_exit=self._logs.flush)
+        versions = Versions(VERSION.removeprefix("v"), f"{gates.version}.0") if settings.coordinated else None
+        self.leader = LeaderThread(
+            self.clients.target, settings, AGENT, observer, reporter=name, versions=versions, note=self._log.info
+        )
+        self._state.lease_problem = self.leader.check
         self.leader.start()
         await asyncio.wrap_future(self.leader.leading)
+        # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
+        self.scheduler.only_while(lambda: self.leader is not None and self.leader.holds)
 
     async def _catch_up(self) -> None:
         """Return when all that is known is as new as what the API server has now that the lease is ours."""
@@ -163,18 +180,24 @@ class Running:
         def end() -> None:
             if self._stop.is_set():
                 os._exit(1)
-            self._note("Received a signal to end; a second one ends at once")
+            self._log.info("Received a signal to end; a second one ends at once")
+            self._state.stopping = True
             self._stop.set()
+
+        def tell() -> None:
+            self.scheduler.inbox.later(lambda: dump(self.scheduler, self.informers.objects(), self._log))
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end)
+        loop.add_signal_handler(signal.SIGUSR2, tell)
 
     async def _wind_up(self, scheduling: "asyncio.Task[None]") -> None:
         """Stop scheduling, give bindings and events a moment, give up the lease."""
-        self.scheduler.stop()
+        self.scheduler.hold()
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):
                 await self.scheduler.settle()
+        self.scheduler.stop()
         scheduling.cancel()
         with suppress(asyncio.CancelledError):
             await scheduling

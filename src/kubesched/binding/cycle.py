@@ -16,8 +16,9 @@ from kubesched.config.types import Extender
 from kubesched.framework.answers import failed
 from kubesched.framework.effects import Bind, EffectError, Effects, Emit, Patch
 from kubesched.framework.extenders import is_interested
+from kubesched.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.framework.plugin import Plugin, PreBindPlugin
-from kubesched.framework.status import Code, Status, error
+from kubesched.framework.status import SKIP, Code, Status, error
 from kubesched.scheduling.outcomes import Placed
 
 
@@ -25,7 +26,8 @@ class BindingServices(msgspec.Struct):
     """What a binding cycle works with.
 
     `permitted` is told when a pod needs the queue no more; `note` takes lines for the log; `ask_to_bind` has an
-    extender bind a pod and returns what went wrong; `announce_expectation` is the gate NominatedNodeNameForExpectation.
+    extender bind a pod and returns what went wrong; `announce_expectation` is the gate NominatedNodeNameForExpectation;
+    `observers` are told what takes how long.
     """
 
     effects: Effects
@@ -36,6 +38,7 @@ class BindingServices(msgspec.Struct):
     ask_to_bind: Callable[[Extender, Bind], Awaitable[str]] | None = None
     extenders: Sequence[Extender] = ()
     announce_expectation: bool = True
+    observers: Observers | None = None
 
 
 class NotBound(msgspec.Struct, frozen=True):
@@ -62,38 +65,63 @@ async def bind_pod(placed: Placed, services: BindingServices) -> NotBound | None
         await _announce(placed, services)
     # 3. Wait for permission.
     if waiting is not None:
-        try:
-            status = await waiting.decision()
-        finally:
-            services.waiting.remove(placed.pod.uid)
+        status = await _permission(placed, waiting, services)
         if not status.ok:
             if status.rejected:
                 return NotBound(status, by_permit=True)
             return NotBound(error(f"waiting on permit for pod: {status.message}"))
     services.permitted(placed.pod.uid)
     # 4. Prepare.
-    if preparing:
-        failure = await _prepared(placed, preparing, services.pre_binding)
-        if failure is not None:
-            return NotBound(failure)
+    failure = await _prepared(placed, preparing, services.pre_binding)
+    if failure is not None:
+        return NotBound(failure)
     # 5. Bind.
     failure = await _bind(placed, services)
     if failure is not None:
         return NotBound(failure, tried=True)
     # 6. Tell.
     pod = placed.pod
+    tell_bound(placed, services.observers)
     note = f"Successfully assigned {pod.namespace}/{pod.name} to {placed.node_name}"
     await _quietly(services, Emit(pod.pod, "Normal", "Scheduled", "Binding", note))
-    for plugin in placed.profile.post_bind:
-        try:
-            await plugin.post_bind(placed.cycle, pod, placed.node_name)
-        except Exception as raised:
-            # the pod is bound, whatever one thinks of it
-            services.note(failed(plugin, "post_bind", raised).message)
+    await _post_bind(placed, services)
     return None
 
 
+def tell_bound(placed: Placed, observers: Observers | None) -> None:
+    """Tell observers that a pod is bound."""
+    if observers is None:
+        return
+    queued = placed.queued
+    now = asyncio.get_running_loop().time()
+    observers.pod_bound(
+        Bound(
+            placed.pod,
+            placed.node_name,
+            placed.profile.scheduler_name,
+            queued.attempts,
+            queued.stopwatch.seconds,
+            now - (queued.initial_attempt_at if queued.initial_attempt_at is not None else now),
+            queued.was_flushed,
+            placed.evaluated_nodes,
+            placed.feasible_nodes,
+        )
+    )
+
+
 # -- permission
+
+
+async def _permission(placed: Placed, waiting: WaitingPod, services: BindingServices) -> Status:
+    """Return success, or why a pod that waited for permission may not go on."""
+    began = placed.cycle.stopwatch.now()
+    try:
+        status = await waiting.decision()
+    finally:
+        services.waiting.remove(placed.pod.uid)
+    if services.observers is not None:
+        services.observers.permit_awaited(status.code.text, placed.cycle.stopwatch.now() - began)
+    return status
 
 
 def _waiting(placed: Placed, services: BindingServices) -> WaitingPod | None:
@@ -119,26 +147,47 @@ async def _quietly(services: BindingServices, effect: Emit | Patch) -> None:
 
 def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
     """Return the plugins that have something to prepare, or the failure of one that cannot tell."""
-    preparing = []
+    preparing: list[PreBindPlugin] = []
+    failure: Status | None = None
+    stopwatch = placed.cycle.stopwatch
+    began = stopwatch.now()
     for plugin in placed.profile.pre_bind:
+        since = stopwatch.now()
         try:
             status = plugin.pre_bind_pre_flight(placed.cycle, placed.pod, placed.node_name)
         except Exception as raised:
             status = failed(plugin, "pre_bind_pre_flight", raised)
+        stopwatch.plugin(plugin.name, PRE_BIND_PRE_FLIGHT, status, since)
         if status is None or status.ok:
             preparing.append(plugin)
-        elif status.code is Code.ERROR:
-            return [], error(f'running PreBindPreFlight "{plugin.name}": {status.message}')
         elif status.code is not Code.SKIP:
-            return [], error(
-                f'PreBindPreFlight {plugin.name} returned "{status.code.text}", which is unsupported. '
-                "It is supposed to return Success, Skip, or Error status"
-            )
-    return preparing, None
+            failure = _unusable(plugin, status)
+            break
+    stopwatch.point(PRE_BIND_PRE_FLIGHT, failure or (None if preparing else SKIP), began)
+    return ([] if failure is not None else preparing), failure
+
+
+def _unusable(plugin: PreBindPlugin, status: Status) -> Status:
+    """Return what is wrong with an answer to the question whether there is anything to prepare."""
+    if status.code is Code.ERROR:
+        return error(f'running PreBindPreFlight "{plugin.name}": {status.message}')
+    return error(
+        f'PreBindPreFlight {plugin.name} returned "{status.code.text}", which is unsupported. '
+        "It is supposed to return Success, Skip, or Error status"
+    )
 
 
 async def _prepared(placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PreBindingPods) -> Status | None:
     """Run PreBind where it can be called back; return why the pod cannot be bound."""
+    began = placed.cycle.stopwatch.now()
+    failure = await _called_back_or_done(placed, preparing, pre_binding) if preparing else None
+    placed.cycle.stopwatch.point(PRE_BIND, failure, began)
+    return failure
+
+
+async def _called_back_or_done(
+    placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PreBindingPods
+) -> Status | None:
     uid = placed.pod.uid
     task = asyncio.ensure_future(_pre_bind(placed, preparing))
     pre_binding.begin(uid, task)
@@ -179,10 +228,12 @@ def _groups(preparing: Sequence[PreBindPlugin]) -> list[list[PreBindPlugin]]:
 
 
 async def _pre_bind_one(placed: Placed, plugin: PreBindPlugin) -> Status | None:
+    since = placed.cycle.stopwatch.now()
     try:
         status = await plugin.pre_bind(placed.cycle, placed.pod, placed.node_name)
     except Exception as raised:
         status = failed(plugin, "pre_bind", raised)
+    placed.cycle.stopwatch.plugin(plugin.name, PRE_BIND, status, since)
     return _final(plugin, "PreBind", status)
 
 
@@ -191,6 +242,16 @@ async def _pre_bind_one(placed: Placed, plugin: PreBindPlugin) -> Status | None:
 
 async def _bind(placed: Placed, services: BindingServices) -> Status | None:
     """Have an extender or the Bind plugins bind the pod; return why it is not bound."""
+    pod, observers = placed.pod, services.observers
+    if observers is not None:
+        observers.binding_began(pod, placed.node_name)
+    failure = await _bind_by_extender_or_plugin(placed, services)
+    if failure is not None and observers is not None:
+        observers.binding_failed(pod, placed.node_name)
+    return failure
+
+
+async def _bind_by_extender_or_plugin(placed: Placed, services: BindingServices) -> Status | None:
     pod = placed.pod
     for extender in services.extenders:
         if extender.bind_verb and services.ask_to_bind is not None and is_interested(extender, pod.spec):
@@ -198,11 +259,20 @@ async def _bind(placed: Placed, services: BindingServices) -> Status | None:
             if refused and extender.ignorable:
                 continue
             return error(refused) if refused else None
+    began = placed.cycle.stopwatch.now()
+    failure = await _bind_by_plugin(placed)
+    placed.cycle.stopwatch.point(BIND, failure, began)
+    return failure
+
+
+async def _bind_by_plugin(placed: Placed) -> Status | None:
     for plugin in placed.profile.bind:
+        since = placed.cycle.stopwatch.now()
         try:
-            status = await plugin.bind(placed.cycle, pod, placed.node_name)
+            status = await plugin.bind(placed.cycle, placed.pod, placed.node_name)
         except Exception as raised:
             status = failed(plugin, "bind", raised)
+        placed.cycle.stopwatch.plugin(plugin.name, BIND, status, since)
         if status is None or status.code is not Code.SKIP:
             return _final(plugin, "Bind", status)
     return error("no Bind plugin bound the pod; enable DefaultBinder or another one at bind")
@@ -215,3 +285,20 @@ def _final(plugin: Plugin, point: str, status: Status | None) -> Status | None:
     if status.rejected:
         return status.by(plugin.name)
     return error(f'running {point} plugin "{plugin.name}": {status.message}')
+
+
+# -- PostBind
+
+
+async def _post_bind(placed: Placed, services: BindingServices) -> None:
+    """Run PostBind; the pod is bound, whatever a plugin thinks of it."""
+    stopwatch = placed.cycle.stopwatch
+    began = stopwatch.now()
+    for plugin in placed.profile.post_bind:
+        since = stopwatch.now()
+        try:
+            await plugin.post_bind(placed.cycle, placed.pod, placed.node_name)
+        except Exception as raised:
+            services.note(failed(plugin, "post_bind", raised).message)
+        stopwatch.plugin(plugin.name, POST_BIND, None, since)
+    stopwatch.point(POST_BIND, None, began)

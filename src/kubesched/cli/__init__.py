@@ -12,6 +12,7 @@ COMMANDS = {
     "controlplane": "kubesched.cli.controlplane:controlplane",
     "evaluate": "kubesched.cli.evaluate:evaluate",
     "run": "kubesched.cli.run:run",
+    "up": "kubesched.cli.up:up",
 }
 
 

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kubesched.cli.command_group import CommandGroup
+from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.config import IN_TREE, Catalog, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
@@ -33,25 +34,21 @@ class UnreadableError(KubeschedError):
     """An input that cannot be read; the text names it."""
 
 
-@click.group("config", cls=CommandGroup)
+@click.group("config", cls=CommandGroup, lazy={"migrate": "kubesched.cli.migrate:migrate"})
 def config_group() -> None:
-    """Look at scheduler configurations."""
+    """Look at scheduler configurations, and make them from policies."""
 
 
 @config_group.command("show")
 @click.argument("file", required=False)
 @click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print.")
-@click.option("--feature-gates", "feature_gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
-@click.option("--emulated-version", "versions", multiple=True, metavar="1.35", help="Release whose gates to use.")
+@gate_options
 @plugin_option
-def show_command(
-    file: str | None, output: str, feature_gates: tuple[str, ...], versions: tuple[str, ...], registry: Registry
-) -> None:
+def show_command(file: str | None, output: str, gates: FeatureGates, registry: Registry) -> None:
     """Print FILE completed with all defaults, and which plugins run where.
 
     FILE is a KubeSchedulerConfiguration in YAML or JSON, - is standard input; without FILE the defaults are shown.
     """
-    gates = FeatureGates.parse(",".join(feature_gates), versions)
     show(file, gates, output=output, catalog=merge_catalogs(IN_TREE, registry.catalog()))
 
 

@@ -1,39 +1,42 @@
 """`kubesched controlplane`: an API server on this machine, without a cluster.
 
-In: manifests. Out: a server that clients reach with the kubeconfig it writes, until it is told to end. The token is in
-that file alone.
+In: manifests and, if what happens is to be kept, a folder. Out: a server that clients reach with the kubeconfig it
+writes, until it is told to end. The token is in that file alone.
 """
 
 import asyncio
-import gc
 import secrets
 import shlex
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
-from rich.console import Console
-from rich.progress import track
 
+from kubesched.cli.manifests import load_manifests
 from kubesched.controlplane.certificates import Tls, make_tls
 from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
-from kubesched.controlplane.kubeconfig import default_file, kubeconfig, new_token, write_kubeconfig
-from kubesched.controlplane.loading import Manifest, load
-from kubesched.controlplane.running import new_server, running
+from kubesched.controlplane.kubeconfig import kubeconfig, new_token, offered
+from kubesched.controlplane.persistence.folder import KUBECONFIG, SCHEDULER_KUBECONFIG, DataFolder, opened
+from kubesched.controlplane.requests import ADMINISTRATOR, User
+from kubesched.controlplane.running import SCHEDULER, new_server, running
 from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.store import HISTORY
+from kubesched.controlplane.simulation import Simulation
+from kubesched.controlplane.store import HISTORY, Store
 
-# from here on a bar shows how far loading has got
-MANY_OBJECTS = 500
 FAULTS = "\n".join(f"  {name + '=' + kind.form:<34}{kind.does}" for name, kind in KINDS.items())
 HELP = f"""Start a Kubernetes API server on this machine: no cluster, no etcd, no kubelets.
 
+Nodes are simulated: they become ready and run the pods that are bound to them. Nothing is scheduled by itself: start
+a scheduler of your choice with the kubeconfig, or with that of --scheduler-kubeconfig, which allows it no more than a
+cluster would.
+
 FILES are manifests in YAML or JSON: files with one or several documents, folders, - for standard input. They are loaded
 before the server listens; objects keep the status they come with, so a dump of a cluster can be loaded
-(kubectl get nodes,pods -A -o yaml). Everything is in memory and gone when the server ends.
+(kubectl get nodes,pods -A -o yaml). Everything is in memory and gone when the server ends, unless there is --data.
 
 \b
 Example:
@@ -42,6 +45,11 @@ Example:
   kubectl get nodes
   kubectl get pods -A -w
 
+With --data DIR everything is kept, and a server that is started again with DIR goes on where it was: under the same
+address if that is free, for clients with the same kubeconfig (DIR/kubeconfig, DIR/scheduler-kubeconfig). Nothing is
+answered before it is kept: kill -9 loses nothing, though a power failure may cost the last moments. Objects in FILES
+that are there already stay as they are. DIR is for its owner's eyes alone, and for one server at a time.
+
 \b
 Faults (--fault), each optionally followed by ` on VERB RESOURCE`, ` on VERB` or ` on RESOURCE`:
 {FAULTS}
@@ -49,7 +57,8 @@ For example: --fault 'conflict=0.1 on create pods/binding,slow=0.1:200ms,outage=
 
 Go clients (kubectl, kube-scheduler) send a token over TLS only; --no-tls is for clients that also send it without.
 
-Exit code: 0 when it is ended by SIGINT or SIGTERM; 1 if a manifest cannot be loaded or the address cannot be had.
+Exit code: 0 when it is ended by SIGINT or SIGTERM; 1 if a manifest cannot be loaded, or if DIR or the address cannot be
+had.
 """
 
 
@@ -61,15 +70,39 @@ def _faults(context: click.Context, option: click.Parameter, texts: tuple[str, .
         raise click.BadParameter(str(error), context, option) from None
 
 
+class _Asked(NamedTuple):
+    """What was asked for on the command line."""
+
+    files: tuple[str, ...]
+    port: int
+    bind_address: str
+    tls: bool
+    config_file: Path | None
+    scheduler_file: Path | None
+    data: Path | None
+    simulate: bool
+    faults: list[Fault]
+    fault_seed: int | None
+    history: int
+
+
+class _Admission(NamedTuple):
+    """Who is let in, with which token, and the file for it; None: one among the user's state, while it serves."""
+
+    user: User
+    token: str
+    file: Path | None
+
+
 class _Serving(NamedTuple):
-    """Where and how to serve."""
+    """Where and how to serve; whoever is admitted first has the kubeconfig whose name is told."""
 
     host: str
     port: int
     tls: Tls | None
-    token: str
-    kubeconfig: Path | None
+    admissions: Sequence[_Admission]
     dice: Dice | None
+    simulation: Simulation | None
 
 
 @click.command("controlplane", help=HELP, short_help="Start a Kubernetes API server on this machine.")
@@ -81,7 +114,25 @@ class _Serving(NamedTuple):
     "--kubeconfig",
     "config_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the kubeconfig; by default one in the user's state directory, removed at the end.",
+    help="File for the kubeconfig; by default one in the user's state directory, removed at the end, or in DIR.",
+)
+@click.option(
+    "--scheduler-kubeconfig",
+    "scheduler_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File for another kubeconfig, with which a scheduler may do what its roles allow and no more.",
+)
+@click.option(
+    "--data",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Folder in which everything is kept, made if need be.",
+)
+@click.option(
+    "--simulate/--no-simulate",
+    default=True,
+    show_default=True,
+    help="Have nodes run the pods bound to them, volumes provisioned, claims made, and whatever else a cluster does.",
 )
 @click.option(
     "--fault",
@@ -99,48 +150,75 @@ class _Serving(NamedTuple):
     show_default=True,
     help="Changes of each kind that a watch can resume from.",
 )
-def controlplane(
-    files: tuple[str, ...],
-    port: int,
-    bind_address: str,
-    tls: bool,
-    config_file: Path | None,
-    faults: list[Fault],
-    fault_seed: int | None,
-    history: int,
-) -> None:
-    if not bind_address.isascii() or not bind_address:
+def controlplane(**options: Any) -> None:
+    asked = _Asked(**options)
+    if not asked.bind_address.isascii() or not asked.bind_address:
         raise click.BadParameter("expected an address or a host name", param_hint="--bind-address")
-    token = new_token()
-    server = new_server(token, history=history, note=lambda line: click.echo(line, err=True))
-    loaded = _load(server, files)
-    dice = None
-    if faults:
-        seed = secrets.randbits(32) if fault_seed is None else fault_seed
-        dice = Dice(faults, seed)
-        click.echo(f"Faults go by --fault-seed {seed}.", err=True)
-    certificates = make_tls([bind_address]) if tls else None
-    asyncio.run(_serve(server, loaded, _Serving(bind_address, port, certificates, token, config_file, dice)))
+    if asked.data is None:
+        _start(asked, None)
+        return
+    with opened(asked.data, asked.history) as folder:
+        _start(asked, folder)
 
 
-def _load(server: ApiServer, files: Sequence[str]) -> int:
-    """Load manifests; return how many objects; exit with 1 and all reasons if some could not be."""
-    report = load(server, files, _with_bar)
-    for problem in report.problems:
-        click.echo(" ".join(problem.split("\n")), err=True)
-    if report.problems:
-        click.echo(f"{report.loaded} objects could be loaded, {len(report.problems)} problems", err=True)
-        sys.exit(1)
-    # what was loaded stays: the collector need not look at it again
-    gc.collect()
-    gc.freeze()
-    return report.loaded
+def _start(asked: _Asked, folder: DataFolder | None) -> None:
+    """Load what is to be loaded, and serve."""
+    admissions = _admissions(asked) if folder is None else _kept_admissions(asked, folder)
+    _check_files(admissions)
+    users = {each.token: each.user for each in admissions}
+    certificates = None
+    if asked.tls:
+        certificates = make_tls([asked.bind_address], authority=None if folder is None else folder.authority())
+    authority = certificates.authority if certificates is not None else b""
+    store = Store(asked.history) if folder is None else folder.store
+    # a start that fails leaves nothing behind
+    with store.together():
+        server = new_server(users, authority=authority, store=store, note=_note)
+        loaded = load_manifests(server, asked.files)
+    dice = _dice(asked)
+    simulation = Simulation(server, note=_note) if asked.simulate else None
+    port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
+    asyncio.run(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
 
 
-def _with_bar(manifests: Sequence[Manifest]) -> Iterable[Manifest]:
-    if len(manifests) <= MANY_OBJECTS or not sys.stderr.isatty():
-        return manifests
-    return track(manifests, "Loading", console=Console(stderr=True), transient=True)
+def _admissions(asked: _Asked) -> list[_Admission]:
+    """Return who is let in, with tokens that are new."""
+    found = [_Admission(ADMINISTRATOR, new_token(), asked.config_file)]
+    if asked.scheduler_file is not None:
+        found.append(_Admission(SCHEDULER, new_token(), asked.scheduler_file))
+    return found
+
+
+def _kept_admissions(asked: _Asked, folder: DataFolder) -> list[_Admission]:
+    """Return who is let in, with the tokens of last time; their kubeconfigs are also in the folder."""
+    found = []
+    for user, name, file in (
+        (ADMINISTRATOR, KUBECONFIG, asked.config_file),
+        (SCHEDULER, SCHEDULER_KUBECONFIG, asked.scheduler_file),
+    ):
+        token = folder.token(name)
+        found += [_Admission(user, token, each) for each in (file, folder.file(name)) if each is not None]
+    return found
+
+
+def _check_files(admissions: Sequence[_Admission]) -> None:
+    """See that nobody's kubeconfig replaces that of somebody else."""
+    users: dict[Path, User] = {}
+    for each in admissions:
+        if each.file is not None and users.setdefault(each.file.resolve(), each.user) != each.user:
+            raise click.BadParameter(f"{each.file} is for another kubeconfig", param_hint="--scheduler-kubeconfig")
+
+
+def _dice(asked: _Asked) -> Dice | None:
+    if not asked.faults:
+        return None
+    seed = secrets.randbits(32) if asked.fault_seed is None else asked.fault_seed
+    click.echo(f"Faults go by --fault-seed {seed}.", err=True)
+    return Dice(asked.faults, seed)
+
+
+def _note(line: str) -> None:
+    click.echo(line, err=True)
 
 
 async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
@@ -149,17 +227,18 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     context, authority = serving.tls or (None, b"")
-    async with running(server, host=serving.host, port=serving.port, tls=context, dice=serving.dice) as http:
-        file = (serving.kubeconfig or default_file(http.port)).absolute()
-        write_kubeconfig(file, kubeconfig(http.url, serving.token, authority))
-        try:
+    async with running(
+        server, host=serving.host, port=serving.port, tls=context, dice=serving.dice, simulation=serving.simulation
+    ) as http:
+        with ExitStack() as stack:
+            files = [
+                stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, authority)))
+                for each in serving.admissions
+            ]
             click.echo(f"API server at {http.url}; objects loaded: {loaded}. It ends with Ctrl-C.")
-            click.echo(f"export KUBECONFIG={shlex.quote(str(file))}")
+            click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}")
             sys.stdout.flush()
             await ended.wait()
-        finally:
-            if serving.kubeconfig is None:
-                file.unlink(missing_ok=True)
     if serving.dice is not None:
         counted = ", ".join(f"{name} {count}" for name, count in sorted(serving.dice.thrown.items()))
         click.echo(f"Faults: {counted or 'none'}", err=True)

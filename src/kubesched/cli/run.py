@@ -6,7 +6,8 @@ them in other forms.
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 import click
 
@@ -63,20 +64,26 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _run(flags: Given) -> int:
     # what is slow to import is not needed to show help or an error
-    from kubesched.app.options import read_options
+    from kubesched.app.logs import Logs, read_log_options
+    from kubesched.app.options import gates_of, read_options
     from kubesched.app.running import Running
 
-    options = read_options(flags, load_plugins(flags["plugin"]))
+    logs = Logs(read_log_options(flags, gates_of(flags)))
+    try:
+        options = read_options(flags, load_plugins(flags["plugin"]), logs.log.warning)
 
-    def note(line: str) -> None:
-        print(line, file=sys.stderr, flush=True)
+        async def process() -> int:
+            return await Running(options, logs).run()
 
-    async def process() -> int:
-        return await Running(options, note).run()
+        return _run_loop(process())
+    finally:
+        logs.close()
 
+
+def _run_loop(process: Coroutine[Any, Any, int]) -> int:
+    """Return what a process returns, on the fastest loop there is."""
     try:
         import uvloop
-
-        return uvloop.run(process())
     except ImportError:
-        return asyncio.run(process())
+        return asyncio.run(process)
+    return uvloop.run(process)

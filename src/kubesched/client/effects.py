@@ -122,6 +122,9 @@ class ApiEffects:
         try:
             await self._ask(lambda: self._rest.send("DELETE", path, msgspec.json.encode(options)))
         except ConflictError as conflict:
+            found = await self._read(Read(delete.kind, delete.namespace, delete.name))
+            if found is not None and found.uid == delete.uid:
+                raise
             # another one has taken the name: the one that was meant is gone
             raise NotFoundError(str(conflict)) from None
 

@@ -16,6 +16,7 @@ import msgspec
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
+from kubesched.client.followed_server import FollowedServer
 from kubesched.client.reflecting import Reflector, Told
 from kubesched.client.rest import Query, Rest
 from kubesched.config.feature_gates import FeatureGates
@@ -82,8 +83,11 @@ class Informers:
         note: Callable[[str], None],
         random: Random | None = None,
     ) -> None:
+        self._server = FollowedServer(rest, note)
         self.reflectors = {
-            each.name: Reflector(rest, each.path, each.kind, told, query=each.query, note=note, random=random)
+            each.name: Reflector(
+                rest, each.path, each.kind, told, query=each.query, note=note, random=random, server=self._server
+            )
             for each in kinds
         }
         self._tasks: list[asyncio.Task[None]] = []
@@ -102,6 +106,11 @@ class Informers:
     def synced(self) -> bool:
         """Return whether everything has been listed once."""
         return all(reflector.synced.is_set() for reflector in self.reflectors.values())
+
+    @property
+    def of_one_past(self) -> bool:
+        """Return whether all that is known belongs to the past that the server has now."""
+        return all(reflector.epoch == self._server.epoch for reflector in self.reflectors.values())
 
     async def until_synced(self) -> None:
         """Return when everything has been listed once."""

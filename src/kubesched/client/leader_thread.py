@@ -102,6 +102,11 @@ class LeaderThread:
             self._thread.join(seconds)
         return not self._thread.is_alive()
 
+    @property
+    def holds(self) -> bool:
+        """Return whether the lease is ours at this moment; a process that was stopped for a while may have lost it."""
+        return self._elector is not None and self._elector.holds
+
     def check(self) -> str | None:
         """Return what is wrong with the election, for health checks."""
         return self._elector.check() if self._elector is not None else None

@@ -177,6 +177,11 @@ class Elector:
         except (Refused, Unreachable) as error:
             self._note(f"Failed to release lease {self._settings.lock}: {error}")
 
+    @property
+    def holds(self) -> bool:
+        """Return whether the lease is ours at this moment, from any thread: nobody else may have it yet."""
+        return self.candidacy.leading and self._clock() < self._renewed_at + self._settings.lease_seconds
+
     def check(self) -> str | None:
         """Return what is wrong, from any thread: a leader whose lease ran out long ago should have ended."""
         overdue = self._clock() - self.candidacy.observed_at - self._settings.lease_seconds

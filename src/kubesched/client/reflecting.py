@@ -2,8 +2,8 @@
 
 From an API server to somebody who is told of every object that is new, changed or gone. It begins with a streamed list
 where the server offers it, with pages otherwise; then it watches, from where it is. After a gap (a version that is too
-old, a broken stream that cannot be resumed) it lists anew and tells only what differs. Whatever goes wrong is tried
-again, later and later, until it is closed; nothing is told twice and nothing is left out.
+old, a broken stream that cannot be resumed, a server that lost its past) it lists anew and tells only what differs.
+Whatever goes wrong is tried again, later and later, until it is closed; nothing is told twice and nothing is left out.
 """
 
 # upstream: client-go/tools/cache/reflector.go (v1.36)
@@ -17,6 +17,7 @@ import msgspec
 
 from kubesched.api.kinds import decode_json
 from kubesched.api.meta import ApiObject
+from kubesched.client.followed_server import FollowedServer, is_older
 from kubesched.client.rest import Query, Refused, Rest, Stream, Unreachable
 from kubesched.errors import InvalidObjectError
 
@@ -91,6 +92,7 @@ class Reflector(Generic[T]):
         query: Query | None = None,
         note: Callable[[str], None] = lambda line: None,
         random: Random | None = None,
+        server: FollowedServer | None = None,
     ) -> None:
         self.kind = kind
         self.path = path
@@ -102,6 +104,10 @@ class Reflector(Generic[T]):
         # told of each version that is reached
         self.reached: Callable[[str], None] = lambda version: None
         self._rest = rest
+        self._server = server or FollowedServer(rest, note)
+        # which of the server's pasts the list belongs to, and the one that is being listed
+        self.epoch = -1
+        self._listing = -1
         self._told = told
         self._query = dict(query or {})
         self._note = note
@@ -120,16 +126,20 @@ class Reflector(Generic[T]):
         while True:
             began = loop.time()
             try:
+                self._relist_asked = False
+                self._listing = await self._server.current_epoch()
                 if not self._streams_lists:
                     await self._paged_list()
                 await self._watch_on()
             except ExpiredError:
-                continue
+                if loop.time() - began < FIRST_WAIT_SECONDS:
+                    # lest a server that always says so is asked without a pause
+                    await asyncio.sleep(FIRST_WAIT_SECONDS * self._random.random())
             except (Refused, Unreachable) as error:
                 if self._streams_lists and not self._complete and _is_old_server(error):
                     self._streams_lists = False
                     continue
-                self._note(f"failed to list and watch {self.path}: {error}")
+                self._server.complain(f"failed to list and watch {self.path}", error)
                 if loop.time() - began > CALM_SECONDS:
                     wait = FIRST_WAIT_SECONDS
                 seconds = getattr(error, "retry_after_seconds", None) or wait * (1 + self._random.random())
@@ -183,29 +193,33 @@ class Reflector(Generic[T]):
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
         self._complete = True
+        self.epoch = self._listing
         self._reach(version)
         self.synced.set()
+        self._server.is_well()
 
     # -- watching
 
     async def _watch_on(self) -> None:
         """Watch, again and again, until there is a gap."""
         while True:
+            if self._relist_asked and self._complete:
+                raise ExpiredError
             task = asyncio.ensure_future(self._watch())
             self._watch_task = task
             try:
                 await task
             except asyncio.CancelledError:
-                if not self._relist_asked:
-                    task.cancel()
+                current = asyncio.current_task()
+                if current is None or current.cancelling():
                     raise
-                self._relist_asked = False
+                # only the watch was cancelled: somebody wants a list
                 raise ExpiredError from None
             except (Refused, Unreachable) as error:
                 if not self._complete or not _is_passing(error):
                     raise
                 # where it broke off is known: no need to list
-                self._note(f"watch of {self.path} broke off: {error}")
+                self._server.complain(f"watch of {self.path} broke off", error)
                 seconds = getattr(error, "retry_after_seconds", None)
                 await asyncio.sleep(seconds or FIRST_WAIT_SECONDS * (1 + self._random.random()))
             finally:
@@ -213,6 +227,8 @@ class Reflector(Generic[T]):
 
     async def _watch(self) -> None:
         """Watch from where everything is known, or with a list at the beginning."""
+        if self._complete:
+            await self._check_past()
         query = {
             **self._query,
             "watch": "true",
@@ -237,6 +253,12 @@ class Reflector(Generic[T]):
         if not self._complete:
             raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
 
+    async def _check_past(self) -> None:
+        """Raise ExpiredError if the server does not have the past that is known here."""
+        if not await self._server.goes_on(self.epoch, self.path, self.version):
+            self._note(f"{self.path}: the API server has another past than before; everything is listed anew")
+            raise ExpiredError
+
     async def _take_listed(self, event: _Event, seen: dict[str, T]) -> None:
         """Take in an event of a list that is streamed; a bookmark ends it."""
         if event.type == "BOOKMARK":
@@ -256,7 +278,10 @@ class Reflector(Generic[T]):
 
     def _take(self, event: _Event) -> None:
         if event.type == "BOOKMARK":
-            self._reach(msgspec.json.decode(event.object, type=_Mark).metadata.resource_version)
+            version = msgspec.json.decode(event.object, type=_Mark).metadata.resource_version
+            if is_older(version, self.version):
+                raise ExpiredError
+            self._reach(version)
             return
         obj = self._decoded(event.object)
         if obj is None:
@@ -293,10 +318,10 @@ class Reflector(Generic[T]):
     def _put(self, obj: T) -> None:
         name = obj.full_name
         known = self.objects.get(name)
-        if known is not None and known.metadata.resource_version == obj.metadata.resource_version:
-            return
         if known is not None and known.uid != obj.uid:
             self._told.drop(known)
+        elif known is not None and known.metadata.resource_version == obj.metadata.resource_version:
+            return
         self.objects[name] = obj
         self._told.put(obj)
 
@@ -313,7 +338,7 @@ class Reflector(Generic[T]):
 
 def _is_old_server(error: Exception) -> bool:
     """Return whether a server refused to stream a list because it cannot."""
-    return isinstance(error, Refused) and error.code in (400, 403, 405, 422)
+    return isinstance(error, Refused) and error.code in (400, 405, 422)
 
 
 def _is_passing(error: Exception) -> bool:

@@ -8,6 +8,7 @@ of its Status) or was not reached (`Unreachable`, with whether the request may h
 
 import asyncio
 import os
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,6 +23,14 @@ from kubesched.errors import KubeschedError
 
 Query = Mapping[str, str]
 Shown = Mapping[str, str]
+
+# the API server itself gives a request a minute; whoever says nothing for longer is not there any more
+SILENCE_SECONDS = 70.0
+# a watch hears at least of how far it has got, about every minute
+WATCH_SILENCE_SECONDS = 200.0
+CONNECT_SECONDS = 30.0
+# (option, value): a peer that is gone without a word is noticed after little more than a minute
+_KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))
 
 # an answer longer than this to anything but a list or a watch is a mistake
 LONGEST_ERROR_TEXT = 2000
@@ -83,6 +92,7 @@ class _Request(msgspec.Struct, frozen=True, gc=False):
     query: Query | None = None
     content_type: str = ""
     timeout: float | None = None
+    silence: float | None = None
 
 
 class RequestWatcher(Protocol):
@@ -139,10 +149,12 @@ class RestClient:
         *,
         limiter: Limiter | None = None,
         timeout_seconds: float = 0.0,
+        silence_seconds: float = SILENCE_SECONDS,
         most_connections: int = 100,
         watcher: RequestWatcher | None = None,
     ) -> None:
         self._watcher = watcher
+        self._silence = silence_seconds
         self._target = target
         self._user_agent = user_agent
         self._limiter = limiter
@@ -172,8 +184,9 @@ class RestClient:
         """Send a request; return the body of the answer, or raise Refused or Unreachable."""
         now = asyncio.get_running_loop().time
         began, answer = now(), b""
+        request = _Request(method, path, body, query, content_type, self._timeout, self._silence)
         try:
-            async with self._response(_Request(method, path, body, query, content_type, self._timeout)) as response:
+            async with self._response(request) as response:
                 answer = await response.read()
             return answer
         finally:
@@ -183,7 +196,7 @@ class RestClient:
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator[aiohttp.StreamReader]:
         """Give the body of an answer that goes on and on."""
-        async with self._response(_Request("GET", path, query=query)) as response:
+        async with self._response(_Request("GET", path, query=query, silence=WATCH_SILENCE_SECONDS)) as response:
             yield response.content
 
     @asynccontextmanager
@@ -248,7 +261,9 @@ class RestClient:
             params=request.query,
             data=request.body,
             headers=headers,
-            timeout=aiohttp.ClientTimeout(total=request.timeout, sock_connect=30),
+            timeout=aiohttp.ClientTimeout(
+                total=request.timeout, sock_connect=CONNECT_SECONDS, sock_read=request.silence
+            ),
             proxy=target.proxy,
             allow_redirects=False,
             # part of what connections are told apart by: a new certificate opens new ones
@@ -275,7 +290,7 @@ class RestClient:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(limit=self._most_connections, keepalive_timeout=90)
+            connector = aiohttp.TCPConnector(limit=self._most_connections, keepalive_timeout=90, socket_factory=_socket)
             self._session = aiohttp.ClientSession(
                 connector=connector, auto_decompress=True, skip_auto_headers=("Accept-Encoding",), read_bufsize=1 << 18
             )
@@ -309,8 +324,22 @@ def _cause(error: aiohttp.ClientConnectorError) -> str:
     return f"{words} (proxy)" if isinstance(error, aiohttp.ClientProxyConnectionError) else words
 
 
+def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
+    """Return a socket that notices when the other side is gone without a word."""
+    family, kind, protocol, _, _ = address
+    made = socket.socket(family, kind, protocol)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEP_ALIVE:
+        # not every platform has them all
+        if hasattr(socket, name):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return made
+
+
 def _words(error: BaseException) -> str:
     """Return an error as a person would say it."""
     if isinstance(error, TimeoutError):
         return "the API server did not answer in time"
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "the connection broke before the answer was complete"
     return str(error) or type(error).__name__

@@ -132,6 +132,11 @@ class Cluster:
             self.table.remove_pod(pod.uid)
             self.table.add_pod(self.reader.read(msgspec.structs.replace(pod.pod, status=status)), pod.spec.node_name)
 
+    @property
+    def assumed_count(self) -> int:
+        """Return how many pods have a place that nobody confirmed yet."""
+        return len(self._assumed)
+
     def as_reported(self, pod: PodInfo) -> PodInfo:
         """Return a pod as it was last reported, which an assumed one hides."""
         return self._assumed.get(pod.uid, pod)

@@ -1,9 +1,9 @@
 """Text to plain values and back: the YAML and JSON that the reference reads, with nothing lost or guessed.
 
-In: the text of one document. Out: dict, list, str, int, float, bool, None, with string keys, as sigs.k8s.io/yaml
-would hand them to a JSON decoder; `dump` writes YAML that `parse` reads back. Duplicate keys, cyclic aliases, alias
-bombs and deep nesting are errors. The YAML tree is built from parser events, without recursion, so no input can
-exhaust the stack.
+In: one document, as text or as bytes in UTF-8. Out: dict, list, str, int, float, bool, None, with string keys, as
+sigs.k8s.io/yaml would hand them to a JSON decoder; `dump` writes YAML that `parse` reads back. Duplicate keys, cyclic
+aliases, alias bombs and deep nesting are errors. The YAML tree is built from parser events, without recursion, so no
+input can exhaust the stack.
 """
 
 from __future__ import annotations
@@ -56,14 +56,23 @@ class DocumentError(ValueError):
     """A text that is no single well-formed document; its message names the line where it can."""
 
 
-def parse(text: str) -> Any:
+def parse(text: str | bytes) -> Any:
     """Return the value of the first document in `text` (JSON if it begins with a brace, else YAML)."""
+    if isinstance(text, bytes):
+        text = _decoded(text)
     try:
         return _parse_json(text) if text.lstrip(" \t\r\n").startswith("{") else _parse_yaml(text)
     except yaml.YAMLError as error:
         raise DocumentError(_yaml_message(error)) from None
     except UnicodeError:
         raise DocumentError("yaml: the text is not valid Unicode") from None
+
+
+def _decoded(text: bytes) -> str:
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"not valid UTF-8: byte {error.start}") from None
 
 
 def _yaml_message(error: yaml.YAMLError) -> str:

@@ -60,7 +60,7 @@ def load(
 def decode(text: str | bytes | None) -> KubeSchedulerConfiguration:
     """Return the configuration as written, before defaulting."""
     try:
-        tree = {"apiVersion": API_VERSION, "kind": KIND} if text is None else parse(_decoded(text))
+        tree = {"apiVersion": API_VERSION, "kind": KIND} if text is None else parse(text)
     except DocumentError as error:
         raise ConfigError(Stage.DECODE, [str(error)]) from None
     decoder = Decoder()
@@ -68,12 +68,3 @@ def decode(text: str | bytes | None) -> KubeSchedulerConfiguration:
     if decoder.errors:
         raise ConfigError(Stage.DECODE, decoder.errors)
     return config
-
-
-def _decoded(text: str | bytes) -> str:
-    if isinstance(text, str):
-        return text
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise DocumentError(f"not valid UTF-8: byte {error.start}") from None

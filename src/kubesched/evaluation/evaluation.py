@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.evaluation.pod_class import PodClass
-from kubesched.evaluation.scoring import Scoring, best_rows, score
+from kubesched.evaluation.scoring import Scoring, best_rows, pre_score, score
 from kubesched.evaluation.worlds import Worlds
 from kubesched.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.framework.outcomes import NodeVerdicts
@@ -79,7 +79,7 @@ class Evaluation:
             version.append(object())
             for question in alive_filters:
                 alive = np.flatnonzero(mask)
-                mask[alive] = question.judge(alive) == 0
+                mask[alive] = self._ask(question, alive) == 0
         return Feasible(mask, tuple(version))
 
     def filter_failure(self) -> Status | None:
@@ -107,10 +107,13 @@ class Evaluation:
             undecided = np.flatnonzero(ids == 0)
             if not len(undecided):
                 break
-            ids[undecided] = question.judge(rows[undecided])
+            ids[undecided] = self._ask(question, rows[undecided])
         for row, verdict in self._nomination_verdicts(set(rows.tolist())).items():
             ids[rows == row] = verdict
         return ids
+
+    def _ask(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        return question.judge(rows)
 
     def column(self, question: FilterQuestion) -> NDArray[np.int16]:
         """Return a filter's own verdict on every row, taken alone."""
@@ -198,11 +201,19 @@ class Evaluation:
 
     def score(self, feasible: Feasible | None = None) -> Scoring:
         """Return the weighted total of every feasible row, or of fewer rows."""
-        scoring = score(self.pod_class, feasible or self.feasible())
+        feasible = feasible or self.feasible()
+        failure = self._pre_score(feasible)
+        scoring = self._score(feasible) if failure is None else Scoring(np.zeros(0, np.int64), failure=failure)
         if scoring.failure is not None:
             # so that whoever failed is asked again for the next pod
             self.statuses.has_errors = True
         return scoring
+
+    def _pre_score(self, feasible: Feasible) -> Status | None:
+        return pre_score(self.pod_class, feasible)
+
+    def _score(self, feasible: Feasible) -> Scoring:
+        return score(self.pod_class, feasible)
 
     def best_rows(
         self, feasible: Feasible | None = None, added: NDArray[np.int64] | None = None

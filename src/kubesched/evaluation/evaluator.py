@@ -11,8 +11,10 @@ from kubesched.cluster.pod_info import PodInfo
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.pod_class import PodClass
 from kubesched.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
+from kubesched.evaluation.timing import TimedEvaluation, TimedQuestioner
 from kubesched.framework.answers import failed
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.observer import UNTIMED, Stopwatch
 from kubesched.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.questions import FilterQuestion, ScoreQuestion
@@ -65,19 +67,28 @@ class Evaluator:
 
     def _start(self) -> None:
         self.statuses = StatusTable()
-        self._questioner = Questioner(self.profile, self.cluster.table, self.statuses)
+        self._questioner: Questioner = Questioner(self.profile, self.cluster.table, self.statuses)
         self._classes: Recent[PodClass] = Recent(CLASSES)
         self._filters: Recent[FilterQuestion] = Recent(QUESTIONS)
         self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS)
         self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
 
-    def evaluate(self, pod: PodInfo) -> Evaluation:
-        """Return the evaluation of a pod on the table as it is."""
+    def evaluate(self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED) -> Evaluation:
+        """Return the evaluation of a pod on the table as it is; with a stopwatch, what it takes is told."""
         if self.statuses.has_errors or len(self.statuses) > STATUSES or len(self._templates) > 4 * CLASSES:
             # An internal error is never kept: whoever failed is asked again.
             self._start()
-        cycle = CycleState()
-        return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)
+        cycle = CycleState(stopwatch)
+        if stopwatch is UNTIMED:
+            return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)
+        began, questioner = stopwatch.now(), self._questioner
+        if stopwatch.sampled:
+            self._questioner = TimedQuestioner(questioner, stopwatch)
+        try:
+            pod_class = self._class_of(pod, cycle)
+        finally:
+            self._questioner = questioner
+        return TimedEvaluation(self.cluster, self.statuses, pod, pod_class, cycle, began)
 
     # -- classes
 

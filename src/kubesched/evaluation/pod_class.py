@@ -24,6 +24,7 @@ from kubesched.framework.row_questions import RowFilterQuestion
 # the rank of a row that is not feasible
 WORST = -(2**31)
 
+Names = tuple[tuple[str, ...], tuple[str, ...]]
 # 32-bit or 64-bit integers
 Totals = NDArray[Any]
 
@@ -42,13 +43,17 @@ class PodClass:
         self.table = table
         self.pre_filters = pre_filters
         # the questions whose PreFilter outcome can change
-        self._deciding = [q for q in pre_filters if type(q).begin is not FilterQuestion.begin]
+        self.deciding = [q for q in pre_filters if type(q).begin is not FilterQuestion.begin]
         self._pre_filtered: PreFiltered | None = None
+        # the names of who pre-filters and filters, or pre-scores and scores, by who of those that decide is skipped
+        self.filter_names: dict[tuple[bool, ...], Names] = {}
+        self.score_names: dict[tuple[bool, ...], Names] = {}
         self.filters = filters
         self.pre_scores = pre_scores
         self.scores = scores
+        self.scored = [question for question, _ in scores]
         # every question of scoring once, those that PreScore asks first
-        self.scoring = list(dict.fromkeys([*pre_scores, *(question for question, _ in scores)]))
+        self.scoring = list(dict.fromkeys([*pre_scores, *self.scored]))
         # A row-scoped question knows for good whether it is skipped; the others decide anew in each cycle.
         self.row_filters = [
             q for q in filters if isinstance(q, RowFilterQuestion) and not q.skip and not q.plugin.alive_only
@@ -74,7 +79,7 @@ class PodClass:
     def pre_filter(self) -> PreFiltered:
         """Return what PreFilter as a whole says, its questions' outcomes brought up to date."""
         known = self._pre_filtered
-        for question in self._deciding:
+        for question in self.deciding:
             question.begin()
             if question.rejection is not None or question.node_names is not None:
                 # otherwise it only says whether it is skipped, which makes no difference to the others

@@ -25,15 +25,16 @@ class Scoring(msgspec.Struct, frozen=True):
     failure: Status | None = None
 
 
-# upstream: framework/runtime/framework.go, RunPreScorePlugins, RunScorePlugins (v1.36)
+# upstream: framework/runtime/framework.go, RunPreScorePlugins (v1.36)
+def pre_score(pod_class: PodClass, feasible: Feasible) -> Status | None:
+    """Bring the raw scores up to date; return why they cannot be had."""
+    failed = bool(pod_class.scoring) and _prepare(pod_class, feasible)
+    return _failure(pod_class) if failed else None
+
+
+# upstream: framework/runtime/framework.go, RunScorePlugins (v1.36)
 def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
-    """Return the weighted totals."""
-    if not pod_class.scores and not pod_class.pre_scores:
-        return Scoring(np.ones(pod_class.table.size, np.int64))
-    failed = _prepare(pod_class, feasible)
-    failure = _failure(pod_class) if failed else None
-    if failure is not None:
-        return Scoring(np.zeros(0, np.int64), failure=failure)
+    """Return the weighted totals; the raw scores are up to date."""
     if not pod_class.scores:
         return Scoring(np.ones(pod_class.table.size, np.int64))
     base: list[Weighted] = []

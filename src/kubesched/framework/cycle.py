@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.framework.observer import UNTIMED, Stopwatch
+
 if TYPE_CHECKING:
     from kubesched.framework.status import StatusTable
 
@@ -50,9 +52,10 @@ class WhatIf(Protocol):
 class CycleState:
     """Typed slots; a state may define `clone()`, which what-ifs call before they change it."""
 
-    __slots__ = ("_slots", "what_if_source")
+    __slots__ = ("_slots", "stopwatch", "what_if_source")
 
-    def __init__(self) -> None:
+    def __init__(self, stopwatch: Stopwatch = UNTIMED) -> None:
+        self.stopwatch = stopwatch
         self._slots: dict[StateKey[Any], Any] = {}
         self.what_if_source: Any = None
 

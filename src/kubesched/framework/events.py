@@ -3,6 +3,7 @@
 From plugins (what they register for) to the queue. Names of resources and actions are the reference's.
 """
 
+import functools
 from collections.abc import Callable
 from enum import Enum, IntFlag, StrEnum
 from typing import Any, NamedTuple
@@ -102,6 +103,16 @@ class ClusterEvent(NamedTuple):
             if not (self.resource == Resource.POD and other.resource in pods):
                 return False
         return other.action & ~self.action == 0
+
+    @property
+    def label(self) -> str:
+        """Return the event as metrics and logs name it."""
+        return _label(self.resource, self.action)
+
+
+@functools.cache
+def _label(resource: str, action: Action) -> str:
+    return f"{resource}{action.text}"
 
 
 class Registration(NamedTuple):

@@ -42,6 +42,8 @@ class Plugin:
     """Base of all plugins; `name` is what configurations call it."""
 
     name: ClassVar[str] = ""
+    # kinds that the plugin looks up, besides pods, nodes and those whose events it registers for
+    looks_up: ClassVar[tuple[str, ...]] = ()
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the events that can help a pod which this plugin rejected; by default any event can."""

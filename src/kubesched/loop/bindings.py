@@ -9,7 +9,7 @@ and only once it is known whether a binding that was not answered has landed.
 import asyncio
 from collections.abc import Callable
 
-from kubesched.binding.cycle import BindingServices, NotBound, bind_pod
+from kubesched.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
 from kubesched.binding.waiting_pods import WaitingPod
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
@@ -56,6 +56,8 @@ class Bindings:
         self._inbox = inbox
         self._tasks = tasks
         self._now = now
+        # how many pods are being bound, or given back
+        self.under_way = 0
         watching.withdraw = self._withdraw
 
     def begin(self, placed: Placed) -> None:
@@ -66,6 +68,16 @@ class Bindings:
         self._tasks.start(self._bind(placed))
 
     async def _bind(self, placed: Placed) -> None:
+        self.under_way += 1
+        try:
+            await self._bind_or_give_back(placed)
+        finally:
+            self.under_way -= 1
+            placed.cycle.stopwatch.tell()
+
+    async def _bind_or_give_back(self, placed: Placed) -> None:
+        # that it could not be placed earlier must not be written after it is bound
+        await self._failing.telling.quiet(placed.pod.uid)
         try:
             failure = await bind_pod(placed, self._services)
         except Exception as raised:
@@ -125,12 +137,15 @@ class Bindings:
         if confirmed is not None and confirmed.spec.node_name:
             # bound after all: the answer was lost, not the write
             self._queue.done(uid)
+            tell_bound(placed, self._services.observers)
             return
         for fault in undo(self._cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
             self._services.note(fault.message)
+        placed.cycle.stopwatch.tell()
         if confirmed is None:
             self._cluster.pending.pop(uid, None)
             self._queue.delete(uid)
+            self._failing.tell(_failed(placed.queued, why))
         else:
             self._requeue(placed.queued, confirmed, why)
         # who was turned away does not wake itself by leaving
@@ -141,16 +156,18 @@ class Bindings:
         """Put a pod back whose binding failed: to wait for events if Permit turned it away, else to back off."""
         queued.pod = latest
         self._queue.resume(queued)
-        status = why.status
-        if why.by_permit:
-            reasons = dict.fromkeys(status.reasons, 1)
-            diagnosis = Diagnosis(frozenset((status.plugin,)), reasons, "", 1)
-            failed = Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
-        else:
-            failed = Failed(queued, UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR, status.message)
-        self._failing.fail(failed)
+        self._failing.fail(_failed(queued, why))
 
     def _withdraw(self, assumed: PodInfo) -> bool:
         """Turn away an assumed pod that is going away, if it waits for permission still."""
         waiting = self._services.waiting.get(assumed.uid)
         return waiting is not None and waiting.reject("", "removed")
+
+
+def _failed(queued: QueuedPod, why: NotBound) -> Failed:
+    """Return the failure of an attempt that got as far as binding."""
+    status = why.status
+    if not why.by_permit:
+        return Failed(queued, UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR, status.message)
+    diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1)
+    return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)

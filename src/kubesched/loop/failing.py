@@ -5,22 +5,24 @@ From a failure to the queue and to effects as values, which are carried out besi
 
 # upstream: schedule_one.go (handleSchedulingFailure) (v1.36)
 
-import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.effects import Effect, EffectError, Effects, Emit, Patch
+from kubesched.framework import observer
+from kubesched.framework.effects import Effect, Effects, Emit, Patch
+from kubesched.framework.observer import NOBODY, FailedAttempt, Observers
 from kubesched.framework.outcomes import Candidate
 from kubesched.framework.profile import Profile
 from kubesched.loop.inbox import Note, Tasks
 from kubesched.loop.preempting import Preempting
+from kubesched.loop.telling import Telling
 from kubesched.plugins.default_preemption import DefaultPreemption
 from kubesched.queue.queued_pod import Place, QueuedPod
 from kubesched.queue.scheduling_queue import SchedulingQueue
-from kubesched.scheduling.outcomes import Failed
+from kubesched.scheduling.outcomes import UNSCHEDULABLE, Failed
 
 # what an event's note may hold, in bytes
 NOTE_LIMIT = 1024
@@ -40,20 +42,21 @@ class Failing:
         tasks: Tasks,
         note: Note,
         now: Callable[[], float],
+        observers: Observers = NOBODY,
     ) -> None:
+        self._observers = observers
         self._cluster = cluster
         self._queue = queue
         self._profiles = profiles
         self._effects = effects
         self._preempting = preempting
         self._tasks = tasks
-        self._note = note
         self._now = now
-        # who is being written about, and by which task
-        self._telling: dict[str, asyncio.Task[None]] = {}
+        self.telling = Telling(effects, tasks, note)
 
     def fail(self, failed: Failed) -> None:
         """Take in a failed attempt."""
+        self.tell(failed)
         # who waits is known to the queue alone
         self._cluster.pending.pop(failed.queued.uid, None)
         if failed.effects:
@@ -62,18 +65,21 @@ class Failing:
             self._begin_preemption(failed.queued.pod, failed.preemption)
         effects = put_back(failed, self._queue, self._cluster.nominations, self._now())
         if effects:
-            self._tell(failed.queued.uid, effects)
+            self.telling.say(failed.queued.uid, effects)
 
-    def _tell(self, uid: str, effects: list[Effect]) -> None:
-        """Write about a pod, after what was said of its earlier attempts: an old word must not be the last one."""
-        task = self._tasks.start(self._perform(effects, self._telling.get(uid)))
-        self._telling[uid] = task
-
-        def told(done: "asyncio.Task[None]") -> None:
-            if self._telling.get(uid) is done:
-                del self._telling[uid]
-
-        task.add_done_callback(told)
+    def tell(self, failed: Failed) -> None:
+        """Tell observers of a failed attempt."""
+        queued = failed.queued
+        self._observers.attempt_failed(
+            FailedAttempt(
+                queued.pod,
+                queued.pod.spec.scheduler_name,
+                observer.UNSCHEDULABLE if failed.reason == UNSCHEDULABLE else observer.ERROR,
+                failed.message,
+                failed.unschedulable_plugins | failed.pending_plugins,
+                queued.stopwatch.seconds,
+            )
+        )
 
     def _begin_preemption(self, preemptor: PodInfo, candidate: Candidate) -> None:
         """Start evicting; from now on the preemptor is held back until its victims are going."""
@@ -82,15 +88,6 @@ class Failing:
             work = self._preempting.begin(preemptor, candidate, plugin.under_way)
             if work is not None:
                 self._tasks.start(work)
-
-    async def _perform(self, effects: list[Effect], before: "asyncio.Task[None] | None") -> None:
-        if before is not None:
-            await asyncio.wait([before])
-        for effect in effects:
-            try:
-                await self._effects.perform(effect)
-            except EffectError as refused:
-                self._note(str(refused))
 
 
 def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, now: float) -> list[Effect]:

@@ -15,6 +15,7 @@ from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.effects import Delete, EffectError, Effects, Emit, NotFoundError, Patch
+from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.outcomes import Candidate
 from kubesched.plugins.default_preemption.under_way import PreemptionsUnderWay
 
@@ -32,7 +33,9 @@ class Preempting:
         pre_binding: PreBindingPods,
         activate: Callable[[str], None],
         gone: Callable[[PodInfo], None],
+        observers: Observers = NOBODY,
     ) -> None:
+        self._observers = observers
         self._effects = effects
         self._nominations = nominations
         self._waiting = waiting
@@ -51,35 +54,44 @@ class Preempting:
         self, preemptor: PodInfo, candidate: Candidate, under_way: PreemptionsUnderWay
     ) -> Coroutine[Any, Any, None] | None:
         """Hold a preemptor back from now on; return the work of evicting its victims, None if all are going."""
+        node_name = candidate.node_name
         victims = [victim for victim in candidate.victims if not victim.terminating]
+        for going in candidate.victims:
+            if going.terminating:
+                self._observers.victim_skipped(preemptor, going, node_name)
         if not victims:
             return None
+        self._observers.preemption_began(preemptor, node_name, len(candidate.victims), len(victims))
         under_way.begin(preemptor.uid)
         self._running.add(preemptor.uid)
-        return self._run(preemptor, candidate.node_name, victims, under_way)
+        return self._run(preemptor, node_name, victims, under_way)
 
     async def _run(
         self, preemptor: PodInfo, node_name: str, victims: Sequence[PodInfo], under_way: PreemptionsUnderWay
     ) -> None:
         uid = preemptor.uid
-        succeeded = False
+        began = self._observers.clock()
+        failure: BaseException | None = None
         try:
             await self._take_promises_back(preemptor, node_name)
             *others, last = victims
             await asyncio.gather(*(self._evict(preemptor, victim, node_name) for victim in others))
             under_way.last_victim(uid, last.uid)
             await self._evict(preemptor, last, node_name)
-            succeeded = True
-        except EffectError:
+        except BaseException as raised:
+            failure = raised
+            if not isinstance(raised, EffectError):
+                raise
             # whoever is left is a matter for the next attempt
-            pass
         finally:
             under_way.end(uid)
             self._running.discard(uid)
             woken = uid in self._woken
             self._woken.discard(uid)
-            if woken or not succeeded:
+            if woken or failure is not None:
                 self._activate(uid)
+            # differs: the reference says success, and no time at all, whatever became of it
+            self._observers.preemption_ended(preemptor, node_name, failure, self._observers.clock() - began)
 
     async def _take_promises_back(self, preemptor: PodInfo, node_name: str) -> None:
         for nominated in self._nominations.on(node_name):
@@ -92,7 +104,8 @@ class Preempting:
 
     async def _evict(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
         note = f"Preempted by pod {preemptor.uid} on node {node_name}"
-        if self._called_back(victim):
+        in_memory = self._called_back(victim)
+        if in_memory:
             note += " (in kube-scheduler memory)."
         else:
             try:
@@ -101,7 +114,9 @@ class Preempting:
                 # gone already, and the report of it is late, lost, or came while the preemptor was held back
                 self._gone(victim)
                 self._woken.add(preemptor.uid)
+                self._observers.victim_gone(preemptor, victim, node_name)
                 return
+        self._observers.victim_evicted(preemptor, victim, node_name, in_memory=in_memory)
         reporter = preemptor.spec.scheduler_name
         await self._effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
 

@@ -11,6 +11,7 @@ unless an extender has to be asked. The loop yields after every slice, so that r
 # upstream: schedule_one.go, scheduler.go (v1.36)
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
@@ -22,7 +23,8 @@ from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import Extender
 from kubesched.framework.effects import Bind, Effects
-from kubesched.framework.extenders import Answer, Question
+from kubesched.framework.extenders import Answer, PrioritizeQuestion, Question
+from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.registry import Registry
 from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
@@ -74,6 +76,7 @@ class Scheduler:
         options: LoopOptions,
         carrier: Carrier | None,
         note: Note,
+        observers: Observers | None = None,
     ) -> None:
         self.engine = engine
         self.cluster = engine.cluster
@@ -81,13 +84,24 @@ class Scheduler:
         self._tasks = Tasks(note, self.inbox.wake)
         self._carrier = carrier
         self._stopping = False
+        self._held = False
+        # asked before pods are scheduled
+        self._conditions: list[Callable[[], bool]] = []
         extenders = engine.loaded.config.extenders
         gates = engine.loaded.gates
-        requeueing = Requeueing(engine.profiles, extenders=bool(extenders), pod_groups=gates.enabled("GenericWorkload"))
-        self.queue = SchedulingQueue(
-            engine.profiles, self.cluster.nominations, requeueing, _queue_options(engine, options)
+        self._observers = observers
+        # how many extenders are being asked for their priorities
+        self.prioritizing = 0
+        requeueing = Requeueing(
+            engine.profiles,
+            extenders=bool(extenders),
+            pod_groups=gates.enabled("GenericWorkload"),
+            observers=observers,
         )
-        self.watching = Watching(self.cluster, self.queue, engine.profiles, gates, self.now)
+        self.queue = SchedulingQueue(
+            engine.profiles, self.cluster.nominations, requeueing, _queue_options(engine, options), observers
+        )
+        self.watching = Watching(self.cluster, self.queue, engine.profiles, gates, self.now, observers)
         self.watching.changed = waits.notify
         waits.between_cycles = self.inbox.later
         self.waiting = waiting
@@ -99,9 +113,18 @@ class Scheduler:
             self.pre_binding,
             activate=lambda uid: self.inbox.later(lambda: self.queue.activate([uid], self.now())),
             gone=lambda pod: self.drop(pod.pod),
+            observers=observers or NOBODY,
         )
         self._failing = Failing(
-            self.cluster, self.queue, engine.profiles, effects, self.preempting, self._tasks, note, self.now
+            self.cluster,
+            self.queue,
+            engine.profiles,
+            effects,
+            self.preempting,
+            self._tasks,
+            note,
+            self.now,
+            observers or NOBODY,
         )
         services = BindingServices(
             effects,
@@ -112,8 +135,9 @@ class Scheduler:
             ask_to_bind=carrier.bind if carrier is not None else None,
             extenders=extenders,
             announce_expectation=gates.enabled("NominatedNodeNameForExpectation"),
+            observers=observers,
         )
-        self._bindings = Bindings(
+        self.bindings = Bindings(
             self.cluster, self.queue, self.watching, self._failing, services, self.inbox, self._tasks, self.now
         )
         self._context = CycleContext(
@@ -124,6 +148,7 @@ class Scheduler:
             visit_order=VisitOrder(self.cluster.table),
             extenders=extenders,
             percentage_of_nodes_to_score=engine.loaded.config.percentage_of_nodes_to_score,
+            observers=observers,
         )
 
     def now(self) -> float:
@@ -138,7 +163,7 @@ class Scheduler:
     @property
     def _sending(self) -> int:
         """Return how many pods are being written about; those in Permit or PreBind may wait for ever."""
-        return len(self._tasks) - len(self.waiting) - len(self.pre_binding)
+        return len(self._tasks) - len(self.waiting) - len(self.pre_binding) - self._failing.telling.patient
 
     # -- what is reported, from outside
 
@@ -152,7 +177,22 @@ class Scheduler:
 
     def stop(self) -> None:
         """End `run` after the current slice; bindings under way are left to finish."""
+        self.hold()
         self._stopping = True
+        self.inbox.wake()
+
+    def hold(self) -> None:
+        """Schedule no further pods; reports are taken in, and bindings under way go on."""
+        self._held = True
+        self._failing.telling.give_up()
+
+    def only_while(self, condition: Callable[[], bool]) -> None:
+        """Schedule pods only while a condition holds, too; it is asked every few milliseconds."""
+        self._conditions.append(condition)
+
+    def go(self) -> None:
+        """Schedule again after `hold`."""
+        self._held = False
         self.inbox.wake()
 
     def _take_in(self, obj: ApiObject) -> None:
@@ -187,6 +227,8 @@ class Scheduler:
 
     async def _slice(self) -> bool:
         """Schedule pods for a few milliseconds; return whether there may be more."""
+        if self._held or not all(condition() for condition in self._conditions):
+            return False
         end = self.now() + SLICE_SECONDS
         while not len(self.inbox) and self._sending < MOST_BINDINGS:
             queued = self.queue.pop()
@@ -204,9 +246,11 @@ class Scheduler:
             # a fault of ours: this pod's attempt fails, the loop goes on
             outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {type(raised).__name__}: {raised}")
         if isinstance(outcome, Placed):
-            self._bindings.begin(outcome)
+            self.bindings.begin(outcome)
         elif isinstance(outcome, Skipped):
             self.queue.done(queued.uid)
+            if self._observers is not None:
+                self._observers.attempt_skipped(queued.pod)
         else:
             self._failing.fail(outcome)
 
@@ -216,11 +260,20 @@ class Scheduler:
         try:
             question = next(running)
             while True:
-                assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
-                question = running.send(await self._carrier.ask(question))
+                question = running.send(await self._ask(question))
         except StopIteration as finished:
             outcome: Placed | Failed | Skipped = finished.value
             return outcome
+
+    async def _ask(self, question: Question) -> Answer:
+        """Return an extender's answer."""
+        assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
+        prioritizing = isinstance(question, PrioritizeQuestion)
+        self.prioritizing += prioritizing
+        try:
+            return await self._carrier.ask(question)
+        finally:
+            self.prioritizing -= prioritizing
 
 
 def _queue_options(engine: Engine, options: LoopOptions) -> QueueOptions:
@@ -239,8 +292,9 @@ def build_scheduler(
     carrier: Carrier | None = None,
     note: Note = lambda line: None,
     waits: LoopWaits | None = None,
+    observers: Observers | None = None,
 ) -> Scheduler:
     """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
     waits, waiting = waits or LoopWaits(), WaitingPods()
-    engine = build_engine(config, gates, registry, effects=effects, waits=waits, waiting=waiting)
-    return Scheduler(engine, effects, waits, waiting, options or LoopOptions(), carrier, note)
+    engine = build_engine(config, gates, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
+    return Scheduler(engine, effects, waits, waiting, options or LoopOptions(), carrier, note, observers)

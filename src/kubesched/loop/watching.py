@@ -16,11 +16,16 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.events import Action, ClusterEvent, Resource
+from kubesched.framework.observer import Observers
 from kubesched.queue.object_changes import node_events, pod_events
-from kubesched.queue.scheduling_queue import SchedulingQueue
+from kubesched.queue.scheduling_queue import WAITING_POD_ADDED, WAITING_POD_UPDATED, SchedulingQueue
+
+Events = Collection[ClusterEvent]
 
 POD_ASSIGNED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
+POD_UPDATED = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
 POD_GONE = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+WAITING_POD_DELETED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.DELETE)
 RESOURCE_OF_KIND = {
     resource.rpartition("/")[2]: resource
     for resource in Resource
@@ -38,7 +43,9 @@ class Watching:
         schedulers: Collection[str],
         gates: FeatureGates,
         now: Callable[[], float],
+        observers: Observers | None = None,
     ) -> None:
+        self._observers = observers
         self._cluster = cluster
         self._queue = queue
         self._schedulers = schedulers
@@ -55,33 +62,47 @@ class Watching:
 
     def put(self, obj: ApiObject) -> None:
         """Take in an object that was added or changed."""
-        if isinstance(obj, Pod):
-            self._put_pod(obj)
-        elif isinstance(obj, Node):
-            self._put_node(obj)
-        else:
-            kind = type(obj)
-            old = self._cluster.objects.get(kind, obj.full_name)
-            self._cluster.add(obj)
-            action = Action.ADD if old is None else Action.UPDATE
-            self._tell(RESOURCE_OF_KIND.get(kind.__name__), action, old, obj)
-            self._tell_of_tainted_slices(obj)
-        self.changed(type(obj).__name__)
+        self._take_in(obj, self._put)
 
     def drop(self, obj: ApiObject) -> None:
         """Take note that an object is gone."""
+        self._take_in(obj, self._drop)
+
+    def _take_in(self, obj: ApiObject, take_in: Callable[[ApiObject], Events]) -> None:
+        began = self._observers.clock() if self._observers is not None else 0.0
+        events = take_in(obj)
+        self.changed(type(obj).__name__)
+        if self._observers is not None:
+            seconds = self._observers.clock() - began
+            for event in events:
+                self._observers.event_handled(event, obj, seconds)
+
+    def _put(self, obj: ApiObject) -> Events:
+        """Take in an object; return what that stands for."""
+        if isinstance(obj, Pod):
+            return self._put_pod(obj)
+        if isinstance(obj, Node):
+            return self._put_node(obj)
+        kind = type(obj)
+        old = self._cluster.objects.get(kind, obj.full_name)
+        self._cluster.add(obj)
+        told = self._tell(RESOURCE_OF_KIND.get(kind.__name__), Action.ADD if old is None else Action.UPDATE, old, obj)
+        self._tell_of_tainted_slices(obj)
+        return told
+
+    def _drop(self, obj: ApiObject) -> Events:
+        """Forget an object; return what that stands for."""
         if isinstance(obj, Pod):
             known = self._reported.get(obj.full_name)
-            if known is not None and known.uid == obj.uid:
-                self._drop_pod(known)
-        elif isinstance(obj, Node):
-            self._tell(Resource.NODE, Action.DELETE, obj, None)
+            return self._drop_pod(known) if known is not None and known.uid == obj.uid else ()
+        if isinstance(obj, Node):
+            told = self._tell(Resource.NODE, Action.DELETE, obj, None)
             self._cluster.remove(obj)
-        else:
-            self._cluster.remove(obj)
-            self._tell(RESOURCE_OF_KIND.get(type(obj).__name__), Action.DELETE, obj, None)
-            self._tell_of_tainted_slices(obj)
-        self.changed(type(obj).__name__)
+            return told
+        self._cluster.remove(obj)
+        told = self._tell(RESOURCE_OF_KIND.get(type(obj).__name__), Action.DELETE, obj, None)
+        self._tell_of_tainted_slices(obj)
+        return told
 
     def known_pods(self) -> list[PodInfo]:
         """Return all pods as they were last reported."""
@@ -92,9 +113,12 @@ class Watching:
         known = self._reported.get(pod.full_name)
         return known if known is not None and known.uid == pod.uid else None
 
-    def _tell(self, resource: Resource | str | None, action: Action, old: object, new: object) -> None:
-        if resource is not None:
-            self._queue.on_event(ClusterEvent(resource, action), old, new, self._now())
+    def _tell(self, resource: Resource | str | None, action: Action, old: object, new: object) -> Events:
+        if resource is None:
+            return ()
+        event = ClusterEvent(resource, action)
+        self._queue.on_event(event, old, new, self._now())
+        return (event,)
 
     # upstream: dynamic-resource-allocation/resourceslice/tracker/tracker.go (v1.36)
     def _tell_of_tainted_slices(self, obj: ApiObject) -> None:
@@ -105,53 +129,54 @@ class Watching:
 
     # -- nodes
 
-    def _put_node(self, node: Node) -> None:
+    def _put_node(self, node: Node) -> Events:
         row = self._cluster.table.row_of.get(node.name)
         old = None if row is None else self._cluster.table.nodes[row]
         self._cluster.add(node)
         if old is None:
-            self._tell(Resource.NODE, Action.ADD, None, node)
-            return
-        for event in node_events(old, node, self._gates):
+            return self._tell(Resource.NODE, Action.ADD, None, node)
+        events = node_events(old, node, self._gates)
+        for event in events:
             self._queue.on_event(event, old, node, self._now())
+        return events
 
     # -- pods
 
-    def _put_pod(self, pod: Pod) -> None:
+    def _put_pod(self, pod: Pod) -> Events:
         known = self._reported.get(pod.full_name)
         if known is not None and known.uid != pod.uid:
             # it was deleted and created again, and the deletion was missed
             self._drop_pod(known)
             known = None
         if pod.terminal:
-            if known is not None:
-                self._drop_pod(known)
-            return
+            return self._drop_pod(known) if known is not None else ()
         info = self._cluster.reader.read(pod)
         self._reported[pod.full_name] = info
         if pod.spec.node_name:
-            self._put_assigned(known, info)
-        elif pod.spec.scheduler_name in self._schedulers:
-            self._put_waiting(known, info)
+            return self._put_assigned(known, info)
+        return self._put_waiting(known, info) if pod.spec.scheduler_name in self._schedulers else ()
 
-    def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> None:
+    def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> Events:
         """Account a pod on its node; if it was assumed there this confirms it."""
         self._cluster.add(info.pod)
         if known is not None and known.spec.node_name:
-            for event in pod_events(known.pod, info.pod, self._gates):
+            events = pod_events(known.pod, info.pod, self._gates)
+            for event in events:
                 self._queue.on_event(event, known, info, self._now())
-            return
+            return _with(POD_UPDATED, events)
         self._queue.delete(info.uid)
         self._queue.on_event(POD_ASSIGNED, None, info, self._now())
+        left = known is not None and info.spec.scheduler_name in self._schedulers
+        return (POD_ASSIGNED, WAITING_POD_DELETED) if left else (POD_ASSIGNED,)
 
-    def _put_waiting(self, known: PodInfo | None, info: PodInfo) -> None:
+    def _put_waiting(self, known: PodInfo | None, info: PodInfo) -> Events:
         """Bring the queue up to date with a pod that waits for a node."""
         now = self._now()
         if info.uid in self._cluster.table.pods:
             # assumed: what is reported is older than what was decided
             if info.terminating and (known is None or not known.terminating):
                 self._withdraw(info)
-            return
+            return (WAITING_POD_UPDATED,)
         events = [] if known is None else pod_events(known.pod, info.pod, self._gates)
         self._queue.update(info, events, now)
         promised = known.status.nominated_node_name if known is not None else ""
@@ -159,20 +184,22 @@ class Watching:
             if not info.status.nominated_node_name:
                 self._cluster.nominations.remove(info.uid)
             self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
+        return _with(WAITING_POD_UPDATED, events) if known is not None else (WAITING_POD_ADDED,)
 
-    def _drop_pod(self, known: PodInfo) -> None:
+    def _drop_pod(self, known: PodInfo) -> Events:
         """Forget a pod wherever it is."""
         del self._reported[known.full_name]
         now = self._now()
         if known.spec.node_name:
             self._cluster.remove_pod(known.uid)
             self._queue.on_event(POD_GONE, known, None, now)
-            return
+            return (POD_GONE,)
         self._queue.delete(known.uid)
         if known.uid in self._cluster.table.pods:
             self._withdraw(known)
         elif known.status.nominated_node_name:
             self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
+        return (WAITING_POD_DELETED,) if known.spec.scheduler_name in self._schedulers else ()
 
     def _withdraw(self, pod: PodInfo) -> None:
         """Give back the place of an assumed pod that is going away; its binding, if under way, fails by itself."""
@@ -180,3 +207,8 @@ class Watching:
         if not self.withdraw(assumed):
             self._cluster.remove_pod(pod.uid)
         self._queue.on_event(POD_GONE, assumed, None, self._now())
+
+
+def _with(update: ClusterEvent, events: Events) -> Events:
+    """Return what an update stands for: itself, and whatever is more specific."""
+    return (update, *(event for event in events if event != update))

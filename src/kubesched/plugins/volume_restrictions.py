@@ -44,6 +44,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
     """Rejects nodes where the pod would share what cannot be shared."""
 
     name = "VolumeRestrictions"
+    looks_up = ("PersistentVolumeClaim",)
     reads = Group.VOLUMES
 
     def __init__(self, cluster: Cluster) -> None:

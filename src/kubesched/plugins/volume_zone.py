@@ -59,6 +59,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     """Rejects nodes from which a bound volume cannot be reached."""
 
     name = "VolumeZone"
+    looks_up = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
     reads = Group.LABELS
 
     def __init__(self, cluster: Cluster) -> None:

@@ -4,11 +4,12 @@ From "popped" to "done": an event that arrives while a pod is being judged may b
 may not have seen it. So events are kept for as long as any pod that was popped before them is in flight.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kubesched.framework.events import ClusterEvent
+from kubesched.framework.events import ClusterEvent, Resource
+from kubesched.framework.observer import FORCE_ACTIVATED
 from kubesched.queue.queued_pod import QueuedPod
 
 
@@ -44,6 +45,13 @@ class InFlight:
     def kept_events(self) -> int:
         """Return how many events are kept."""
         return len(self._events)
+
+    def labels(self) -> Counter[str]:
+        """Return how many events are kept, by label."""
+        return Counter(
+            FORCE_ACTIVATED if seen.event.resource == Resource.WILDCARD else seen.event.label
+            for seen in list(self._events)
+        )
 
     def get(self, uid: str) -> QueuedPod | None:
         """Return the pod in flight under a UID."""

@@ -7,6 +7,7 @@ from enum import Enum
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.events import ClusterEvent
+from kubesched.framework.observer import UNTIMED
 
 NEVER = float("-inf")
 
@@ -36,6 +37,7 @@ class QueuedPod:
         "pending_plugins",
         "place",
         "pod",
+        "stopwatch",
         "timestamp",
         "told_nomination",
         "unschedulable_count",
@@ -61,6 +63,8 @@ class QueuedPod:
         self.told_nomination = ""
         self.was_flushed = False
         self.flushed_at = NEVER
+        # of the last attempt
+        self.stopwatch = UNTIMED
 
     def __repr__(self) -> str:
         return f"<QueuedPod {self.pod.full_name} {self.place.value}>"
@@ -74,6 +78,11 @@ class QueuedPod:
     def rejected(self) -> bool:
         """Return whether some plugin rejected the pod; an attempt that merely failed blames nobody."""
         return bool(self.unschedulable_plugins or self.pending_plugins)
+
+    @property
+    def rejected_by(self) -> set[str]:
+        """Return the plugins that rejected the pod, those it waits for included."""
+        return self.unschedulable_plugins | self.pending_plugins
 
     def forget_rejections(self) -> None:
         """Start a new attempt with nobody to blame."""

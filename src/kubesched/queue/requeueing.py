@@ -18,6 +18,7 @@ from kubesched.framework.events import (
     Resource,
     registrations_for_extenders,
 )
+from kubesched.framework.observer import Observers
 from kubesched.framework.profile import Profile
 from kubesched.queue.queued_pod import QueuedPod
 
@@ -66,7 +67,15 @@ def registrations_of(profile: Profile, *, extenders: bool, pod_groups: bool) -> 
 class Requeueing:
     """Asks the hints of all profiles."""
 
-    def __init__(self, profiles: Mapping[str, Profile], *, extenders: bool = False, pod_groups: bool = False) -> None:
+    def __init__(
+        self,
+        profiles: Mapping[str, Profile],
+        *,
+        extenders: bool = False,
+        pod_groups: bool = False,
+        observers: Observers | None = None,
+    ) -> None:
+        self._observers = observers
         self._registered = {
             name: registrations_of(profile, extenders=extenders, pod_groups=pod_groups)
             for name, profile in profiles.items()
@@ -95,19 +104,27 @@ class Requeueing:
             name: [registered for registered in registrations if registered.event.matches(event)]
             for name, registrations in self._registered.items()
         }
-        return EventHints(event, old, new, matching)
+        return EventHints(event, old, new, matching, self._observers)
 
 
 class EventHints:
     """The hints about one event."""
 
-    def __init__(self, event: ClusterEvent, old: Any, new: Any, matching: Mapping[str, Sequence[Registered]]) -> None:
+    def __init__(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        matching: Mapping[str, Sequence[Registered]],
+        observers: Observers | None = None,
+    ) -> None:
         self._event = event
         self._old = old
         self._new = new
         self._matching = matching
         self._about = {obj.uid for obj in (old, new) if isinstance(obj, PodInfo)}
         self._answers: dict[tuple[Any, ...], Hint] = {}
+        self._observers = observers
 
     # upstream: backend/queue/scheduling_queue.go, isPodWorthRequeuing (v1.36)
     def strategy(self, queued: QueuedPod) -> Strategy:
@@ -138,11 +155,28 @@ class EventHints:
         if registered.hint is None:
             return Hint.QUEUE
         if pod.uid in self._about or pod.derive(has_claims_of_its_own):
-            return _ask(registered.hint, pod, self._old, self._new)
+            return self._ask(registered.plugin, registered.hint, pod)
         key = (registered, id(pod.digest), pod.terminating, tuple(sorted(pod.labels.items())))
         answer = self._answers.get(key)
         if answer is None:
-            answer = self._answers[key] = _ask(registered.hint, pod, self._old, self._new)
+            answer = self._answers[key] = self._ask(registered.plugin, registered.hint, pod)
+        return answer
+
+    def _ask(self, plugin: str, hint: HintFunction, pod: PodInfo) -> Hint:
+        observers = self._observers
+        began = observers.clock() if observers is not None else 0.0
+        failure: Exception | None = None
+        try:
+            answer = hint(pod, self._old, self._new)
+        except Exception as raised:
+            # An attempt in vain costs less than a pod that is forgotten.
+            answer, failure = Hint.QUEUE, raised
+        if observers is not None:
+            label = self._event.label
+            said = answer.value if failure is None else "Error"
+            observers.hint_asked(plugin, label, said, observers.clock() - began)
+            if failure is not None:
+                observers.hint_failed(plugin, label, pod, failure)
         return answer
 
 
@@ -152,14 +186,6 @@ def has_claims_of_its_own(pod: PodInfo) -> bool:
     return any(claim.resource_claim_name is None for claim in claims) or any(
         volume.ephemeral is not None for volume in volumes
     )
-
-
-def _ask(hint: HintFunction, pod: PodInfo, old: Any, new: Any) -> Hint:
-    try:
-        return hint(pod, old, new)
-    except Exception:
-        # An attempt in vain costs less than a pod that is forgotten.
-        return Hint.QUEUE
 
 
 def is_wildcard(event: ClusterEvent) -> bool:

@@ -20,24 +20,34 @@ is another pod. Time comes in as `now`; the queue has no clock of its own and ne
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.events import ClusterEvent
-from kubesched.framework.plugin import PreEnqueuePlugin
+from kubesched.framework.events import Action, ClusterEvent, Resource
+from kubesched.framework.observer import (
+    ATTEMPT_FAILED,
+    BACKOFF_COMPLETE,
+    FORCE_ACTIVATED,
+    POPPED_FROM_BACKOFF,
+    TIMED_OUT,
+    Observers,
+)
 from kubesched.framework.profile import Profile
-from kubesched.framework.status import Code
 from kubesched.queue.arithmetic import BackoffPolicy
+from kubesched.queue.gating import Gating
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.queued_pod import NEVER, Place, QueuedPod
 from kubesched.queue.requeueing import WILDCARD, Requeueing, Strategy, is_wildcard, matches_any
 from kubesched.queue.waiting import Waiting
 
 FLUSH_AFTER_SECONDS = 300.0
+# what a pod that is reported for the first time, or again after it had left, stands for
+WAITING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
+WAITING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
 
 
 class QueueOptions(msgspec.Struct, frozen=True):
@@ -57,13 +67,15 @@ class SchedulingQueue:
         nominations: Nominations,
         requeueing: Requeueing,
         options: QueueOptions | None = None,
+        observers: Observers | None = None,
     ) -> None:
         self.options = options or QueueOptions()
-        self._profiles = profiles
         self._nominations = nominations
         self._requeueing = requeueing
         self._waiting = Waiting(profiles, self.options.backoff)
         self._in_flight = InFlight()
+        self._gating = Gating(profiles, requeueing, observers)
+        self._observers = observers
 
     # -- reading
 
@@ -79,6 +91,16 @@ class SchedulingQueue:
         """Return how many pods are in each place."""
         return Counter(queued.place for queued in self.pods())
 
+    def rejections(self) -> Counter[tuple[str, str]]:
+        """Return how many waiting pods each plugin rejected, by plugin and profile."""
+        return Counter(
+            (plugin, queued.pod.spec.scheduler_name) for queued in self._waiting for plugin in queued.rejected_by
+        )
+
+    def kept_events(self) -> Counter[str]:
+        """Return how many events are kept for pods in flight, by label."""
+        return self._in_flight.labels()
+
     def validate(self) -> None:
         """Raise AssertionError unless every pod is in exactly one place and says so."""
         self._waiting.validate()
@@ -93,13 +115,13 @@ class SchedulingQueue:
         """Take in a new pod; one that is known already counts as an update."""
         self.update(pod, (), now)
 
-    def update(self, pod: PodInfo, events: Iterable[ClusterEvent], now: float) -> None:
+    def update(self, pod: PodInfo, events: Collection[ClusterEvent], now: float) -> None:
         """Replace a pod's object; `events` are what the update stands for. An unknown pod is taken in."""
         queued = self.get(pod.uid)
         if queued is None:
             # differs: the reference does not see the nomination of a new pod that is held back
             self._renominate(pod)
-            self._activate(QueuedPod(pod, now), now)
+            self._activate(QueuedPod(pod, now), now, (WAITING_POD_UPDATED if events else WAITING_POD_ADDED).label)
             return
         old, queued.pod = queued.pod, pod
         if queued.place is Place.IN_FLIGHT:
@@ -112,7 +134,7 @@ class SchedulingQueue:
             return
         for event in events:
             strategy = self._requeueing.asking(event, old, pod).strategy(queued)
-            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now):
+            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now, event.label):
                 return
 
     def delete(self, uid: str) -> None:
@@ -132,6 +154,8 @@ class SchedulingQueue:
         if queued is None and self.options.pop_from_backoff:
             # Better an early attempt than an idle scheduler; pods that failed with an error wait all the same.
             queued = self._waiting.backoff.pop()
+            if queued is not None:
+                self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
         if queued is not None:
             queued.place = Place.IN_FLIGHT
             queued.attempts += 1
@@ -171,9 +195,9 @@ class SchedulingQueue:
         self._in_flight.end(queued.uid)
         self._renominate(queued.pod)
         if strategy is Strategy.SKIP:
-            self._waiting.put(queued, Place.UNSCHEDULABLE)
+            self._put(queued, Place.UNSCHEDULABLE, ATTEMPT_FAILED)
         else:
-            self._requeue(queued, strategy, now)
+            self._requeue(queued, strategy, now, ATTEMPT_FAILED)
 
     def _strategy_after_flight(self, queued: QueuedPod) -> Strategy:
         """Return what the events since the pod was popped do for it."""
@@ -205,11 +229,13 @@ class SchedulingQueue:
             return 0
         parked = list(self._waiting.parked.values())
         candidates = [queued for queued in parked if concerns is None or concerns(queued.pod)]
-        moved = self._move(candidates, event, old, new, now)
+        moved = self._move(candidates, event, old, new, now, event.label)
         self._in_flight.note(event, old, new)
         return moved
 
-    def _move(self, candidates: Iterable[QueuedPod], event: ClusterEvent, old: Any, new: Any, now: float) -> int:
+    def _move(
+        self, candidates: Iterable[QueuedPod], event: ClusterEvent, old: Any, new: Any, now: float, label: str
+    ) -> int:
         hints = self._requeueing.asking(event, old, new)
         moved = 0
         for queued in candidates:
@@ -217,8 +243,9 @@ class SchedulingQueue:
             if gated and not is_wildcard(event) and not matches_any(event, queued.gating_events):
                 continue
             strategy = hints.strategy(queued)
-            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now):
-                moved += 1
+            if strategy is not Strategy.SKIP:
+                self._waiting.remove(queued)
+                moved += self._requeue(queued, strategy, now, label)
         return moved
 
     def activate(self, uids: Iterable[str], now: float) -> None:
@@ -230,74 +257,67 @@ class SchedulingQueue:
             if queued.place is Place.IN_FLIGHT:
                 self._in_flight.note(WILDCARD, None, queued.pod)
             else:
-                self._activate(queued, now)
+                self._activate(queued, now, FORCE_ACTIVATED)
 
     def flush(self, now: float) -> int:
         """Move pods whose backoff is over, or that have been unschedulable for too long; return how many."""
         moved = 0
         for heap in (self._waiting.backoff, self._waiting.error_backoff):
             while (queued := heap.peek()) is not None and not self._waiting.is_backing_off(queued, now):
-                moved += self._activate(queued, now)
+                moved += self._activate(queued, now, BACKOFF_COMPLETE)
         limit = self.options.max_in_unschedulable_seconds
         parked = self._waiting.parked.values()
         stale = [queued for queued in parked if now - max(queued.timestamp, queued.flushed_at) > limit]
         for queued in stale:
             queued.was_flushed = True
             queued.flushed_at = now
-        return moved + self._move(stale, WILDCARD, None, None, now)
+        return moved + self._move(stale, WILDCARD, None, None, now, TIMED_OUT)
 
     # -- moving
 
-    def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float) -> bool:
+    def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float, event: str) -> bool:
         """Move a pod to where its strategy says; return whether it can be scheduled from there."""
         backing_off = strategy is Strategy.AFTER_BACKOFF and self._waiting.is_backing_off(queued, now)
         if not backing_off:
-            return self._activate(queued, now)
-        if self.options.pop_from_backoff and not self._passes_pre_enqueue(queued):
+            return self._activate(queued, now, event)
+        if self.options.pop_from_backoff and self._is_gated(queued, event):
             return False
-        self._waiting.put(queued, Place.BACKOFF)
+        self._put(queued, Place.BACKOFF, event)
         return True
 
-    def _activate(self, queued: QueuedPod, now: float) -> bool:
+    def _activate(self, queued: QueuedPod, now: float, event: str) -> bool:
         """Move a pod to the active queue if PreEnqueue lets it; return whether it did."""
         # who could be popped from the backoff queue has passed already
         passed = queued.place is Place.BACKOFF and self.options.pop_from_backoff
-        if not passed and not self._passes_pre_enqueue(queued):
+        if not passed and self._is_gated(queued, event):
             return False
         if queued.initial_attempt_at is None:
             queued.initial_attempt_at = now
-        self._waiting.put(queued, Place.ACTIVE)
+        self._put(queued, Place.ACTIVE, event)
         return True
 
-    # -- PreEnqueue and nominations
-
-    def _passes_pre_enqueue(self, queued: QueuedPod) -> bool:
-        """Return whether PreEnqueue lets the pod in; if not, it is gated by a plugin that is asked first next time."""
-        profile = self._profiles.get(queued.pod.spec.scheduler_name)
-        plugins = list(profile.pre_enqueue) if profile is not None else []
-        plugins.sort(key=lambda plugin: plugin.name != queued.gating_plugin)
-        for plugin in plugins:
-            if _refuses(plugin, queued.pod):
-                queued.unschedulable_plugins.add(plugin.name)
-                queued.gating_plugin = plugin.name
-                queued.gating_events = self._requeueing.events_of(plugin.name)
-                queued.was_flushed = False
-                self._waiting.put(queued, Place.GATED)
-                return False
-        queued.gating_plugin = ""
-        queued.gating_events = ()
+    def _is_gated(self, queued: QueuedPod, event: str) -> bool:
+        """Return whether PreEnqueue holds a pod back, which is then put where such pods wait."""
+        if not self._gating.holds_back(queued):
+            return False
+        if queued.uid in self._waiting.parked:
+            # it has been there all the time, so it does not enter
+            self._waiting.put(queued, Place.GATED)
+        else:
+            self._put(queued, Place.GATED, event)
         return True
+
+    def _put(self, queued: QueuedPod, place: Place, event: str) -> None:
+        self._waiting.put(queued, place)
+        self._tell(queued, place, event)
+
+    def _tell(self, queued: QueuedPod, place: Place, event: str) -> None:
+        if self._observers is not None:
+            self._observers.pod_queued(queued.pod, place.value, event, queued.rejected_by)
+
+    # -- nominations
 
     def _renominate(self, pod: PodInfo) -> None:
         """Nominate a pod, as it is now, to where its status says or where it was nominated and nobody wrote it yet."""
         nominated = pod.status.nominated_node_name or self._nominations.node_of(pod.uid)
         self._nominations.add(pod, nominated)
-
-
-def _refuses(plugin: PreEnqueuePlugin, pod: PodInfo) -> bool:
-    """Return whether PreEnqueue holds a pod back; a plugin that raises does, and is asked again."""
-    try:
-        status = plugin.pre_enqueue(pod)
-    except Exception:
-        return True
-    return status is not None and status.code is not Code.SUCCESS

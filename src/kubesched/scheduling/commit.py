@@ -10,11 +10,13 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.answers import failed
 from kubesched.framework.cycle import CycleState
-from kubesched.framework.plugin import Permission
+from kubesched.framework.observer import PERMIT, RESERVE, UNRESERVE
+from kubesched.framework.plugin import Permission, PermitPlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, Status, error
 
 MAX_PERMIT_SECONDS = 15 * 60.0
+WAITS = Status(Code.WAIT)
 
 
 class Commitment:
@@ -41,43 +43,68 @@ def commit(cluster: Cluster, profile: Profile, cycle: CycleState, pod: PodInfo, 
 def undo(cluster: Cluster, profile: Profile, cycle: CycleState, placed: PodInfo, node_name: str) -> list[Status]:
     """Give a place back: unreserve in reverse order, and forget the pod; return the failures of plugins that raised."""
     failures = []
+    stopwatch = cycle.stopwatch
+    began = stopwatch.now()
     for plugin in reversed(profile.reserve):
+        since = stopwatch.now()
         try:
             plugin.unreserve(cycle, placed, node_name)
         except Exception as raised:
             # the others must have their turn all the same
             failures.append(failed(plugin, "unreserve", raised))
+        stopwatch.plugin(plugin.name, UNRESERVE, None, since)
+    stopwatch.point(UNRESERVE, None, began)
     cluster.forget(placed)
     return failures
 
 
 def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+    began = cycle.stopwatch.now()
+    failure: Status | None = None
     for plugin in profile.reserve:
+        since = cycle.stopwatch.now()
         try:
             status = plugin.reserve(cycle, pod, node_name)
         except Exception as raised:
             status = failed(plugin, "reserve", raised)
+        cycle.stopwatch.plugin(plugin.name, RESERVE, status, since)
         if status is not None and not status.ok:
-            if status.rejected:
-                return status.by(plugin.name)
-            return error(f'running Reserve plugin "{plugin.name}": {status.message}')
-    return None
+            failure = (
+                status.by(plugin.name)
+                if status.rejected
+                else error(f'running Reserve plugin "{plugin.name}": {status.message}')
+            )
+            break
+    cycle.stopwatch.point(RESERVE, failure, began)
+    return failure
 
 
 def _permit(
     profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str, waits: dict[str, float]
 ) -> Status | None:
+    began = cycle.stopwatch.now()
+    failure: Status | None = None
     for plugin in profile.permit:
-        try:
-            permission = plugin.permit(cycle, pod, node_name)
-        except Exception as raised:
-            permission = Permission(failed(plugin, "permit", raised))
+        permission = _permission(plugin, cycle, pod, node_name)
         status = permission.status
-        if status.ok:
-            continue
-        if status.rejected:
-            return status.by(plugin.name)
-        if status.code is not Code.WAIT:
-            return error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name)
-        waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
-    return None
+        if status.code is Code.WAIT:
+            waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
+        elif not status.ok:
+            failure = (
+                status.by(plugin.name)
+                if status.rejected
+                else error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name)
+            )
+            break
+    cycle.stopwatch.point(PERMIT, failure or (WAITS if waits else None), began)
+    return failure
+
+
+def _permission(plugin: PermitPlugin, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
+    since = cycle.stopwatch.now()
+    try:
+        permission = plugin.permit(cycle, pod, node_name)
+    except Exception as raised:
+        permission = Permission(failed(plugin, "permit", raised))
+    cycle.stopwatch.plugin(plugin.name, PERMIT, permission.status, since)
+    return permission

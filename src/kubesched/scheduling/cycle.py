@@ -16,6 +16,7 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.config.types import Extender
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.evaluator import Evaluator
+from kubesched.framework.observer import Observers, Stopwatch
 from kubesched.framework.outcomes import Candidate, NodeVerdicts
 from kubesched.framework.profile import Profile
 from kubesched.framework.questions import Feasible
@@ -45,6 +46,7 @@ class CycleContext(msgspec.Struct):
     visit_order: VisitOrder
     extenders: Sequence[Extender] = ()
     percentage_of_nodes_to_score: int = 0
+    observers: Observers | None = None
 
 
 def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
@@ -56,10 +58,25 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
         return Skipped(queued)
     if pod.terminating:
         return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
+    observers = context.observers
+    if observers is not None:
+        queued.stopwatch = Stopwatch(observers, profile.scheduler_name)
+        observers.attempt_began(pod)
+    found = yield from _find(context, profile, queued)
+    if observers is not None:
+        observers.algorithm_ran(queued.stopwatch.seconds)
+    outcome = found if isinstance(found, Failed) else _take(context, profile, queued, *found)
+    if observers is not None:
+        queued.stopwatch.tell()
+    return outcome
+
+
+def _find(context: CycleContext, profile: Profile, queued: QueuedPod) -> Asking[tuple[Evaluation, Decision] | Failed]:
+    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt."""
     if not context.cluster.table.node_count:
         return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
     # 2. Which nodes can take it, and which of them is best?
-    evaluation = context.evaluators[profile.scheduler_name].evaluate(pod)
+    evaluation = context.evaluators[profile.scheduler_name].evaluate(queued.pod, queued.stopwatch)
     found: Filtered | None = None
     if _nobody_else_is_asked(context, profile):
         decision = decide(evaluation, context.pick)
@@ -70,12 +87,27 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     # 3. Nobody can take it: can room be made?
     if not decision.node_name:
         return (yield from _make_room(context, profile, queued, evaluation, found))
+    return evaluation, decision
+
+
+def _take(
+    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, decision: Decision
+) -> Placed | Failed:
+    """Return the place that was decided on, taken, or why it cannot be had."""
     # 4. Take the place.
-    taken = commit(context.cluster, profile, evaluation.cycle, pod, decision.node_name)
+    taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name)
     if taken.failure is not None:
         return _turned_away(queued, taken.failure)
+    narrowed = evaluation.pre_filtered.node_names
     return Placed(
-        queued, taken.pod, decision.node_name, profile, evaluation.cycle, taken.waits, decision.feasible_nodes
+        queued,
+        taken.pod,
+        decision.node_name,
+        profile,
+        evaluation.cycle,
+        taken.waits,
+        decision.feasible_nodes,
+        context.cluster.table.node_count if narrowed is None else len(narrowed),
     )
 
 
@@ -184,6 +216,8 @@ def _make_room(
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+    if context.observers is not None:
+        context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
     message, nominated = helped.message, helped.nominated_node_name
     eviction = _eviction(helped, nominated)
     if eviction is not None and any(extender.preempt_verb for extender in context.extenders):

@@ -12,6 +12,7 @@ from kubesched.config.load import Loaded, load
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.evaluator import Evaluator
 from kubesched.framework.effects import Effects
+from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.profile import Profile, compile_profiles
 from kubesched.framework.registry import Registry
 from kubesched.framework.waiting import NobodyWaits, PodsThatWait
@@ -30,6 +31,7 @@ class Engine:
         effects: Effects | None = None,
         waits: Waits | None = None,
         waiting: PodsThatWait | None = None,
+        observers: Observers | None = None,
     ) -> None:
         self.loaded = loaded
         self.cluster = Cluster(request_options(loaded.gates))
@@ -44,6 +46,7 @@ class Engine:
             "effects": self.effects,
             "waits": waits or NoWaits(),
             "waiting": waiting if waiting is not None else NobodyWaits(),
+            "observers": observers or NOBODY,
         }
         self.profiles: dict[str, Profile] = compile_profiles(loaded, everything, services)
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
@@ -62,7 +65,8 @@ def build_engine(
     effects: Effects | None = None,
     waits: Waits | None = None,
     waiting: PodsThatWait | None = None,
+    observers: Observers | None = None,
 ) -> Engine:
     """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
     catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
-    return Engine(load(config, gates, catalog, validate=validate), registry, effects, waits, waiting)
+    return Engine(load(config, gates, catalog, validate=validate), registry, effects, waits, waiting, observers)

@@ -28,6 +28,7 @@ class Placed(NamedTuple):
     cycle: CycleState
     waits: dict[str, float]
     feasible_nodes: int
+    evaluated_nodes: int = 0
 
 
 class Failed(msgspec.Struct, frozen=True):

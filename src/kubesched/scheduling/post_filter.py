@@ -12,6 +12,7 @@ from kubesched.errors import PluginError
 from kubesched.framework.answers import failed, guarded
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.effects import Effect
+from kubesched.framework.observer import POST_FILTER
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.framework.plugin import PostFilterPlugin
 from kubesched.framework.status import Code, Status, error
@@ -47,6 +48,13 @@ def run_post_filter(
     plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts
 ) -> PostFiltered:
     """Return what the PostFilter plugins say, asked in order."""
+    began = cycle.stopwatch.now()
+    result = _run(plugins, cycle, pod, verdicts)
+    cycle.stopwatch.point(POST_FILTER, result.status, began)
+    return result
+
+
+def _run(plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFiltered:
     by_plugin: dict[str, PostFilterResult] = {}
     reasons: list[str] = []
     rejector = ""
@@ -66,10 +74,12 @@ def run_post_filter(
 
 def _ask(plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
     """Return what a plugin found, or that it failed."""
+    began = cycle.stopwatch.now()
     result: object = guarded(plugin, "post_filter", lambda: plugin.post_filter(cycle, pod, verdicts))
-    if isinstance(result, PostFilterResult):
-        return result
-    if not isinstance(result, Status):
-        problem = PluginError(f"post_filter returned {result!r}; return a PostFilterResult")
-        result = failed(plugin, "post_filter", problem)
-    return PostFilterResult(result)
+    if not isinstance(result, PostFilterResult):
+        if not isinstance(result, Status):
+            problem = PluginError(f"post_filter returned {result!r}; return a PostFilterResult")
+            result = failed(plugin, "post_filter", problem)
+        result = PostFilterResult(result)
+    cycle.stopwatch.plugin(plugin.name, POST_FILTER, result.status, began)
+    return result

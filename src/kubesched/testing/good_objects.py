@@ -13,6 +13,8 @@ from kubesched.testing.api import Asking
 Document = dict[str, Any]
 DISK = "disk.example.com"
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+JOB_TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}
+BACKEND = {"service": {"name": "web", "port": {"number": 80}}}
 SELECTOR = {"matchLabels": {"app": "web"}}
 CLAIM_SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 DEVICES = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}
@@ -46,6 +48,130 @@ GOOD: dict[str, tuple[str, Document]] = {
                 "template": TEMPLATE,
                 "serviceName": "web",
                 "volumeClaimTemplates": [{"metadata": {"name": "d"}, "spec": CLAIM_SPEC}],
+            }
+        },
+    ),
+    "Deployment": (
+        "apps/v1",
+        {"spec": {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE, "strategy": {"type": "RollingUpdate"}}},
+    ),
+    "DaemonSet": (
+        "apps/v1",
+        {"spec": {"selector": SELECTOR, "template": TEMPLATE, "updateStrategy": {"rollingUpdate": {"maxSurge": 0}}}},
+    ),
+    "ControllerRevision": ("apps/v1", {"revision": 1, "data": {"spec": {"template": {}}}}),
+    "PodTemplate": ("v1", {"template": TEMPLATE}),
+    "Job": (
+        "batch/v1",
+        {
+            "spec": {
+                "completions": 3,
+                "parallelism": 2,
+                "completionMode": "Indexed",
+                "backoffLimitPerIndex": 1,
+                "maxFailedIndexes": 1,
+                "ttlSecondsAfterFinished": 60,
+                "template": JOB_TEMPLATE,
+                "podFailurePolicy": {
+                    "rules": [
+                        {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3, 42]}},
+                        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]},
+                    ]
+                },
+                "successPolicy": {"rules": [{"succeededIndexes": "0-1", "succeededCount": 1}]},
+            }
+        },
+    ),
+    "CronJob": (
+        "batch/v1",
+        {
+            "spec": {
+                "schedule": "*/5 * * * *",
+                "timeZone": "Europe/Berlin",
+                "startingDeadlineSeconds": 100,
+                "jobTemplate": {"spec": {"template": JOB_TEMPLATE}},
+            }
+        },
+    ),
+    "ResourceQuota": (
+        "v1",
+        {
+            "spec": {
+                "hard": {"pods": "10", "requests.cpu": "4", "limits.memory": "8Gi"},
+                "scopes": ["NotTerminating"],
+                "scopeSelector": {
+                    "matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": ["high"]}]
+                },
+            }
+        },
+    ),
+    "LimitRange": (
+        "v1",
+        {
+            "spec": {
+                "limits": [
+                    {
+                        "type": "Container",
+                        "max": {"cpu": "2"},
+                        "min": {"cpu": "100m"},
+                        "default": {"cpu": "1"},
+                        "maxLimitRequestRatio": {"cpu": "10"},
+                    },
+                    {"type": "PersistentVolumeClaim", "max": {"storage": "10Gi"}},
+                ]
+            }
+        },
+    ),
+    "HorizontalPodAutoscaler": (
+        "autoscaling/v2",
+        {
+            "spec": {
+                "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+                "maxReplicas": 5,
+                "metrics": [
+                    {
+                        "type": "Pods",
+                        "pods": {"metric": {"name": "q"}, "target": {"type": "AverageValue", "averageValue": "1"}},
+                    }
+                ],
+                "behavior": {"scaleDown": {"stabilizationWindowSeconds": 60}},
+            }
+        },
+    ),
+    "RuntimeClass": (
+        "node.k8s.io/v1",
+        {
+            "handler": "runsc",
+            "overhead": {"podFixed": {"cpu": "250m"}},
+            "scheduling": {"nodeSelector": {"a": "b"}, "tolerations": [{"key": "k", "operator": "Exists"}]},
+        },
+    ),
+    "Ingress": (
+        "networking.k8s.io/v1",
+        {
+            "spec": {
+                "ingressClassName": "fast",
+                "tls": [{"hosts": ["a.example.com"], "secretName": "s"}],
+                "rules": [
+                    {
+                        "host": "*.example.com",
+                        "http": {"paths": [{"path": "/", "pathType": "Prefix", "backend": BACKEND}]},
+                    }
+                ],
+            }
+        },
+    ),
+    "IngressClass": (
+        "networking.k8s.io/v1",
+        {"spec": {"controller": "example.com/in", "parameters": {"kind": "ConfigMap", "name": "c"}}},
+    ),
+    "NetworkPolicy": (
+        "networking.k8s.io/v1",
+        {
+            "spec": {
+                "podSelector": SELECTOR,
+                "ingress": [{"ports": [{"port": 80, "endPort": 90}], "from": [{"podSelector": SELECTOR}]}],
+                "egress": [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16"]}}]}],
             }
         },
     ),

@@ -16,6 +16,7 @@ from kubesched.api.resources import (
     fit_score_request,
     is_extended_resource,
     is_scalar_resource,
+    pod_limits,
     pod_requests,
     pod_resources,
     scaling_request,
@@ -191,6 +192,36 @@ def test_resources_of_claims_and_overhead_are_optional() -> None:
     assert pod_resources(pod).milli_cpu == 2000
     assert pod_resources(pod, RequestOptions(dra_node_allocatable_resources=True)).milli_cpu == 5000
     assert str(pod_requests(pod, RequestRules(overhead=False))["cpu"]) == "1"
+
+
+def limited(restart: str | None = None, **limits: Any) -> dict[str, Any]:
+    return {"name": "c", "resources": {"requests": {"cpu": "9"}, "limits": limits}, "restartPolicy": restart}
+
+
+@pytest.mark.parametrize(
+    ("pod", "limits"),
+    [
+        pytest.param(a_pod(limited(cpu="1"), limited(cpu="500m")), {"cpu": "1500m"}, id="containers are added"),
+        pytest.param(a_pod(limited(), container(cpu="1")), {}, id="requests are no limits"),
+        pytest.param(
+            a_pod(limited(cpu="1"), initContainers=[limited(cpu="3"), limited("Always", cpu="1")]),
+            {"cpu": "3"},
+            id="the largest init container counts if it needs more",
+        ),
+        pytest.param(
+            a_pod(limited(cpu="1"), resources={"limits": {"cpu": "4", "example.com/gpu": "1"}}),
+            {"cpu": "4"},
+            id="limits of the pod as a whole replace the sum",
+        ),
+        pytest.param(
+            a_pod(limited(cpu="1"), overhead={"cpu": "100m", "memory": "1Gi"}),
+            {"cpu": "1100m"},
+            id="overhead counts where there is a limit",
+        ),
+    ],
+)
+def test_limits(pod: Pod, limits: dict[str, str]) -> None:
+    assert {name: str(amount) for name, amount in pod_limits(pod).items()} == limits
 
 
 @pytest.mark.parametrize(

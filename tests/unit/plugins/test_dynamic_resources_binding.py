@@ -18,6 +18,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.framework.effects import ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
 from kubesched.framework.nodes import Nodes
+from kubesched.framework.observer import Observer, Observers
 from kubesched.framework.status import Code, Status
 from kubesched.framework.waits import NoWaits
 from kubesched.plugins.dynamic_resources import DynamicResources
@@ -50,6 +51,22 @@ class Faulty(ClusterEffects):
         return await super().perform(effect)
 
 
+class Told(Observer):
+    """Remembers what the plugin tells of claims and devices."""
+
+    def __init__(self) -> None:
+        self.created: list[bool] = []
+        self.awaited: list[tuple[str, list[str], list[str], str]] = []
+
+    def claim_created(self, *, succeeded: bool) -> None:
+        self.created.append(succeeded)
+
+    def device_conditions_awaited(
+        self, profile: str, drivers: Collection[str], conditioned: Collection[str], status: str, seconds: float
+    ) -> None:
+        self.awaited.append((profile, list(drivers), list(conditioned), status))
+
+
 class Placed:
     """A pod that got node n1, from PreFilter to Reserve."""
 
@@ -58,7 +75,11 @@ class Placed:
     ) -> None:
         self.cluster = a_cluster(*objects, options=request_options(FeatureGates(gates)))
         self.effects = Faulty(self.cluster)
-        self.plugin = DynamicResources(self.cluster, None, FeatureGates(gates), self.effects, waits or NoWaits())
+        self.told = Told()
+        observers = Observers([self.told], clock=lambda: 0.0, note=pytest.fail)
+        self.plugin = DynamicResources(
+            self.cluster, None, FeatureGates(gates), self.effects, waits or NoWaits(), observers
+        )
         self.before = content(self.cluster)
         self.cycle = CycleState()
         self.cycle.write(PRE_FILTERED, ("DynamicResources",))
@@ -241,6 +262,7 @@ def test_the_claim_for_extended_resources_is_made_and_named_in_the_pod() -> None
     assert status is not None
     assert status.resource_claim_name == "p-extended-resources-x"
     assert [(m.resource_name, m.request_name) for m in status.request_mappings] == [(GPU, "container-0-request-0")]
+    assert placed.told.created == [True]
     # only the real claim holds the device now
     assert placed.cluster.claims.content()["in flight"] == {}
 
@@ -262,6 +284,7 @@ def test_a_refused_creation_leaves_nothing_behind() -> None:
     status = placed.bind()
     assert status is not None
     assert status.message == "create claim for extended resources default/: quota"
+    assert placed.told.created == [False]
     placed.undo()
     assert content(placed.cluster) == placed.before
 
@@ -318,14 +341,16 @@ def reporting(cluster: Cluster, **conditions: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "reports", "reason"),
+    ("what", "reports", "reason", "outcome"),
     [
-        ("ready in the end", ({"ready": "False"}, {"ready": "True"}), ""),
-        ("never ready", (), "device binding timeout: context deadline exceeded"),
-        ("broken", ({"broken": "True"},), 'device binding failed: claim=claim, reason=R, message="m"'),
+        ("ready in the end", ({"ready": "False"}, {"ready": "True"}), "", "success"),
+        ("never ready", (), "device binding timeout: context deadline exceeded", "timeout"),
+        ("broken", ({"broken": "True"},), 'device binding failed: claim=claim, reason=R, message="m"', "failure"),
     ],
 )
-def test_devices_that_take_time_are_waited_for(what: str, reports: tuple[dict[str, str], ...], reason: str) -> None:
+def test_devices_that_take_time_are_waited_for(
+    what: str, reports: tuple[dict[str, str], ...], reason: str, outcome: str
+) -> None:
     waits = Eventually()
     placed = Placed(CLAIMING, FABRIC, waits)
     waits.moves = [lambda conditions=conditions: reporting(placed.cluster, **conditions) for conditions in reports]
@@ -335,6 +360,7 @@ def test_devices_that_take_time_are_waited_for(what: str, reports: tuple[dict[st
     assert [(event.reason, event.note) for event in told] == [
         ("BindingConditionsPending", "waiting for binding conditions for device on node n1")
     ]
+    assert placed.told.awaited == [("default-scheduler", ["gpu.example.com"], ["gpu.example.com"], outcome)]
 
 
 def test_without_the_gate_nobody_waits() -> None:

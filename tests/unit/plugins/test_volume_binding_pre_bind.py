@@ -12,10 +12,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import AWSElasticBlockStoreVolumeSource, NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.cluster.volumes import OutOfSyncError
 from kubesched.config.args import VolumeBindingArgs
 from kubesched.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.framework.effects import ConflictError, Effect, EffectError, Patch
 from kubesched.framework.nodes import Nodes
+from kubesched.framework.observer import Observer, Observers
 from kubesched.framework.status import Code, Status
 from kubesched.framework.waits import TimedOut
 from kubesched.plugins.volume_binding import VolumeBinding
@@ -92,6 +94,16 @@ PROVIDED_CLAIM = a_claim("d", storage_class="csi", bound_to="pv-d", selected_nod
 PROVIDED_VOLUME = a_volume("pv-d", storage_class="csi", claimed_by="default/d", phase="Bound")
 
 
+class Told(Observer):
+    """Remembers at which stages volumes failed."""
+
+    def __init__(self) -> None:
+        self.failed: list[str] = []
+
+    def volume_stage_failed(self, stage: str) -> None:
+        self.failed.append(stage)
+
+
 class Cycle:
     """A pod with a claim to bind and one to provide for, reserved on n1."""
 
@@ -101,7 +113,9 @@ class Cycle:
         )
         self.api, self.waits = ApiServer(self.cluster), VirtualWaits()
         args = VolumeBindingArgs(bind_timeout_seconds=TIMEOUT_SECONDS)
-        self.plugin = VolumeBinding(self.cluster, args=args, effects=self.api, waits=self.waits)
+        self.told = Told()
+        observers = Observers([self.told], clock=lambda: 0.0, note=pytest.fail)
+        self.plugin = VolumeBinding(self.cluster, args=args, effects=self.api, waits=self.waits, observers=observers)
         self.pod = self.cluster.reader.read(a_pod("p", volumes=["c", "d"]))
         self.attempt()
 
@@ -181,6 +195,20 @@ def test_nobody_waits_for_ever() -> None:
     cycle = Cycle().at(1, BOUND_VOLUME).at(2, BOUND_CLAIM).at(TIMEOUT_SECONDS + 1, PROVIDED_CLAIM, PROVIDED_VOLUME)
     assert cycle.failure() == "binding volumes: context deadline exceeded"
     assert cycle.waits.time == TIMEOUT_SECONDS
+    assert cycle.told.failed == ["bind"]
+
+
+def test_what_is_out_of_date_when_it_is_reserved_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def out_of_sync(*args: object) -> None:
+        raise OutOfSyncError("volume v is out of sync")
+
+    cycle = Cycle()
+    cycle.give_up()
+    monkeypatch.setattr("kubesched.plugins.volume_binding.plugin.assume", out_of_sync)
+    status = cycle.plugin.reserve(cycle.state, cycle.placed, "n1")
+    assert status is not None
+    assert (status.code, status.message) == (Code.ERROR, "volume v is out of sync")
+    assert cycle.told.failed == ["assume"]
 
 
 def test_old_reports_prove_nothing() -> None:

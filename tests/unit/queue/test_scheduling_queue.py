@@ -69,10 +69,12 @@ class Script:
         plugins: list[Plugin] = [PrioritySort(), Gatekeeper(), self.rejector]
         points = {"queueSort": "PrioritySort", "preEnqueue": "Gatekeeper", "filter": "Rejector"}
         enabled = {point: [EnabledPlugin(name)] for point, name in points.items()}
-        profiles = {"default-scheduler": Profile("default-scheduler", enabled, {p.name: p for p in plugins})}
+        self.profiles = {"default-scheduler": Profile("default-scheduler", enabled, {p.name: p for p in plugins})}
         self.cluster = Cluster()
         self.cluster.add(a_node("n1"))
-        self.queue = SchedulingQueue(profiles, self.cluster.nominations, Requeueing(profiles), QueueOptions(**options))
+        self.queue = SchedulingQueue(
+            self.profiles, self.cluster.nominations, Requeueing(self.profiles), QueueOptions(**options)
+        )
         self.now = 1000.0
 
     def info(self, pod: Pod) -> PodInfo:
@@ -264,9 +266,7 @@ def test_fault_5_a_wildcard_registration_hears_of_everything() -> None:
     script.rejector.events_to_register = lambda: (  # type: ignore[method-assign]
         Registration(ClusterEvent(Resource.WILDCARD, Action.ALL)),
     )
-    script.queue = SchedulingQueue(
-        script.queue._profiles, script.cluster.nominations, Requeueing(script.queue._profiles)
-    )
+    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, Requeueing(script.profiles))
     script.add("p")
     script.reject(script.pop())
     assert script.event(POD_DELETED, a_pod("gone", node="n1")) == 1

@@ -38,6 +38,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
     """Finds room by evicting less important pods."""
 
     name = "DefaultPreemption"
+    looks_up = ("PodDisruptionBudget",)
 
     def __init__(
         self, cluster: Cluster, gates: FeatureGates | None = None, args: DefaultPreemptionArgs | None = None

@@ -20,6 +20,7 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
 from kubesched.framework.effects import ConflictError, EffectError, Effects, Emit, Patch, Read, Write
+from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.waits import TimedOut, Waits
 from kubesched.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
 from kubesched.plugins.dynamic_resources.extended import MADE_UP_NAME
@@ -37,6 +38,10 @@ class NotBoundError(KubeschedError):
     """The pod cannot be bound; the text is the status'."""
 
 
+class TooLateError(NotBoundError):
+    """The devices were not made ready in time."""
+
+
 class ClaimBinder:
     """Writes claims; `conditions` tells whether binding conditions count."""
 
@@ -49,7 +54,9 @@ class ClaimBinder:
         *,
         conditions: bool,
         timeout: timedelta,
+        observers: Observers = NOBODY,
     ) -> None:
+        self._observers = observers
         self._claims = cluster.claims
         self._finder = finder
         self._effects = effects
@@ -113,7 +120,9 @@ class ClaimBinder:
                 Write(msgspec.structs.replace(made_up, metadata=unnamed), create=True)
             )
         except EffectError as refused:
+            self._observers.claim_created(succeeded=False)
             raise NotBoundError(f"create claim for extended resources {meta.namespace}/: {refused}") from refused
+        self._observers.claim_created(succeeded=True)
         assert isinstance(created, ResourceClaim), "what was created comes back"
         return created
 
@@ -201,14 +210,34 @@ class ClaimBinder:
     async def _wait_until_ready(self, pod: PodInfo, state: PodDevices, node_name: str) -> None:
         note = f"waiting for binding conditions for device on node {node_name}"
         self._effects.submit(Emit(pod.pod, "Normal", "BindingConditionsPending", "Scheduling", note))
+        began = self._observers.clock()
+        outcome = "error"
         try:
             await self._waits.until(lambda: self._ready(state), (CLAIM,), self._timeout.total_seconds())
+            outcome = "success"
         except TimedOut:
+            outcome = "timeout"
             raise NotBoundError("device binding timeout: context deadline exceeded") from None
-        except NotBoundError:
+        except NotBoundError as failed:
+            outcome = "timeout" if isinstance(failed, TooLateError) else "error"
             raise
         except KubeschedError as failed:
+            outcome = "failure"
             raise NotBoundError(str(failed)) from failed
+        finally:
+            self._tell(pod, state, outcome, self._observers.clock() - began)
+
+    def _tell(self, pod: PodInfo, state: PodDevices, outcome: str, seconds: float) -> None:
+        """Tell whose devices were waited for, and what it came to."""
+        allocations = [claim.status.allocation for claim in state.claims if claim.status.allocation is not None]
+        devices = [device for allocation in allocations for device in allocation.devices.results]
+        self._observers.device_conditions_awaited(
+            pod.spec.scheduler_name,
+            [device.driver for device in devices],
+            [device.driver for device in devices if device.binding_conditions],
+            outcome,
+            seconds,
+        )
 
     def _ready(self, state: PodDevices) -> bool | None:
         """Return True when all claims are ready; raises an error if one never will be."""
@@ -221,6 +250,6 @@ class ClaimBinder:
             state.claims[index] = newest
             if not is_ready(newest):
                 if is_too_late(newest, self._waits.date(), self._timeout):
-                    raise NotBoundError(f"device binding timeout: claim={newest.name}")
+                    raise TooLateError(f"device binding timeout: claim={newest.name}")
                 return None
         return True

@@ -28,6 +28,7 @@ from kubesched.framework.effects import Effects, RecordingEffects
 from kubesched.framework.events import Registration
 from kubesched.framework.nodes import Nodes
 from kubesched.framework.normalizing import normalize_to_highest
+from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.framework.plugin import (
     UNCACHED,
@@ -73,6 +74,7 @@ class DynamicResources(
     """Sees to it that pods get the devices they claim."""
 
     name = "DynamicResources"
+    looks_up = ("ResourceClaim", "ResourceSlice", "DeviceClass")
     without_pre_filter = NOT_FOUND
     # whether a resource stands for devices depends on the device classes there are
     key_of_template = False
@@ -89,6 +91,7 @@ class DynamicResources(
         gates: FeatureGates | None = None,
         effects: Effects | None = None,
         waits: Waits | None = None,
+        observers: Observers = NOBODY,
     ) -> None:
         gates = gates or FeatureGates({})
         args = args or DynamicResourcesArgs()
@@ -129,6 +132,7 @@ class DynamicResources(
             self._waits,
             conditions=features.binding_conditions,
             timeout=self._binding_timeout,
+            observers=observers,
         )
 
     # -- the queue

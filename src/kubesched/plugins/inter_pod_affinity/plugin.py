@@ -24,6 +24,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
     """Keeps pods near those they want, and away from those that either side does not want."""
 
     name = "InterPodAffinity"
+    looks_up = ("Namespace",)
     reads = Group.PODS | Group.LABELS | Group.PRESENCE | Group.NAMESPACES
     score_reads = reads
     in_range = True

@@ -32,6 +32,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
     """Rejects nodes to which a driver can attach no more volumes."""
 
     name = "NodeVolumeLimits"
+    looks_up = ("CSINode", "CSIDriver", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
     reads = Group.VOLUMES | Group.PRESENCE | Group.STORAGE
 
     def __init__(self, cluster: Cluster, gates: FeatureGates | None = None) -> None:

@@ -54,6 +54,7 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
     """Spreads pods over topology domains."""
 
     name: ClassVar[str] = "PodTopologySpread"
+    looks_up: ClassVar[tuple[str, ...]] = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
     # the most that a question reads; each names its own share
     reads: ClassVar[int] = Group.PODS | Group.LABELS | Group.TAINTS | Group.PRESENCE
     score_reads: ClassVar[int] = reads

@@ -23,6 +23,7 @@ from kubesched.framework.cycle import PRE_FILTERED, CycleState, StateKey
 from kubesched.framework.effects import Effects, RecordingEffects
 from kubesched.framework.events import Registration
 from kubesched.framework.nodes import Nodes
+from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.plugin import (
     UNCACHED,
     FilterPlugin,
@@ -33,7 +34,7 @@ from kubesched.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.framework.status import SKIP, Status, error
+from kubesched.framework.status import SKIP, Code, Status, error
 from kubesched.framework.verdict import Verdict
 from kubesched.framework.waits import NoWaits, Waits
 from kubesched.plugins.volume_binding.assuming import Reserved, assume, take_back
@@ -67,6 +68,14 @@ class VolumeBinding(
     """Finds volumes for claims, and has them bound."""
 
     name = NAME
+    looks_up = (
+        "CSINode",
+        "CSIDriver",
+        "CSIStorageCapacity",
+        "PersistentVolume",
+        "PersistentVolumeClaim",
+        "StorageClass",
+    )
     without_pre_filter = NOT_FOUND
     reads = Group.LABELS | Group.STORAGE
     key_of_template = True
@@ -82,7 +91,9 @@ class VolumeBinding(
         gates: FeatureGates | None = None,
         effects: Effects | None = None,
         waits: Waits | None = None,
+        observers: Observers = NOBODY,
     ) -> None:
+        self._observers = observers
         args, gates = args or VolumeBindingArgs(), gates or FeatureGates({})
         self._cluster = cluster
         self._search = Search(cluster, attributes_classes=gates.enabled("VolumeAttributesClass"))
@@ -117,7 +128,10 @@ class VolumeBinding(
         if state is None:
             return Verdict.uniform(len(nodes), error(NOT_FOUND))
         state.filtered = True
-        return self._search.look(state.claims, nodes.rows).verdict()
+        verdict = self._search.look(state.claims, nodes.rows).verdict()
+        if any(status is not None and status.code is Code.ERROR for status in verdict.statuses):
+            self._observers.volume_stage_failed("predicate")
+        return verdict
 
     # -- scoring
 
@@ -164,6 +178,7 @@ class VolumeBinding(
         try:
             state.reserved[node_name] = assume(self._cluster.volumes, plan, node_name)
         except OutOfSyncError as problem:
+            self._observers.volume_stage_failed("assume")
             return error(str(problem))
         return None
 
@@ -190,6 +205,8 @@ class VolumeBinding(
         if reserved is None:
             return None
         problem = await self._binder.bind(pod, node_name, reserved)
+        if problem:
+            self._observers.volume_stage_failed("bind")
         return error(problem) if problem else None
 
     def _plan(self, state: PodVolumes, node_name: str) -> Plan | None:

@@ -1,0 +1,26 @@
+"""`--feature-gates` and `--emulated-version`, the options of every command that reads configurations.
+
+In: the texts of the options. Out: the gates they amount to, as the command's parameter `gates`.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+from kubesched.config import FeatureGates
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def gate_options(command: F) -> F:
+    """Give a command the options about feature gates, and the gates as its parameter `gates`."""
+
+    @click.option("--feature-gates", "feature_gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
+    @click.option("--emulated-version", "versions", multiple=True, metavar="1.35", help="Release whose gates to use.")
+    @functools.wraps(command)
+    def with_gates(*args: Any, feature_gates: tuple[str, ...], versions: tuple[str, ...], **kwargs: Any) -> Any:
+        return command(*args, gates=FeatureGates.parse(",".join(feature_gates), versions), **kwargs)
+
+    return with_gates  # type: ignore[return-value]

@@ -1,0 +1,67 @@
+"""`kubesched config migrate`: a scheduler policy of v1.21 in, the KubeSchedulerConfiguration that does the same out.
+
+The configuration goes to standard output or a file, warnings to standard error. Nothing is written if the policy cannot
+be translated as a whole.
+"""
+
+from pathlib import Path
+
+import click
+
+from kubesched.cli.config import read
+from kubesched.cli.gate_options import gate_options
+from kubesched.config import ConfigError, FeatureGates
+from kubesched.config.policy import Migration, translate, translate_provider
+from kubesched.config.policy_names import PROVIDERS
+from kubesched.errors import KubeschedError
+
+
+class UnwritableError(KubeschedError):
+    """A file that cannot be written; the text names it."""
+
+
+@click.command()
+@click.argument("policy", required=False)
+@click.option("-o", "--output", metavar="FILE", help="Write there instead of to standard output.")
+@click.option("--algorithm-provider", "provider", metavar="NAME", help=f"Instead of POLICY: {' or '.join(PROVIDERS)}.")
+@gate_options
+def migrate(policy: str | None, output: str | None, provider: str | None, gates: FeatureGates) -> None:
+    """Translate POLICY, a scheduler policy of v1.21 or earlier, to a configuration for --config.
+
+    POLICY is a file of kind Policy in JSON or YAML, as for --policy-config-file, or a ConfigMap that holds one under
+    policy.cfg, as for --policy-configmap; - is standard input. What is lost in translation is said on standard error.
+
+    \b
+    Examples:
+      kubesched config migrate policy.json > config.yaml
+      kubectl -n kube-system get configmap scheduler-policy -o yaml | kubesched config migrate - -o config.yaml
+
+    Exit code: 0; 1 if there is something that cannot be translated or read; 2 for a wrong command line.
+    """
+    if (policy is None) == (provider is None):
+        raise click.UsageError("give either POLICY or --algorithm-provider")
+    migration = _migration(policy, gates) if policy is not None else translate_provider(provider or "", gates)
+    if output is None or output == "-":
+        click.echo(migration.config_text, nl=False)
+    else:
+        _write(output, migration.config_text)
+    for warning in migration.warnings:
+        click.echo(f"warning: {warning}", err=True)
+
+
+def _migration(file: str, gates: FeatureGates) -> Migration:
+    """Return what the policy in a file amounts to; problems name the file."""
+    text = read(file)
+    try:
+        return translate(text, gates)
+    except ConfigError as error:
+        source = "standard input" if file == "-" else file
+        raise ConfigError(error.stage, [f"{source}: {problem}" for problem in error.errors]) from None
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        Path(file).write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UnwritableError(f"{file}: {reason}; name a file that can be written") from None

@@ -1,0 +1,109 @@
+"""Health: /healthz, /livez and /readyz, as a whole and check by check.
+
+From checks to texts for probes and people. Why a check fails is withheld from those who may only see the whole, and
+goes to the log.
+"""
+
+# upstream: apiserver/pkg/server/healthz/healthz.go (v1.36)
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from kubesched.api.go_text import quote
+from kubesched.serving.options import Note
+from kubesched.serving.requests import Answer, Request, plain, refused
+
+
+class Check(msgspec.Struct, frozen=True):
+    """Something that can be well or not; `problem` says what is wrong, None if nothing is. It must not wait."""
+
+    name: str
+    problem: Callable[[], str | None]
+
+
+class Checks(msgspec.Struct, frozen=True):
+    """What each of the three pages checks; `observed` is told of each outcome by check, page and whether it is well."""
+
+    healthz: Sequence[Check] = ()
+    livez: Sequence[Check] = ()
+    readyz: Sequence[Check] = ()
+    observed: Callable[[str, str, bool], None] = lambda check, page, well: None
+
+
+def shutdown_check(is_stopping: Callable[[], bool]) -> Check:
+    """Return the check that fails once the process was told to stop."""
+    return Check("shutdown", lambda: "process is shutting down" if is_stopping() else None)
+
+
+def handler_sync_check(is_synced: Callable[[], bool]) -> Check:
+    """Return the check that fails until everything there was at the start has been taken in."""
+    return Check("sched-handler-sync", lambda: None if is_synced() else "handlers are not fully synchronized")
+
+
+_PING = Check("ping", lambda: None)
+
+
+class HealthPage:
+    """One of the pages, by name."""
+
+    def __init__(self, name: str, checks: Checks, note: Note) -> None:
+        self._name = name
+        self._checks = tuple(getattr(checks, name)) or (_PING,)
+        self._observed = checks.observed
+        self._note = note
+        self._failing: tuple[str, ...] = ()
+
+    def paths(self) -> Mapping[str, Callable[[Request], Answer]]:
+        """Return the pages: the whole, and one for each check."""
+        single = {f"/{self._name}/{check.name}": _single(check) for check in self._checks}
+        return {f"/{self._name}": self.whole} | single
+
+    def whole(self, request: Request) -> Answer:
+        """Return whether all checks pass that are not excluded."""
+        excluded = set(request.query.get("exclude", ()))
+        lines, failed, reasons = [], [], []
+        for check in self._checks:
+            if check.name in excluded:
+                lines.append(f"[+]{check.name} excluded: ok")
+                continue
+            problem = _problem(check)
+            self._observed(check.name, self._name, problem is None)
+            if problem is None:
+                lines.append(f"[+]{check.name} ok")
+            else:
+                lines.append(f"[-]{check.name} failed: reason withheld")
+                failed.append(check.name)
+                reasons.append(f"{check.name}: {problem}")
+        self._tell(tuple(failed), reasons)
+        unknown = sorted(excluded - {check.name for check in self._checks})
+        if unknown:
+            names = ",".join(map(quote, unknown))
+            lines.append(f"warn: some health checks cannot be excluded: no matches for {names}")
+        if failed:
+            return refused("\n".join([*lines, f"{self._name} check failed"]), 500)
+        if "verbose" not in request.query:
+            return plain("ok")
+        return plain("\n".join([*lines, f"{self._name} check passed\n"]))
+
+    def _tell(self, failed: tuple[str, ...], reasons: Sequence[str]) -> None:
+        """Note what fails, once while it stays the same: probes come every few seconds."""
+        if failed and failed != self._failing:
+            self._note(f"{','.join(failed)} check failed: {self._name}: {'; '.join(reasons)}")
+        self._failing = failed
+
+
+def _single(check: Check) -> Callable[[Request], Answer]:
+    def answer(request: Request) -> Answer:
+        problem = _problem(check)
+        return Answer(b"ok") if problem is None else refused(f"internal server error: {problem}", 500)
+
+    return answer
+
+
+def _problem(check: Check) -> str | None:
+    """Return what a check finds; one that cannot be carried out has failed."""
+    try:
+        return check.problem()
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"

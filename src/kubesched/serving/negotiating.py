@@ -1,0 +1,120 @@
+"""In which form an answer is given: what a client accepts, JSON, YAML or text, pretty or not.
+
+From an Accept header to the first form on offer that suits, and from plain values to the bytes of that form. Errors are
+Status objects, said in JSON where nothing else suits.
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go, responsewriters/{writers,errors}.go (v1.36)
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+import yaml
+
+from kubesched.api.go_text import quote, to_json
+from kubesched.serving.requests import JSON, NO_SNIFF, Answer, Request, User, refused
+
+YAML = "application/yaml"
+TEXT = "text/plain"
+# errors must not look like HTML
+_TAMED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+# browsers and tools that people type into
+_PEOPLE = ("curl", "Wget", "Mozilla/5.0")
+_TRUE = ("1", "t", "T", "TRUE", "true", "True")
+_CONVERSION = {"as", "g", "v"}
+
+
+class MediaType(msgspec.Struct, frozen=True):
+    """A media type that is acceptable, with its parameters; better ones have a higher quality."""
+
+    name: str
+    parameters: Mapping[str, str] = {}
+    quality: float = 1.0
+
+    def covers(self, name: str) -> bool:
+        """Return whether a media type is meant."""
+        kind, _, rest = self.name.partition("/")
+        return self.name in (name, "*/*") or (rest == "*" and kind == name.partition("/")[0])
+
+    @property
+    def conversion(self) -> tuple[str, str, str] | None:
+        """Return the group, version and kind that an object is wanted as, None if it is wanted as it is."""
+        if _CONVERSION.isdisjoint(self.parameters):
+            return None
+        group, version, kind = (self.parameters.get(name, "") for name in ("g", "v", "as"))
+        return group, version, kind
+
+
+def accepted(header: str) -> Sequence[MediaType]:
+    """Return what an Accept header lists, the best first and of equals the plainest."""
+    found = (_media_type(part) for part in header.split(","))
+    return sorted(found, key=lambda media: (-media.quality, media.name.count("*")))
+
+
+def _media_type(text: str) -> MediaType:
+    name, *rest = (part.strip() for part in text.split(";"))
+    parameters = dict(_parameters(rest))
+    try:
+        quality = float(parameters.pop("q", "1"))
+    except ValueError:
+        quality = 1.0
+    return MediaType(name.lower(), parameters, quality)
+
+
+def _parameters(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for part in parts:
+        name, equals, value = part.partition("=")
+        if equals:
+            yield name.strip().lower(), value.strip().strip('"')
+
+
+def encoded(value: Mapping[str, Any], form: str, request: Request) -> bytes:
+    """Return plain values in one of the forms, as the reference lays them out."""
+    if form == YAML:
+        return yaml.safe_dump(value, default_flow_style=False, allow_unicode=True).encode()
+    if _is_pretty(request):
+        return to_json(value, sort_keys=False, indent=2).encode()
+    return (to_json(value, sort_keys=False) + "\n").encode()
+
+
+def _is_pretty(request: Request) -> bool:
+    wish = request.parameter("pretty")
+    if wish:
+        return wish in _TRUE
+    return request.headers.get("User-Agent", "").startswith(_PEOPLE)
+
+
+def status(request: Request, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> Answer:
+    """Return a refusal as a Status object."""
+    value: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+    value |= {"message": message, "reason": reason}
+    value |= ({} if details is None else {"details": details}) | {"code": code}
+    for media in accepted(request.headers.get("Accept", "*/*") or "*/*"):
+        form = next((form for form in (JSON, YAML) if media.covers(form) and media.conversion is None), None)
+        if form is not None:
+            return Answer(encoded(value, form, request), code, form)
+    return Answer(to_json(value, sort_keys=False, indent=2).encode(), code, JSON)
+
+
+def unauthorized(request: Request) -> Answer:
+    """Return the refusal of credentials that are good for nothing."""
+    return status(request, 401, "Unauthorized", "Unauthorized")
+
+
+def forbidden(request: Request, user: User, reason: str) -> Answer:
+    """Return the refusal of somebody who may not."""
+    words = f"User {quote(user.name)} cannot {request.verb} path {quote(request.path)}".translate(_TAMED)
+    message = f"forbidden: {words}" + (f": {reason}" if reason else "")
+    answer = status(request, 403, "Forbidden", message, {})
+    return msgspec.structs.replace(answer, headers=NO_SNIFF)
+
+
+def not_acceptable(request: Request, offered: Sequence[str]) -> Answer:
+    """Return the refusal to answer in a form that is not on offer."""
+    return status(request, 406, "NotAcceptable", f"only the following media types are accepted: {', '.join(offered)}")
+
+
+def internal_error(request: Request, problem: str) -> Answer:
+    """Return that nobody can tell whether the request may be answered."""
+    return refused(f"Internal Server Error: {quote(request.target)}: {problem}".translate(_TAMED), 500)

@@ -1,0 +1,72 @@
+"""Answers of the API server that are good for a while: who has a token, who may see a page.
+
+A bounded number of them, least recently used first out. Whoever asks the same thing at the same time shares one
+question; it is given up when nobody waits for it any more. Errors are not remembered. One loop only.
+"""
+
+# upstream: apiserver/pkg/authentication/token/cache, apimachinery/pkg/util/cache/lruexpirecache.go (v1.36)
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Generic, TypeVar
+
+from kubesched.serving.options import Clock
+
+Value = TypeVar("Value")
+
+
+class Remembered(Generic[Value]):
+    """Answers by key; `seconds` says for how long one is good, 0 for not at all."""
+
+    def __init__(self, most: int, seconds: Callable[[Value], float], clock: Clock) -> None:
+        self._most = most
+        self._seconds = seconds
+        self._clock = clock
+        self._known: OrderedDict[bytes, tuple[float, Value]] = OrderedDict()
+        self._asked: dict[bytes, _Question[Value]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    async def get(self, key: bytes, ask: Callable[[], Awaitable[Value]]) -> Value:
+        """Return the answer to a question, asked again only if no good answer is known."""
+        known = self._known.get(key)
+        if known is not None and self._clock() < known[0]:
+            self._known.move_to_end(key)
+            return known[1]
+        question = self._asked.get(key)
+        if question is None:
+            question = self._asked[key] = _Question(asyncio.ensure_future(ask()))
+        try:
+            value = await question.answer()
+        finally:
+            if not question.waiting:
+                self._asked.pop(key, None)
+        self._remember(key, value)
+        return value
+
+    def _remember(self, key: bytes, value: Value) -> None:
+        self._known.pop(key, None)
+        if (seconds := self._seconds(value)) > 0:
+            self._known[key] = self._clock() + seconds, value
+            if len(self._known) > self._most:
+                self._known.popitem(last=False)
+
+
+class _Question(Generic[Value]):
+    """A question that is being asked, and how many wait for its answer."""
+
+    def __init__(self, task: "asyncio.Future[Value]") -> None:
+        self._task = task
+        self.waiting = 0
+
+    async def answer(self) -> Value:
+        """Return the answer; the question is given up with the last one that waits."""
+        self.waiting += 1
+        try:
+            return await asyncio.shield(self._task)
+        finally:
+            self.waiting -= 1
+            if not self.waiting:
+                self._task.cancel()

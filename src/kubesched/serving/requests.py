@@ -1,0 +1,63 @@
+"""Who asks, what for, and what is answered: the values that a request is while it is on its way through serving.
+
+No I/O; `server` makes them of HTTP and turns them into it.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
+from multidict import CIMultiDictProxy
+
+PLAIN = "text/plain; charset=utf-8"
+HTML = "text/html; charset=utf-8"
+JSON = "application/json"
+# as the reference says it of answers that hold what a client sent
+NO_SNIFF: Mapping[str, str] = {"X-Content-Type-Options": "nosniff"}
+
+
+class User(msgspec.Struct, frozen=True):
+    """Who asks."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, Sequence[str]] = {}
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What is asked; `target` is the path and query as sent, `body` reads what was sent with it."""
+
+    method: str
+    path: str
+    target: str
+    query: Mapping[str, Sequence[str]]
+    headers: CIMultiDictProxy[str]
+    body: Callable[[], Awaitable[bytes]]
+
+    @property
+    def verb(self) -> str:
+        """Return the word that authorization knows the method by."""
+        return self.method.lower()
+
+    def parameter(self, name: str) -> str:
+        """Return the first value of a query parameter, or an empty text."""
+        return next(iter(self.query.get(name, ())), "")
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What is answered."""
+
+    body: bytes = b""
+    code: int = 200
+    content_type: str = PLAIN
+    headers: Mapping[str, str] = {}
+
+
+def plain(text: str, code: int = 200) -> Answer:
+    """Return a text."""
+    return Answer(text.encode("utf-8", "replace"), code, PLAIN, NO_SNIFF)
+
+
+def refused(text: str, code: int) -> Answer:
+    """Return an error in a line of its own."""
+    return plain(text + "\n", code)

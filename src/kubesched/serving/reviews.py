@@ -1,0 +1,141 @@
+"""Questions to the API server: whose token is this, and may this user do that?
+
+From a token or a user to the body of a review and back. A passing trouble of the server is waited for; everything else
+is an error, and it never holds a token.
+"""
+
+# upstream: apiserver/plugin/pkg/{authenticator/token,authorizer}/webhook/webhook.go, apiserver/pkg/util/webhook (v1.36)
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from kubesched.errors import KubeschedError
+from kubesched.serving.requests import User
+
+TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
+ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+REVIEW_SECONDS = 10.0
+TRIES = 5
+FIRST_WAIT_SECONDS = 0.5
+WAIT_FACTOR = 1.5
+WAIT_JITTER = 0.2
+_PASSING = (429, 500, 504)
+
+Review = TypeVar("Review")
+
+
+class ApiClient(Protocol):
+    """How the API server is asked (`client.rest.RestClient` is one); errors are KubeschedErrors.
+
+    An error's `code` is that of the server's refusal, `retry_after_seconds` says when to ask again, and `maybe_done`
+    tells that the connection was lost on the way.
+    """
+
+    async def send(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """Send a request; return the body of the answer."""
+
+    async def close(self) -> None:
+        """Close all connections."""
+
+
+class ReviewError(KubeschedError):
+    """The API server gave no answer that can be understood."""
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether somebody may do something, and why or why not."""
+
+    allowed: bool = False
+    denied: bool = False
+    reason: str = ""
+
+
+class _UserInfo(msgspec.Struct):
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] | None = None
+    extra: Mapping[str, tuple[str, ...]] | None = None
+
+
+class _TokenStatus(msgspec.Struct):
+    authenticated: bool = False
+    user: _UserInfo | None = None
+    error: str = ""
+
+
+class _TokenReview(msgspec.Struct):
+    status: _TokenStatus
+
+
+class _AccessReview(msgspec.Struct):
+    status: Verdict
+
+
+async def review_token(client: ApiClient, token: str) -> User | None:
+    """Return whose token this is, or None if it is nobody's."""
+    spec = {"token": token}
+    body = {"kind": "TokenReview", "apiVersion": "authentication.k8s.io/v1", "spec": spec}
+    try:
+        status = (await _ask(client, TOKEN_REVIEWS, body, _TokenReview)).status
+        if status.error and not status.authenticated:
+            raise ReviewError(status.error)
+    except KubeschedError as error:
+        # servers and proxies may repeat what they were sent
+        raise ReviewError(str(error).replace(token, "[token]")) from None
+    if not status.authenticated:
+        return None
+    user = status.user or _UserInfo()
+    return User(user.username, user.groups or (), user.uid, user.extra or {})
+
+
+def access_question(user: User, verb: str, path: str) -> dict[str, Any]:
+    """Return the specification of a review of whether a user may do something to a path."""
+    spec: dict[str, Any] = {"nonResourceAttributes": {"path": path, "verb": verb}, "user": user.name}
+    more: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]] | str] = {
+        "groups": user.groups,
+        "extra": user.extra,
+        "uid": user.uid,
+    }
+    return spec | {field: value for field, value in more.items() if value}
+
+
+async def review_access(client: ApiClient, spec: Mapping[str, Any]) -> Verdict:
+    """Return the server's verdict on a specification."""
+    body = {"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": spec}
+    return (await _ask(client, ACCESS_REVIEWS, body, _AccessReview)).status
+
+
+async def _ask(client: ApiClient, path: str, body: Mapping[str, Any], kind: type[Review]) -> Review:
+    sent = msgspec.json.encode(body)
+    try:
+        async with asyncio.timeout(REVIEW_SECONDS):
+            answer = await _patiently(lambda: client.send("POST", path, sent))
+    except TimeoutError:
+        raise ReviewError(f"POST {path}: no answer within {REVIEW_SECONDS:g} seconds") from None
+    try:
+        return msgspec.json.decode(answer, type=kind)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        raise ReviewError(f"POST {path}: the answer is no review") from None
+
+
+async def _patiently(send: Callable[[], Any]) -> bytes:
+    """Return the answer to a request that is sent again while what is wrong may pass."""
+    seconds = FIRST_WAIT_SECONDS
+    for _ in range(TRIES - 1):
+        try:
+            return bytes(await send())
+        except KubeschedError as error:
+            if not _may_pass(error):
+                raise
+        await asyncio.sleep(seconds * (1 + WAIT_JITTER * random.random()))
+        seconds *= WAIT_FACTOR
+    return bytes(await send())
+
+
+def _may_pass(error: KubeschedError) -> bool:
+    asked_to_wait = getattr(error, "retry_after_seconds", None) is not None
+    return asked_to_wait or getattr(error, "code", 0) in _PASSING or getattr(error, "maybe_done", False)

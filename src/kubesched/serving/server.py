@@ -1,0 +1,323 @@
+"""The HTTPS server of the scheduler: health, metrics, configuration, profiles, on a thread of its own.
+
+    socket ──▶ TLS ──▶ HTTP ──▶ who asks? ──▶ may they? ──▶ the page
+                                 401            403, 500
+
+What the application does:
+
+    options = options_from(flags)                             every flag of the three groups; ServingError
+    authentication = Authentication(options, client, note)    `client` reaches the API server of
+    authorization = Authorization(options, client, note)      --authentication-kubeconfig, --authorization-kubeconfig
+    server = Server(options, checks, pages, authentication, authorization, note)
+    server.start()                                            ServingError in one line; nothing with --secure-port 0
+    server.stop()                                             listens no more, lets requests finish for a while
+
+`checks` and `pages` are callables that are called from the server's threads while the scheduler works, or hangs: they
+read single values or copies, and wait for nothing. The clients are used on the server's loop only, and are closed with
+it: they share no connection, limiter or credential source with the scheduler's. `note` is called from the server's
+thread, too. Nothing that a client sends ends the server or gets into a note.
+"""
+
+# upstream: cmd/kube-scheduler/app/server.go, apiserver/pkg/endpoints/filters/{authentication,authorization}.go (v1.36)
+
+import asyncio
+import contextlib
+import logging
+import re
+import socket
+import threading
+from concurrent.futures import Future
+from urllib.parse import parse_qs, unquote_to_bytes
+
+from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
+
+from kubesched.errors import KubeschedError
+from kubesched.serving.authentication import Authentication, UnauthenticatedError
+from kubesched.serving.authorization import Authorization
+from kubesched.serving.certificates import load_identities
+from kubesched.serving.client_certificates import Chain
+from kubesched.serving.health import Checks
+from kubesched.serving.listening import Connections, listen
+from kubesched.serving.negotiating import forbidden, internal_error, unauthorized
+from kubesched.serving.notes import seldom
+from kubesched.serving.options import Note, ServingOptions
+from kubesched.serving.pages import Pages, Routes
+from kubesched.serving.profiling import LONGEST_SECONDS
+from kubesched.serving.requests import Answer, Request, refused
+from kubesched.serving.tls import Tls, TlsSession, tls_settings
+
+STOP_SECONDS = 5.0
+# until a client has sent a whole request, from its first byte or its last request on
+IDLE_SECONDS = 90.0
+# of a request's first line, and of each header; tokens can be long
+LARGEST_LINE = 64 * 1024
+LARGEST_BODY = 64 * 1024
+BODY_SECONDS = 10.0
+MOST_PARAMETERS = 100
+PIECE_BYTES = 64 * 1024
+# for an answer, from the first step to the last byte
+ANSWER_SECONDS = LONGEST_SECONDS + 60.0
+_HEADERS = {"Cache-Control": "no-cache, private", "Server": "kubesched"}
+_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
+
+# what aiohttp has to say is about clients, not for operators
+_silent = logging.getLogger("kubesched.serving.aiohttp")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
+
+
+class Server:
+    """Serves from `start` to `stop`; `listener` stands for an address that is bound already."""
+
+    def __init__(
+        self,
+        options: ServingOptions,
+        checks: Checks,
+        pages: Pages,
+        authentication: Authentication,
+        authorization: Authorization,
+        note: Note,
+        *,
+        listener: socket.socket | None = None,
+    ) -> None:
+        self._options = options
+        self._checks = checks
+        self._pages = pages
+        self._authentication = authentication
+        self._authorization = authorization
+        self._note = note
+        self._listener = listener
+        self._thread: threading.Thread | None = None
+        self._stop: Future[None] = Future()
+        self.port = 0
+
+    def start(self) -> None:
+        """Serve from now on; returns once connections are accepted."""
+        if not self._options.secure_port and self._listener is None:
+            return
+        options = self._options.checked()
+        tls = Tls(
+            tls_settings(options, self._note),
+            load_identities(options, self._note),
+            self._authentication.authorities,
+        )
+        listener = self._listener or listen(options)
+        self.port = listener.getsockname()[1]
+        started: Future[None] = Future()
+        self._thread = threading.Thread(target=self._run, args=(listener, tls, started), name="serving", daemon=True)
+        self._thread.start()
+        started.result()
+        self._note(f"Serving securely on {_shown(listener)}")
+
+    def stop(self) -> None:
+        """Listen no more, let requests under way finish for a while, and end."""
+        if self._thread is not None:
+            if not self._stop.done():
+                self._stop.set_result(None)
+            self._thread.join(STOP_SECONDS + 2.0)
+            self._thread = None
+
+    def _run(self, listener: socket.socket, tls: Tls, started: "Future[None]") -> None:
+        try:
+            asyncio.run(self._serve(listener, tls, started))
+        except Exception as error:
+            # a bug; whoever waits must not wait for ever
+            if not started.done():
+                started.set_exception(error)
+            self._note(f"serving has ended: {type(error).__name__}: {error}")
+
+    async def _serve(self, listener: socket.socket, tls: Tls, started: "Future[None]") -> None:
+        routes = Routes(self._pages, self._checks, self._note)
+        chain = _Chain(routes, self._authentication, self._authorization, seldom(self._note))
+        handler = _Handler(chain.answer)
+        connections = handler.accepted = Connections(listener, tls.context, handler, seldom(self._note))
+        try:
+            await self._authentication.begin()
+        except KubeschedError as error:
+            started.set_exception(error)
+        else:
+            keeping_up = asyncio.create_task(self._authentication.run())
+            connections.open()
+            started.set_result(None)
+            await asyncio.wrap_future(self._stop)
+            keeping_up.cancel()
+        connections.close()
+        handler.pre_shutdown()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(STOP_SECONDS):
+                await handler.shutdown(STOP_SECONDS)
+        await connections.closed()
+        routes.close()
+        await self._authentication.close()
+        await self._authorization.close()
+
+
+class _Chain:
+    """What a request goes through."""
+
+    def __init__(
+        self, routes: Routes, authentication: Authentication, authorization: Authorization, note: Note
+    ) -> None:
+        self._routes = routes
+        self._authentication = authentication
+        self._authorization = authorization
+        self._note = note
+
+    async def answer(self, message: web.BaseRequest) -> web.StreamResponse:
+        """Answer a request, and see it through to the last byte."""
+        transport = message.transport
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await _send(message, await self._found(message))
+        except TimeoutError:
+            if transport is not None:
+                transport.abort()
+            raise ConnectionError("the client does not read") from None
+
+    async def _found(self, message: web.BaseRequest) -> Answer:
+        try:
+            request = _request(message)
+        except ValueError:
+            return refused("400 Bad Request", 400)
+        try:
+            return await self._answer(request, message)
+        except web.HTTPRequestEntityTooLarge:
+            return refused("413 Request Entity Too Large", 413)
+        except TimeoutError:
+            return refused("408 Request Timeout", 408)
+        except Exception as error:
+            self._note(f"a page could not be written: {type(error).__name__}: {error}")
+            return refused("500 Internal Server Error", 500)
+
+    async def _answer(self, request: Request, message: web.BaseRequest) -> Answer:
+        try:
+            user = await self._authentication.authenticate(request.headers, _client_chain(message))
+        except UnauthenticatedError as error:
+            self._note(f"Unable to authenticate the request: {error}")
+            return unauthorized(request)
+        try:
+            verdict = await self._authorization.authorize(user, request.verb, request.path)
+        except KubeschedError as error:
+            self._note(f"Failed to make webhook authorizer request: {error}")
+            return internal_error(request, str(error))
+        if not verdict.allowed:
+            return forbidden(request, user, verdict.reason)
+        return await self._routes.answer(request)
+
+
+class _Handler(web.Server):
+    """aiohttp's side of the connections."""
+
+    accepted: Connections
+
+    def __init__(self, answer: object) -> None:
+        super().__init__(
+            answer,  # type: ignore[arg-type]
+            handler_cancellation=True,
+            access_log=None,
+            logger=_silent,
+            keepalive_timeout=IDLE_SECONDS,
+            lingering_time=1.0,
+            max_line_size=LARGEST_LINE,
+            max_field_size=LARGEST_LINE,
+            auto_decompress=False,
+        )
+
+    def __call__(self) -> web.RequestHandler:
+        return _Connection(self, loop=self._loop, **self._kwargs)
+
+    def connection_lost(self, handler: web.RequestHandler, error: BaseException | None = None) -> None:
+        super().connection_lost(handler, error)
+        self.accepted.lost(handler)
+
+
+class _Connection(web.RequestHandler):
+    """A connection on which what is no HTTP is told so, and nothing more."""
+
+    __slots__ = ()
+
+    def data_received(self, data: bytes) -> None:
+        manager = self._manager
+        if isinstance(manager, _Handler):
+            manager.accepted.heard(self)
+        super().data_received(data)
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the refusal of what could not be parsed."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("the answer has begun")
+        words = "400 Bad Request" if status == 400 else "500 Internal Server Error"
+        response = web.Response(status=status, text=words, headers=_HEADERS)
+        response.force_close()
+        return response
+
+
+def _response(answer: Answer) -> web.StreamResponse:
+    headers = {**_HEADERS, "Content-Type": answer.content_type, **answer.headers}
+    response = web.StreamResponse(status=answer.code, headers=headers)
+    response.content_length = len(answer.body)
+    return response
+
+
+async def _send(message: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+    """Send an answer piece by piece, as fast as the client reads."""
+    response = _response(answer)
+    await response.prepare(message)
+    if message.method != "HEAD":
+        for start in range(0, len(answer.body), PIECE_BYTES):
+            await response.write(answer.body[start : start + PIECE_BYTES])
+    await response.write_eof()
+    return response
+
+
+def _request(message: web.BaseRequest) -> Request:
+    """Return what is asked; ValueError if it cannot be understood."""
+    target = message.raw_path
+    path, _, query = target.partition("?")
+    if not path.startswith("/") or _BAD_ESCAPE.search(path):
+        raise ValueError("no path")
+    return Request(
+        message.method,
+        unquote_to_bytes(path).decode("utf-8", "replace"),
+        target,
+        parse_qs(query, keep_blank_values=True, max_num_fields=MOST_PARAMETERS),
+        CIMultiDictProxy(CIMultiDict((name, _readable(value)) for name, value in message.headers.items())),
+        lambda: _body(message),
+    )
+
+
+def _client_chain(message: web.BaseRequest) -> Chain:
+    """Return the certificates that the client showed."""
+    session = message.get_extra_info("ssl_object")
+    try:
+        return session.client_chain if isinstance(session, TlsSession) else ()
+    except ValueError:
+        raise UnauthenticatedError("a certificate that cannot be read") from None
+
+
+def _readable(value: str) -> str:
+    """Return a header's value without bytes that are no UTF-8."""
+    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+async def _body(message: web.BaseRequest) -> bytes:
+    """Return what was sent with a request, if it is not too much and not too slow."""
+    async with asyncio.timeout(BODY_SECONDS):
+        body = await message.content.read(LARGEST_BODY + 1)
+        while len(body) <= LARGEST_BODY and (more := await message.content.read(LARGEST_BODY)):
+            body += more
+    if len(body) > LARGEST_BODY:
+        raise web.HTTPRequestEntityTooLarge(max_size=LARGEST_BODY, actual_size=len(body))
+    return body
+
+
+def _shown(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

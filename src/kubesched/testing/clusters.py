@@ -1,0 +1,236 @@
+"""A cluster of processes: an embedded control plane that can be killed and comes back, and schedulers on it.
+
+From manifests and faults to a server whose address stays the same; its token and its authority are new after each
+start, and the scheduler's kubeconfig names the files that hold them, so that it finds the new ones.
+"""
+
+import shutil
+import signal
+from base64 import b64decode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.quantity import milli_value_of
+from kubesched.testing.api_client import ApiClient, Document, document_of
+from kubesched.testing.control_plane import Process, a_control_plane
+from kubesched.testing.processes import SECONDS, SchedulerProcess, a_scheduler, eventually
+
+# a lease that is lost within a few seconds, so that tests need not wait
+SHORT_LEASE = (
+    "--leader-elect-lease-duration=3s",
+    "--leader-elect-renew-deadline=2s",
+    "--leader-elect-retry-period=400ms",
+)
+ALONE = "--leader-elect=false"
+# a plugin that lets a pod go on to be bound once a file exists
+HELD = """
+import asyncio
+from pathlib import Path
+from kubesched import PreBindPlugin
+
+class Held(PreBindPlugin):
+    name = "Held"
+
+    async def pre_bind(self, cycle, pod, node_name):
+        Path(__file__).with_name(f"{pod.name}.waits").touch()
+        while not Path(__file__).with_name(f"{pod.name}.go").exists():
+            await asyncio.sleep(0.02)
+"""
+
+
+class Cluster:
+    """A control plane in a process, and the kubeconfig for schedulers on it."""
+
+    def __init__(self, folder: Path, faults: Sequence[str] = ()) -> None:
+        self.folder = folder
+        self.kubeconfig = folder / "scheduler.kubeconfig"
+        self.api: ApiClient
+        self.secrets: list[str] = []
+        self._faults = [part for fault in faults for part in ("--fault", fault)]
+        self._port = 0
+        self._stack = ExitStack()
+        self._server: Process
+
+    def start(self, objects: Iterable[ApiObject | Document] = ()) -> None:
+        """Start the server with some objects, at the address that it had before if there was one."""
+        manifest = self.folder / "objects.json"
+        items = [document_of(each) if isinstance(each, ApiObject) else each for each in objects]
+        manifest.write_bytes(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items}))
+        admin, given = self.folder / "admin.kubeconfig", self.folder / "given.kubeconfig"
+        files = ("--kubeconfig", str(admin), "--scheduler-kubeconfig", str(given))
+        self._server = self._stack.enter_context(
+            a_control_plane(*files, "--port", str(self._port), *self._faults, str(manifest))
+        )
+        self._port = int(self._server.url.rpartition(":")[2])
+        self.api = ApiClient(admin)
+        self._hand_over(given)
+
+    def kill(self) -> None:
+        """Kill the server; everything that it knew is gone."""
+        self._server.process.kill()
+        self._server.process.wait(SECONDS)
+
+    def signal(self, number: int) -> None:
+        """Send the server a signal."""
+        self._server.process.send_signal(number)
+
+    def stop(self) -> str:
+        """End the server; return what it said of its faults."""
+        return self._server.end(signal.SIGTERM)[2]
+
+    def close(self) -> None:
+        """End the server if it runs."""
+        self._stack.close()
+
+    @contextmanager
+    def scheduler(
+        self, *arguments: str, kubeconfig: Path | None = None, config: Document | None = None
+    ) -> Iterator[SchedulerProcess]:
+        """Start a scheduler on this cluster, which retries pods soon; it stays until the block is left."""
+        content = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"kubeconfig": str(kubeconfig or self.kubeconfig)},
+            "podMaxBackoffSeconds": 1,
+            **(config or {}),
+        }
+        file = self.folder / f"config-{len(list(self.folder.glob('config-*')))}.yaml"
+        file.write_text(yaml.safe_dump(content))
+        with a_scheduler(
+            self.folder, "--config", str(file), "--secure-port=0", *arguments, secrets=self.secrets
+        ) as process:
+            yield process
+
+    def holding_scheduler(self, *arguments: str) -> AbstractContextManager[SchedulerProcess]:
+        """Return a scheduler that holds each pod back right before it is bound, until `release`."""
+        profile = {"plugins": {"preBind": {"enabled": [{"name": "Held"}]}}}
+        file = self.plugin("held", HELD)
+        return self.scheduler(*arguments, "--plugin", str(file), config={"profiles": [profile]})
+
+    def until_held(self, pod: str) -> None:
+        """Return when a pod is about to be bound."""
+        eventually((self.folder / f"{pod}.waits").exists, f"pod {pod} is about to be bound")
+
+    def release(self, pod: str) -> None:
+        """Let a pod be bound."""
+        (self.folder / f"{pod}.go").touch()
+
+    def plugin(self, name: str, source: str) -> Path:
+        """Write a plugin file; return where it is."""
+        file = self.folder / f"{name}.py"
+        file.write_text(source)
+        return file
+
+    def _hand_over(self, given: Path) -> None:
+        """Write what the scheduler's kubeconfig names."""
+        content: dict[str, Any] = yaml.safe_load(given.read_text())
+        user, cluster = content["users"][0]["user"], content["clusters"][0]["cluster"]
+        token = user.pop("token")
+        self.secrets.append(token)
+        replace(self.folder / "token", token)
+        authority = b64decode(cluster.pop("certificate-authority-data"))
+        replace(self.folder / "ca.crt", authority.decode())
+        user["tokenFile"], cluster["certificate-authority"] = "token", "ca.crt"
+        replace(self.kubeconfig, yaml.safe_dump(content))
+
+
+@contextmanager
+def a_cluster_process(
+    folder: Path, objects: Iterable[ApiObject | Document] = (), *, faults: Sequence[str] = ()
+) -> Iterator[Cluster]:
+    """Start a cluster; end it when the block is left."""
+    cluster = Cluster(folder, faults)
+    try:
+        cluster.start(objects)
+        yield cluster
+    finally:
+        cluster.close()
+
+
+def replace(file: Path, content: str) -> None:
+    """Replace a file in one step."""
+    draft = file.with_name(f".{file.name}")
+    draft.write_text(content)
+    shutil.move(draft, file)
+
+
+# -- how pods are
+
+
+def node_of(api: ApiClient, pod: str, namespace: str = "default") -> str:
+    """Return the node of a pod, an empty text if it has none."""
+    found = api.get("Pod", pod, namespace)
+    return str(found["spec"].get("nodeName", "")) if found else ""
+
+
+def bound(api: ApiClient, pod: str, namespace: str = "default", seconds: float = SECONDS) -> str:
+    """Return the node of a pod as soon as it is bound."""
+    return eventually(lambda: node_of(api, pod, namespace), f"pod {namespace}/{pod} is bound", seconds)
+
+
+def why_waiting(pod: Document) -> str:
+    """Return what a pod's condition says of why it is not scheduled, an empty text if it does not."""
+    for condition in pod.get("status", {}).get("conditions", ()):
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return str(condition.get("message", ""))
+    return ""
+
+
+def unschedulable(api: ApiClient, pod: str, namespace: str = "default", seconds: float = SECONDS) -> str:
+    """Return why a pod cannot be scheduled, as soon as it says so."""
+    what = f"pod {namespace}/{pod} says why it is not scheduled"
+    return eventually(lambda: why_waiting(api.get("Pod", pod, namespace) or {}), what, seconds)
+
+
+def settled(api: ApiClient, namespace: str = "default", seconds: float = SECONDS) -> list[Document]:
+    """Return the pods of a namespace as soon as each is bound or says why it is not; checks that all is well."""
+
+    def check() -> list[Document] | None:
+        pods = api.all("Pod", namespace)
+        done = all(pod["spec"].get("nodeName") or why_waiting(pod) for pod in pods)
+        return pods if done and pods else None
+
+    pods = eventually(check, f"every pod in {namespace} is bound or says why not", seconds)
+    check_placements(api, namespace)
+    return pods
+
+
+def check_placements(api: ApiClient, namespace: str = "default") -> None:
+    """Fail if a node refused a pod, holds more than it has, or a pod was bound more than once."""
+    used: Counter[str] = Counter()
+    for pod in api.all("Pod", namespace):
+        name, status = pod["metadata"]["name"], pod.get("status", {})
+        assert status.get("phase") != "Failed", f"{name}: {status.get('reason')}: {status.get('message')}"
+        if pod["spec"].get("nodeName"):
+            used[pod["spec"]["nodeName"]] += _milli_cpu(pod)
+    for node in api.all("Node"):
+        name = node["metadata"]["name"]
+        most = milli_value_of(node["status"].get("allocatable", {}).get("cpu", 0))
+        assert used[name] <= most, f"node {name} has {most} milli-CPU, its pods ask for {used[name]}"
+    told = Counter(
+        event["regarding"].get("uid") for event in api.all("Event", namespace) if event.get("reason") == "Scheduled"
+    )
+    assert all(count == 1 for count in told.values()), told
+
+
+def _milli_cpu(pod: Document) -> int:
+    containers = pod["spec"]["containers"]
+    return sum(milli_value_of(c.get("resources", {}).get("requests", {}).get("cpu", 0)) for c in containers)
+
+
+def all_bound(api: ApiClient, count: int, namespace: str = "default", seconds: float = SECONDS) -> None:
+    """Return as soon as so many pods of a namespace are bound; checks that all is well."""
+
+    def check() -> bool:
+        pods = api.all("Pod", namespace)
+        return sum(bool(pod["spec"].get("nodeName")) for pod in pods) >= count
+
+    eventually(check, f"{count} pods in {namespace} are bound", seconds)
+    check_placements(api, namespace)

@@ -1,0 +1,103 @@
+"""What pods say of why they wait, when the server does not take it at once: it is said later, and stays true."""
+
+import asyncio
+
+from kubesched.framework.effects import Bind, Effect, Patch
+from kubesched.loop.inbox import Tasks
+from kubesched.loop.scheduler import Scheduler
+from kubesched.loop.telling import Telling
+from kubesched.testing import a_node, a_pod
+from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.testing.world import World, live
+
+
+def why(world: World, name: str) -> str:
+    """Return what a pod says of why it waits."""
+    pod = world.pod(name)
+    assert pod is not None
+    return next((c.message for c in pod.status.conditions if c.type == "PodScheduled"), "")
+
+
+def refuse_statuses(world: World, seconds: float) -> None:
+    """Let no status be written for a while."""
+    end = asyncio.get_running_loop().time() + seconds
+
+    def refuse(effect: Effect) -> str:
+        away = isinstance(effect, Patch) and asyncio.get_running_loop().time() < end
+        return "the server is away" if away else ""
+
+    world.refuse = refuse
+
+
+def test_a_condition_that_could_not_be_written_is_written_when_the_server_is_back() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        refuse_statuses(world, 10)
+        world.put(a_node("small", cpu="1"))
+        world.put(a_pod("large", cpu="2"))
+        await asyncio.sleep(5)
+        assert why(world, "large") == ""
+        await asyncio.sleep(15)
+        assert "Insufficient cpu" in why(world, "large")
+
+    live(story)
+
+
+def test_only_the_newest_word_is_written() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        refuse_statuses(world, 10)
+        world.put(a_node("small", cpu="1"))
+        world.put(a_pod("large", cpu="2"))
+        await asyncio.sleep(3)
+        world.put(a_node("tainted", cpu="4", taints=["key=value:NoSchedule"]))
+        await asyncio.sleep(20)
+        assert "0/2 nodes are available" in why(world, "large")
+        written = [effect for effect in world.performed if isinstance(effect, Patch)]
+        assert len(written) == 1
+
+    live(story)
+
+
+def test_a_promise_that_could_not_be_written_is_part_of_the_next_word() -> None:
+    async def play() -> None:
+        world, tasks = World(), Tasks(lambda line: None, lambda: None)
+        refuse_statuses(world, 10)
+        world.put(a_pod("p"))
+        telling = Telling(world, tasks, lambda line: None)
+        telling.say("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "a", "nominatedNodeName": "n"}})])
+        await asyncio.sleep(3)
+        telling.say("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "b"}})])
+        await asyncio.sleep(30)
+        assert [effect.body for effect in world.performed if isinstance(effect, Patch)] == [
+            {"status": {"reason": "b", "nominatedNodeName": "n"}}
+        ]
+        assert not len(tasks)
+
+    run_in_virtual_time(play())
+
+
+def test_a_pod_that_is_being_bound_is_not_called_unschedulable_any_more() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        refuse_statuses(world, 10)
+        world.put(a_node("small", cpu="1"))
+        world.put(a_pod("large", cpu="2"))
+        await asyncio.sleep(3)
+        world.put(a_node("big", cpu="4"))
+        await asyncio.sleep(30)
+        assert world.node_of("large") == "big"
+        assert not [effect for effect in world.performed if isinstance(effect, Patch)]
+
+    live(story)
+
+
+def test_a_pod_is_bound_only_after_what_is_being_written_of_it() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.effect_seconds = 2.0
+        world.put(a_node("small", cpu="1"))
+        world.put(a_pod("large", cpu="2"))
+        await asyncio.sleep(3)
+        world.put(a_node("big", cpu="4"))
+        await asyncio.sleep(30)
+        told = [effect for effect in world.performed if isinstance(effect, Patch | Bind)]
+        assert [type(effect) for effect in told] == [Patch, Bind]
+
+    live(story)
