@@ -161,7 +161,8 @@ def _numbers(text: str) -> list[int]:
 
 def _pairs(text: str) -> dict[str, str]:
     pairs = {}
-    for part in _texts(text):
+    # a single pair may have commas on both sides
+    for part in [text] if text.count("=") == 1 else _texts(text):
         key, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"{part} must be formatted as key=value")

@@ -1,7 +1,7 @@
 """What a process shows of itself, put together: health, metrics, configuration.
 
-From the parts of a running scheduler to the pages of the server, which has a thread of its own. Pages are written there,
-and what only the scheduler's loop may look at is asked of it; the last answer counts while it is busy.
+From the parts of a running scheduler to the pages of the server, which has a thread of its own. Pages are written in
+that thread; what only the scheduler's loop may look at is asked of it, and the last answer counts while it is busy.
 """
 
 # upstream: cmd/kube-scheduler/app/server.go (v1.36)

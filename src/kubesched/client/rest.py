@@ -201,7 +201,8 @@ class RestClient:
 
     @asynccontextmanager
     async def _response(self, request: _Request) -> AsyncIterator[aiohttp.ClientResponse]:
-        if self._limiter is not None:
+        # a watch waits for nobody's turn
+        if self._limiter is not None and request.silence != WATCH_SILENCE_SECONDS:
             waited = await self._limiter.turn()
             if self._watcher is not None:
                 self._watcher.limited(request.method, waited)
