@@ -80,6 +80,7 @@ class Requeueing:
             name: registrations_of(profile, extenders=extenders, pod_groups=pod_groups)
             for name, profile in profiles.items()
         }
+        self._matches: dict[ClusterEvent, dict[str, list[Registered]]] = {}
 
     def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
         """Return what a plugin registered for, in any profile."""
@@ -92,19 +93,21 @@ class Requeueing:
 
     def of_interest(self, event: ClusterEvent) -> bool:
         """Return whether any plugin registered for an event."""
-        return is_wildcard(event) or any(
-            registered.event.matches(event)
-            for registrations in self._registered.values()
-            for registered in registrations
-        )
+        return is_wildcard(event) or any(self._matching(event).values())
 
     def asking(self, event: ClusterEvent, old: Any, new: Any) -> "EventHints":
         """Return the hints about one event, each asked once per kind of pod."""
-        matching = {
-            name: [registered for registered in registrations if registered.event.matches(event)]
-            for name, registrations in self._registered.items()
-        }
-        return EventHints(event, old, new, matching, self._observers)
+        return EventHints(event, old, new, self._matching(event), self._observers)
+
+    def _matching(self, event: ClusterEvent) -> Mapping[str, Sequence[Registered]]:
+        """Return who registered for an event, by profile; there are few kinds of events."""
+        found = self._matches.get(event)
+        if found is None:
+            found = self._matches[event] = {
+                name: [registered for registered in registrations if registered.event.matches(event)]
+                for name, registrations in self._registered.items()
+            }
+        return found
 
 
 class EventHints:

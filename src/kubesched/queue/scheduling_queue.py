@@ -236,8 +236,8 @@ class SchedulingQueue:
     def _move(
         self, candidates: Iterable[QueuedPod], event: ClusterEvent, old: Any, new: Any, now: float, label: str
     ) -> int:
-        hints = self._requeueing.asking(event, old, new)
         moved = 0
+        hints = self._requeueing.asking(event, old, new)
         for queued in candidates:
             gated = queued.place is Place.GATED
             if gated and not is_wildcard(event) and not matches_any(event, queued.gating_events):
