@@ -1,13 +1,17 @@
 """What a scheduler did that cannot be read from the objects it leaves behind.
 
-From the scheduler's observers to values: who was bound and how many, who had to go for whom, who is held back and why.
+From the scheduler's observers to values: how many were bound, who had to go for whom, why pods are held back or could not
+be placed (which their status says, too, unless it could not be written).
 """
 
 import msgspec
 
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.observer import Bound, Observer
+from kubesched.framework.observer import Bound, FailedAttempt, Observer
 from kubesched.framework.status import Status
+
+# reasons are kept for so many pods, the last ones
+MOST_REASONS = 10_000
 
 
 class Preempted(msgspec.Struct, frozen=True):
@@ -26,12 +30,12 @@ class Happenings(Observer):
         # how many bindings there were
         self.bound = 0
         self.preempted: list[Preempted] = []
-        self._held_back: dict[str, str] = {}
+        self._reasons: dict[str, str] = {}
 
     def pod_bound(self, bound: Bound) -> None:
         """Count it."""
         self.bound += 1
-        self._held_back.pop(bound.pod.uid, None)
+        self._reasons.pop(bound.pod.uid, None)
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
         """Keep who had to go; one that was called back before it was bound is still there."""
@@ -40,8 +44,18 @@ class Happenings(Observer):
 
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
         """Keep why a pod is held back."""
-        self._held_back[pod.uid] = f"{plugin}: {status.message}"
+        self._keep(pod.uid, f"{plugin}: {status.message}")
 
-    def why_held_back(self, uid: str) -> str:
-        """Return why a pod was last held back, an empty text if it was not."""
-        return self._held_back.get(uid, "")
+    def attempt_failed(self, failed: FailedAttempt) -> None:
+        """Keep why a pod could not be placed."""
+        self._keep(failed.pod.uid, failed.message)
+
+    def reason(self, uid: str) -> str:
+        """Return why a pod was not placed when it was last looked at, an empty text if that is not known."""
+        return self._reasons.get(uid, "")
+
+    def _keep(self, uid: str, reason: str) -> None:
+        self._reasons.pop(uid, None)
+        self._reasons[uid] = reason
+        if len(self._reasons) > MOST_REASONS:
+            del self._reasons[next(iter(self._reasons))]

@@ -86,7 +86,7 @@ def _waiting(pod: Pod, schedulers: Sequence[str], happenings: Happenings) -> tup
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             return condition.reason, condition.message
-    return PENDING, happenings.why_held_back(pod.uid)
+    return PENDING, happenings.reason(pod.uid)
 
 
 def _in_words(status: str) -> str:

@@ -23,7 +23,7 @@ from kubesched.app.connecting import AGENT, Clients, connect
 from kubesched.app.logs import Logs
 from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.app.options import RunOptions
-from kubesched.app.serving import VERSION, State, build_server
+from kubesched.app.state import VERSION, State
 from kubesched.client.candidates import Versions
 from kubesched.client.informing import CatchingUp
 from kubesched.client.leader_thread import LeaderThread
@@ -105,6 +105,11 @@ class Running:
 
     def _serve(self, stack: AsyncExitStack) -> None:
         """Begin to show health, metrics and configuration, if that is wanted."""
+        if not self._options.flags["secure-port"]:
+            return
+        # it brings TLS and its libraries along
+        from kubesched.app.serving import build_server
+
         server = build_server(self._options, self.parts, self._instruments, self._state)
         server.start()
         stack.push_async_callback(asyncio.to_thread, server.stop)

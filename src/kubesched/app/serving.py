@@ -17,6 +17,7 @@ from kubesched.app.assembling import Note, Parts
 from kubesched.app.connecting import AGENT
 from kubesched.app.observing import Instruments
 from kubesched.app.options import RunOptions
+from kubesched.app.state import VERSION, State
 from kubesched.client.rest import RestClient
 from kubesched.client.targets import in_cluster_target, load_target
 from kubesched.config import to_wire
@@ -31,7 +32,6 @@ from kubesched.serving.server import Server
 from kubesched.serving.zpages import Versions
 
 T = TypeVar("T")
-VERSION = "v1.36.4"
 PATIENCE_SECONDS = 0.5
 
 
@@ -55,16 +55,6 @@ class AskedOnLoop(Generic[T]):
         except TimeoutError:
             future.cancel()
         return self._last
-
-
-class State:
-    """What health checks look at; single values, which any thread may read."""
-
-    def __init__(self) -> None:
-        self.stopping = False
-        self.synced = False
-        self.active = False
-        self.lease_problem: Callable[[], str | None] = lambda: None
 
 
 def build_server(options: RunOptions, parts: Parts, instruments: Instruments, state: State) -> Server:
