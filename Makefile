@@ -1,17 +1,24 @@
-# make run    set up and run the main job        make test   set up and run every test
+# make run    set up and run the main job        make test   set up, check and run the quick tests
+# make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test check bench lock clean
+.PHONY: run test test-slow test-cluster check bench lock clean
 
 run: $(READY)
-	$(BIN)/kubesched evaluate examples/scenarios/three-zones.jsonl | $(BIN)/python -m json.tool
+	$(BIN)/kubesched up --once examples/quickstart/
 
 test: $(READY) check
 	$(BIN)/python -m pytest -n auto
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -n auto -m slow
+
+test-cluster: $(READY)
+	$(BIN)/python -m pytest -m cluster tests/cluster
 
 check: $(READY)
 	$(BIN)/ruff check src tests benchmarks

@@ -10,11 +10,14 @@ A rejection is a value (`framework.Status`); an exception is a fault of the inpu
     ├── OutOfSyncError            something is assumed of an object that is gone or has changed (cluster.volumes)
     ├── ApiError                  a request that the embedded API server refuses, as Kubernetes says it
     ├── ConnectionLostError       an answer that never arrived; whether the request was carried out is not known
+    ├── DataError                 a folder that a control plane cannot be kept in (controlplane.persistence)
     ├── FaultError                a text that names no faults (controlplane.faults)
     ├── KubeconfigError           a kubeconfig that cannot be written (controlplane) or used (client); names the field
     ├── Refused                   a request that an API server refused, with its words (client.rest)
     ├── Unreachable               a request without an answer (client.rest)
     │   └── CredentialsError      there are no credentials to send it with (client.credentials)
+    ├── ServingError              the scheduler's pages cannot be served as configured; names the flag or file (serving)
+    ├── ReviewError               an API server's answer to a review that cannot be understood (serving.reviews)
     └── PluginError               a plugin cannot be loaded, or broke its contract; names the plugin
 """
 

@@ -7,12 +7,18 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
 from kubesched.app.local_rest import LocalRest
+from kubesched.client.effects import ApiEffects
+from kubesched.client.events import EventRecorder
+from kubesched.client.reflecting import Reflector
 from kubesched.client.rest import Refused, Unreachable
 from kubesched.controlplane.faults import Dice, parse_faults
 from kubesched.controlplane.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import SCHEDULER, new_server
 from kubesched.controlplane.transport import Transport
+from kubesched.framework.effects import ConflictError, Delete, NotFoundError
 from kubesched.testing.virtual_time import run_in_virtual_time
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -187,3 +193,86 @@ def test_a_version_that_is_too_old_is_told_in_the_watch() -> None:
         assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
 
     asking(story)
+
+
+# -- a reflector on it
+
+
+class Heard:
+    """Keeps what it is told of."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def put(self, obj: ApiObject) -> None:
+        self.names.append(obj.name)
+
+    def drop(self, obj: ApiObject) -> None:
+        self.names.remove(obj.name)
+
+
+async def ended(task: "asyncio.Task[None]") -> None:
+    """Cancel a task; fail if it goes on."""
+    task.cancel()
+    await asyncio.wait([task], timeout=10)
+    assert task.done(), "it does not end"
+
+
+def test_a_reflector_is_told_to_list_anew_while_it_watches() -> None:
+    async def story(rest: LocalRest, transport: Transport) -> None:
+        heard = Heard()
+        reflector = Reflector(rest, "/api/v1/pods", Pod, heard)
+        running = asyncio.create_task(reflector.run())
+        await reflector.synced.wait()
+        # this event is lost
+        (watch,) = transport.server.watching.watches
+        watch.gate = lambda kind, body: None
+        await rest.send("POST", PODS, a_body("a"))
+        await asyncio.sleep(5)
+        assert heard.names == []
+        reflector.relist()
+        await asyncio.sleep(5)
+        assert heard.names == ["a"]
+        await ended(running)
+
+    asking(story)
+
+
+def test_a_reflector_is_told_to_list_anew_while_it_waits_for_the_server() -> None:
+    async def story(rest: LocalRest, transport: Transport) -> None:
+        heard = Heard()
+        reflector = Reflector(rest, "/api/v1/pods", Pod, heard)
+        running = asyncio.create_task(reflector.run())
+        await reflector.synced.wait()
+        transport.go_away(20.0)
+        await asyncio.sleep(1)
+        reflector.relist()
+        await asyncio.sleep(60)
+        await rest.send("POST", PODS, a_body("a"))
+        await asyncio.sleep(1)
+        assert heard.names == ["a"], "it watches again"
+        await ended(running)
+
+    asking(story)
+
+
+# -- effects on it
+
+
+@pytest.mark.parametrize(
+    ("faults", "uid", "meaning"),
+    [
+        pytest.param("", "another", NotFoundError, id="another pod has the name: the one that was meant is gone"),
+        pytest.param("conflict=1 on delete pods", "", ConflictError, id="a conflict of any other kind: it is there"),
+    ],
+)
+def test_a_conflict_does_not_mean_that_a_pod_is_gone(faults: str, uid: str, meaning: type[Exception]) -> None:
+    async def story(rest: LocalRest, transport: Transport) -> None:
+        made = msgspec.json.decode(await rest.send("POST", PODS, a_body("a")))
+        effects = ApiEffects(rest, EventRecorder(rest, "here"))
+        with pytest.raises(meaning) as raised:
+            await effects.perform(Delete("Pod", "default", "a", uid or made["metadata"]["uid"]))
+        assert type(raised.value) is meaning
+        assert await rest.get(f"{PODS}/a"), "it is still there"
+
+    asking(story, faults)

@@ -15,10 +15,12 @@ from kubesched.app.placements import Placement, Report, read_report
 from kubesched.app.up import LocalCluster, Wishes
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config import IN_TREE, load, merge_catalogs
+from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.faults import Dice, parse_faults
 from kubesched.controlplane.loading import Manifest, create, read
 from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.running import new_server
+from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.transport import Transport
 from kubesched.framework.cycle import CycleState
@@ -76,8 +78,13 @@ class Lived:
         start = loop.time()
         self.seed = seed
         self.notes: list[str] = []
-        self.server = new_server({}, seed=seed, note=self.notes.append)
-        self.server.services.clock = lambda: BEGINNING + timedelta(seconds=loop.time() - start)
+        self.server = ApiServer(
+            clock=lambda: BEGINNING + timedelta(seconds=loop.time() - start),
+            seed=seed,
+            access=lambda services: RoleBasedAccess(services, Tokens()),
+            note=self.notes.append,
+        )
+        bootstrap(LocalClient(self.server))
         self.dice = Dice(parse_faults(faults), seed) if faults else None
         self.transport = Transport(self.server, self.dice)
         registry = Registry()
@@ -379,7 +386,8 @@ async def hard_times(lived: Lived) -> None:
 
 
 def assert_all_is_well(lived: Lived, report: Report) -> None:
-    assert {pod.status for pod in report.pods} <= {"Running", "Unschedulable"}, report
+    # a status that could not be written is pending
+    assert {pod.status for pod in report.pods} <= {"Running", "Unschedulable", "Pending"}, report
     assert all(pod.reason for pod in report.pods if not pod.node)
     # what the client holds is what there is
     held = lived.cluster.parts.informers.objects()
@@ -389,7 +397,9 @@ def assert_all_is_well(lived: Lived, report: Report) -> None:
         assert versions == {each.key.strip("/"): str(each.version) for each in store.set_of(name)}
     # nobody lost, no node overcommitted, nothing that the comparer finds, nobody waits who fits
     pods = [obj for obj in held if type(obj).__name__ == "Pod"]
-    world: Any = SimpleNamespace(pods=lambda: pods, objects={(type(obj), obj.full_name): obj for obj in held}, invalid=[])
+    world: Any = SimpleNamespace(
+        pods=lambda: pods, objects={(type(obj), obj.full_name): obj for obj in held}, invalid=[]
+    )
     assert_settled(world, lived.scheduler)
     assert_nobody_waits_in_vain(world)
 

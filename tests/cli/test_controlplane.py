@@ -5,6 +5,7 @@ import signal
 import socket
 import ssl
 import stat
+import time
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,30 @@ def test_without_a_wish_the_kubeconfig_is_among_the_users_state_while_it_runs(tm
         assert asked(process.kubeconfig, "/version")[0] == 200
         assert process.end()[0] == 0
     assert not process.kubeconfig.exists()
+
+
+def test_a_scheduler_gets_a_kubeconfig_of_its_own_that_allows_less(tmp_path: Path) -> None:
+    admin, scheduler = tmp_path / "admin", tmp_path / "scheduler"
+    with a_control_plane("--kubeconfig", str(admin), "--scheduler-kubeconfig", str(scheduler)) as process:
+        assert process.lines[1] == f"export KUBECONFIG={admin}"
+        assert stat.S_IMODE(scheduler.stat().st_mode) == 0o600
+        assert asked(scheduler, "/api/v1/pods")[0] == 200
+        assert asked(scheduler, "/api/v1/secrets")[0] == 403
+        assert asked(admin, "/api/v1/secrets")[0] == 200
+        assert process.end()[0] == 0
+    result = refused("--kubeconfig", str(tmp_path / "one"), "--scheduler-kubeconfig", str(tmp_path / "one"))
+    assert (result.exit_code, "--scheduler-kubeconfig" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("flag", "phase"), [("--simulate", "Running"), ("--no-simulate", "Pending")])
+def test_pods_on_nodes_run_unless_nothing_is_simulated(flag: str, phase: str, tmp_path: Path) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {nodeName: n1, containers: [{name: c, image: i}]}\n"
+    (tmp_path / "all.yaml").write_text(f"{NODE}---\n{pod}")
+    with a_control_plane(flag, "--kubeconfig", str(tmp_path / "config"), str(tmp_path / "all.yaml")) as process:
+        path = "/api/v1/namespaces/default/pods/p"
+        soon = time.monotonic() + 10
+        while (found := asked(process.kubeconfig, path)[1]["status"]["phase"]) != phase:
+            assert time.monotonic() < soon, found
 
 
 def test_an_open_watch_does_not_hold_up_the_end(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_dry_run_binds_nothing(api: Asking) -> None:
     before = create(api)
     assert api.ask("POST", f"{PODS}/p/binding", a_binding(), dryRun="All") == (201, SUCCESS)
     assert api.ok("GET", f"{PODS}/p") == before
-    assert api.refused("POST", f"{PODS}/p/binding", a_binding(), dryRun="Some")[0] == 400
+    assert api.refused("POST", f"{PODS}/p/binding", a_binding(), dryRun="Some")[0] == 422
 
 
 def test_a_pod_is_bound_once(api: Asking) -> None:

@@ -74,7 +74,7 @@ def test_what_a_budget_allows(name: str, spec: Document, expected: tuple[int, in
         assert condition["status"] == ("True" if allowed else "False")
         assert condition["reason"] == ("SufficientPods" if allowed else "InsufficientPods")
 
-    in_simulated_cluster(story)
+    in_simulated_cluster(story, Options(workloads=False))
 
 
 def test_counts_follow_pods_scales_and_the_budget_itself() -> None:
@@ -101,7 +101,7 @@ def test_counts_follow_pods_scales_and_the_budget_itself() -> None:
         await asyncio.sleep(0.1)
         assert counts(cluster) == (1, 2, 0, 2), "an empty selector takes all pods of the namespace"
 
-    in_simulated_cluster(story, Options(ready_seconds=5, termination_seconds=10))
+    in_simulated_cluster(story, Options(ready_seconds=5, termination_seconds=10, workloads=False))
 
 
 def test_an_eviction_spends_the_budget_until_the_pod_is_gone() -> None:

@@ -21,6 +21,7 @@ from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.requests import ADMINISTRATOR, Response, User
 from kubesched.controlplane.server import LARGEST_BODY, ApiServer
 from kubesched.controlplane.statuses import ApiError
+from kubesched.controlplane.store import Store
 from kubesched.controlplane.writing import with_warnings
 
 NODES = "/api/v1/nodes"
@@ -154,7 +155,6 @@ def test_head_is_answered_without_a_body_and_the_connection_goes_on() -> None:
         pytest.param(get("/api/v1//nodes"), 404, "NotFound", id="a path with a hole"),
         pytest.param(get(b"/api/v1/nodes/\xff\xfe"), 400, "BadRequest", id="a name that is no text"),
         pytest.param(get("/api/v1/nodes/%ff%00"), 404, "NotFound", id="a name that is no text, escaped"),
-        pytest.param(get("/"), 404, "NotFound", id="the root"),
         pytest.param(get("/api/v1/nodes", method="TRACE"), 405, "MethodNotAllowed", id="a verb of HTTP, not ours"),
         pytest.param(get("/api/v1/nodes", method="BREW"), 400, "BadRequest", id="a verb that nobody knows"),
         pytest.param(b"\x16\x03\x01\x02\x00\r\n\r\n", 400, "BadRequest", id="TLS on a port without"),
@@ -385,7 +385,7 @@ def test_bookmarks_come_by_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_watch_from_a_forgotten_version_is_told_so_and_ends() -> None:
-    server = a_server("n1", "n2", "n3", history=1)
+    server = a_server("n1", "n2", "n3", store=Store(1))
 
     async def work(http: HttpServer, stream: Stream) -> None:
         kind, status = await stream.event()

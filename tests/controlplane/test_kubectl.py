@@ -1,33 +1,15 @@
 """The real kubectl against the server: a client that knows nothing of us. Skipped where there is none."""
 
-import json
-import os
-import re
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kubesched.testing.control_plane import a_control_plane
+from kubesched.testing.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 
-SECONDS = 20.0
-OLDEST = (1, 30)
-
-
-def _version() -> tuple[int, int]:
-    """Return the version of the kubectl on PATH, (0, 0) if there is none."""
-    if shutil.which("kubectl") is None:
-        return 0, 0
-    found = subprocess.run(["kubectl", "version", "--client"], capture_output=True, text=True, timeout=SECONDS)
-    numbers = re.search(r"v(\d+)\.(\d+)", found.stdout)
-    return (int(numbers[1]), int(numbers[2])) if numbers else (0, 0)
-
-
-pytestmark = pytest.mark.skipif(_version() < OLDEST, reason="no kubectl 1.30 or later on PATH")
+pytestmark = pytest.mark.skipif(is_missing(), reason=WHY_MISSING)
 
 MANIFESTS = """
 apiVersion: v1
@@ -45,36 +27,6 @@ kind: Pod
 metadata: {name: p2}
 spec: {containers: [{name: c, image: nginx}]}
 """
-
-
-class Kubectl:
-    """kubectl with a server of its own."""
-
-    def __init__(self, config: Path, home: Path) -> None:
-        self._environment = {**os.environ, "KUBECONFIG": str(config), "HOME": str(home)}
-
-    def run(self, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["kubectl", *words], input=text, capture_output=True, text=True, env=self._environment, timeout=SECONDS
-        )
-
-    def __call__(self, *words: str, text: str = "") -> str:
-        """Return what a command that must work writes."""
-        found = self.run(*words, text=text)
-        assert found.returncode == 0, found.stderr
-        return found.stdout.strip()
-
-    def refused(self, *words: str, text: str = "") -> str:
-        """Return the complaint of a command that must not work."""
-        found = self.run(*words, text=text)
-        assert found.returncode == 1, found.stdout
-        return found.stderr.strip()
-
-    def json(self, *words: str) -> Any:
-        return json.loads(self(*words, "-o", "json"))
-
-    def start(self, *words: str) -> subprocess.Popen[str]:
-        return subprocess.Popen(["kubectl", *words], stdout=subprocess.PIPE, text=True, env=self._environment)
 
 
 @pytest.fixture
@@ -162,15 +114,19 @@ def test_it_changes_nodes(kubectl: Kubectl) -> None:
 
 
 def test_it_deletes(kubectl: Kubectl) -> None:
-    assert kubectl("delete", "pod", "p2") == 'pod "p2" deleted', "one that was never scheduled goes at once"
-    assert kubectl("delete", "pod", "p1", "--wait=false") == 'pod "p1" deleted'
+    # newer ones also name the namespace
+    def delete(*words: str) -> str:
+        return kubectl("delete", *words).removesuffix(" from default namespace")
+
+    assert delete("pod", "p2") == 'pod "p2" deleted', "one that was never scheduled goes at once"
+    assert delete("pod", "p1", "--wait=false") == 'pod "p1" deleted'
     meta = kubectl.json("get", "pod", "p1")["metadata"]
     assert meta["deletionGracePeriodSeconds"] == 30, "one that runs is given time"
-    assert kubectl("delete", "pod", "p1", "--wait=false", "--grace-period=5") == 'pod "p1" deleted'
+    assert delete("pod", "p1", "--wait=false", "--grace-period=5") == 'pod "p1" deleted'
     assert kubectl.json("get", "pod", "p1")["metadata"]["deletionGracePeriodSeconds"] == 5
-    assert kubectl("delete", "pod", "p1", "--force", "--grace-period=0") == 'pod "p1" force deleted'
+    assert delete("pod", "p1", "--force", "--grace-period=0") == 'pod "p1" force deleted'
     assert "NotFound" in kubectl.refused("get", "pod", "p1")
-    assert kubectl("delete", "node", "n1") == 'node "n1" deleted'
+    assert delete("node", "n1") == 'node "n1" deleted'
     assert "NotFound" in kubectl.refused("delete", "node", "n1")
 
 

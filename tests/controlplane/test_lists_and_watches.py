@@ -3,6 +3,7 @@
 import pytest
 
 from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.store import Store
 from kubesched.testing.api import Asking, events_of, seen
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -52,6 +53,9 @@ def test_a_list_is_in_order_and_of_one_version(api: Asking) -> None:
         ({"fieldSelector": "metadata.name=c"}, ["c"]),
         ({"fieldSelector": "metadata.name!=c,metadata.namespace=default"}, ["a", "b", "d"]),
         ({"labelSelector": "app=x", "fieldSelector": "metadata.name==b"}, ["b"]),
+        ({"fieldSelector": ",metadata.name=c,"}, ["c"]),
+        ({"fieldSelector": "metadata.name!=a\\,b\\=c"}, ["a", "b", "c", "d"]),
+        ({"limit": "-1"}, ["a", "b", "c", "d"]),
     ],
 )
 def test_selectors(api: Asking, query: dict[str, str], found: list[str]) -> None:
@@ -70,17 +74,53 @@ def test_selectors(api: Asking, query: dict[str, str], found: list[str]) -> None
         {"fieldSelector": "spec.unknown=1"},
         {"fieldSelector": "nonsense"},
         {"limit": "many"},
-        {"limit": "-1"},
+        {"limit": "1_0"},
+        {"limit": "99999999999999999999"},
+        {"timeoutSeconds": "1s"},
+        {"fieldSelector": "metadata.name=a=b"},
+        {"fieldSelector": "metadata.name=a\\b"},
         {"continue": "????"},
         {"continue": "e30"},
         {"resourceVersion": "latest"},
-        {"resourceVersionMatch": "Exact"},
-        {"resourceVersionMatch": "Roughly", "resourceVersion": "1"},
-        {"resourceVersionMatch": "Exact", "resourceVersion": "0"},
+        {"resourceVersion": "-1"},
+        {"resourceVersion": "9" * 5000},
     ],
 )
 def test_bad_queries(api: Asking, query: dict[str, str]) -> None:
     assert api.refused("GET", MAPS, **query)[:2] == (400, "BadRequest")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (
+            {"resourceVersionMatch": "Exact"},
+            "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided",
+        ),
+        (
+            {"resourceVersionMatch": "Roughly", "resourceVersion": "1"},
+            'resourceVersionMatch: Unsupported value: "Roughly": supported values: "Exact", "NotOlderThan", ""',
+        ),
+        (
+            {"resourceVersionMatch": "Exact", "resourceVersion": "0"},
+            'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+        ),
+        ({"sendInitialEvents": "true"}, "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"),
+        (
+            {"watch": "true", "sendInitialEvents": "true"},
+            "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+        ),
+    ],
+)
+def test_options_that_contradict_each_other(api: Asking, query: dict[str, str], words: str) -> None:
+    refused = api.refused("GET", MAPS, **query)
+    assert refused == (422, "Invalid", f'ListOptions.meta.k8s.io "" is invalid: {words}')
+
+
+def test_the_paths_that_there_are(api: Asking) -> None:
+    assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz", "/version"} <= set(api.ok("GET", "/")["paths"])
+    assert api.refused("POST", "/version")[0] == 405
+    assert api.refused("GET", "//api")[0] == 404
 
 
 def test_a_version_that_does_not_exist_yet(api: Asking) -> None:
@@ -105,11 +145,26 @@ def test_a_page_of_a_moment_that_is_forgotten(api: Asking) -> None:
     for number in range(3):
         put(api, f"m{number}")
     first = api.ok("GET", MAPS, limit="1")
-    for number in range(40):
-        put(api, f"n{number}")
-        api.ok("GET", MAPS, limit="1")
-    code, reason, _ = api.refused("GET", MAPS, **{"continue": first["metadata"]["continue"]})
-    assert (code, reason) == (410, "Expired")
+    put(api, "late")
+    api.server.services.store.set_of("configmaps").forget_history()
+    token, version = first["metadata"]["continue"], first["metadata"]["resourceVersion"]
+    assert api.refused("GET", MAPS, **{"continue": token})[:2] == (410, "Expired")
+    exact = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
+    assert api.refused("GET", MAPS, **exact)[:2] == (410, "Expired")
+
+
+def test_a_list_of_an_earlier_moment(api: Asking) -> None:
+    for number in range(3):
+        put(api, f"m{number}")
+    version = api.ok("GET", MAPS)["metadata"]["resourceVersion"]
+    put(api, "m1-late")
+    api.ok("PATCH", f"{MAPS}/m0", {"data": {"x": "1"}}, MERGE)
+    api.ok("DELETE", f"{MAPS}/m1")
+    api.ok("DELETE", f"{MAPS}/m1-late")
+    found = api.ok("GET", MAPS, resourceVersion=version, resourceVersionMatch="Exact")
+    assert (names(found), found["metadata"]["resourceVersion"]) == (["m0", "m1", "m2"], version)
+    assert "data" not in found["items"][0]
+    assert names(api.ok("GET", MAPS)) == ["m0", "m2"]
 
 
 class TestWatching:
@@ -162,13 +217,13 @@ class TestWatching:
         assert seen(watch) == []
 
     def test_one_object_by_name(self, api: Asking) -> None:
-        watch = api.watch(f"{MAPS}/a")
+        watch = api.watch("/api/v1/watch/namespaces/default/configmaps/a")
         put(api, "a")
         put(api, "b")
         assert seen(watch) == [("ADDED", "a")]
 
     def test_a_version_that_is_forgotten_is_an_error_event(self) -> None:
-        api = with_namespaces(Asking(ApiServer(seed=1, history=5)))
+        api = with_namespaces(Asking(ApiServer(seed=1, store=Store(5))))
         first = put(api, "a")
         for number in range(10):
             put(api, f"b{number}")

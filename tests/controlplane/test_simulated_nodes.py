@@ -231,6 +231,22 @@ def test_init_containers_are_over_and_sidecars_run() -> None:
     in_simulated_cluster(story)
 
 
+def test_a_pod_that_is_changed_while_it_runs_is_looked_at_again() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n"))
+        cluster.create(a_pod("p", "n"))
+        await asyncio.sleep(1)
+        changed = cluster.change("Pod", "p", lambda pod: pod["spec"]["containers"][0].update(image="busybox:2"))
+        assert changed["metadata"]["generation"] == 2
+        await asyncio.sleep(1)
+        pod = cluster.get("Pod", "p")
+        assert pod is not None
+        # or whoever waits for it to be ready waits for ever
+        assert (pod["status"]["observedGeneration"], condition(pod, "Ready")) == (2, "True")
+
+    in_simulated_cluster(story)
+
+
 def test_a_pod_with_readiness_gates_is_ready_when_they_are_open() -> None:
     async def story(cluster: SimulatedCluster) -> None:
         cluster.create(a_node("n"))

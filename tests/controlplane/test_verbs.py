@@ -134,8 +134,8 @@ def test_an_update_with_a_stale_version_is_refused(api: Asking) -> None:
     code, reason, message = api.refused("PUT", f"{MAPS}/m", created | {"data": {"a": "3"}})
     assert (code, reason) == (409, "Conflict")
     assert message == (
-        'Operation cannot be fulfilled on configmaps "m": the object has been modified; please apply your changes to the '
-        "latest version and try again"
+        'Operation cannot be fulfilled on configmaps "m": the object has been modified; please apply your changes to '
+        "the latest version and try again"
     )
     assert api.ok("GET", f"{MAPS}/m")["data"] == {"a": "2"}
 
@@ -238,7 +238,7 @@ class TestDeleting:
 
     def test_bad_options_are_refused(self, api: Asking) -> None:
         api.ok("POST", MAPS, a_map("m"))
-        assert api.refused("DELETE", f"{MAPS}/m", {"propagationPolicy": "Sideways"})[0] == 400
+        assert api.refused("DELETE", f"{MAPS}/m", {"propagationPolicy": "Sideways"})[0] == 422
         assert api.refused("DELETE", f"{MAPS}/m", {"gracePeriodSeconds": "soon"})[0] == 400
         assert api.refused("DELETE", f"{MAPS}/m", {"kind": "Pod"})[0] == 400
 
@@ -252,4 +252,4 @@ def test_bodies_that_are_too_large_or_no_json(api: Asking) -> None:
 
 
 def test_media_types_other_than_json(api: Asking) -> None:
-    assert api.raw("POST", MAPS, b"x", "application/vnd.kubernetes.protobuf").code == 415
+    assert api.raw("POST", MAPS, b"x", "application/cbor").code == 415

@@ -8,7 +8,7 @@ import pytest
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Delete, Patch
+from kubesched.framework.effects import Bind, Delete, Effect, Patch
 from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.framework.nodes import NodeRow
 from kubesched.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
@@ -278,3 +278,28 @@ def test_fault_42_any_number_of_pods_that_wait_holds_up_nobody_else() -> None:
 
     live(story, **with_plugins(Patient))
     assert placed == ["n1"]
+
+
+# -- an API server that does not answer
+
+
+def test_a_preemption_that_nobody_answers_is_tried_again_with_pauses() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1"))
+        await asyncio.sleep(1)
+        asked: list[str] = []
+
+        def refuse(effect: Effect) -> str:
+            asked.append(effect.name if isinstance(effect, Patch) else "")
+            return "connection refused"
+
+        world.refuse = refuse
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(20)
+        assert 10 < asked.count("low") < 30, "again and again, but not all the time"
+        world.refuse = lambda effect: ""
+        await asyncio.sleep(10)
+
+    world = live(story)
+    assert (evicted(world)[-1], world.node_of("high")) == ("low", "n1")

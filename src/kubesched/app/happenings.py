@@ -1,7 +1,7 @@
 """What a scheduler did that cannot be read from the objects it leaves behind.
 
-From the scheduler's observers to values: how many were bound, who had to go for whom, why pods are held back or could not
-be placed (which their status says, too, unless it could not be written).
+From the scheduler's observers to values: how many were bound, who had to go for whom, why pods are held back or could
+not be placed (which their status says, too, unless it could not be written).
 """
 
 import msgspec

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from kubesched.cli.event_loop import run_loop
 from kubesched.cli.manifests import load_manifests
 from kubesched.controlplane.certificates import Tls, make_tls
 from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
@@ -124,7 +125,7 @@ class _Serving(NamedTuple):
 )
 @click.option(
     "--data",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=click.Path(path_type=Path),
     metavar="DIR",
     help="Folder in which everything is kept, made if need be.",
 )
@@ -178,7 +179,7 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
     dice = _dice(asked)
     simulation = Simulation(server, note=_note) if asked.simulate else None
     port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
-    asyncio.run(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
+    run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
 
 
 def _admissions(asked: _Asked) -> list[_Admission]:

@@ -4,15 +4,14 @@ In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. Fla
 them in other forms.
 """
 
-import asyncio
 import sys
-from collections.abc import Coroutine, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
 from kubesched.app.flags import GROUPS
 from kubesched.app.go_flags import FlagError, Given, help_text, parse_flags
+from kubesched.cli.event_loop import run_loop
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.errors import KubeschedError
 
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str], program: str) -> int:
 def _run(flags: Given) -> int:
     # what is slow to import is not needed to show help or an error
     from kubesched.app.logs import Logs, read_log_options
-    from kubesched.app.options import gates_of, read_options
+    from kubesched.app.options import gates_of, read_options, write_config
     from kubesched.app.running import Running
 
     logs = Logs(read_log_options(flags, gates_of(flags)))
@@ -73,17 +72,14 @@ def _run(flags: Given) -> int:
         options = read_options(flags, load_plugins(flags["plugin"]), logs.log.warning)
 
         async def process() -> int:
-            return await Running(options, logs).run()
+            running = Running(options, logs)
+            if flags["write-config-to"]:
+                # what cannot be run is an error here, too
+                write_config(flags["write-config-to"], options.config)
+                logs.log.info("Wrote configuration", file=flags["write-config-to"])
+                return 0
+            return await running.run()
 
-        return _run_loop(process())
+        return run_loop(process())
     finally:
         logs.close()
-
-
-def _run_loop(process: Coroutine[Any, Any, int]) -> int:
-    """Return what a process returns, on the fastest loop there is."""
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(process)
-    return uvloop.run(process)

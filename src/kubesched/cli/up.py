@@ -8,7 +8,6 @@ import asyncio
 import shlex
 import signal
 import sys
-from collections.abc import Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from rich.live import Live
 from kubesched.app.placements import read_report
 from kubesched.app.up import LocalCluster, Wishes
 from kubesched.cli.config import read as read_config
+from kubesched.cli.event_loop import run_loop
 from kubesched.cli.manifests import load_manifests
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.cli.up_display import Progress, placement_table, plain, read_event, report_lines
@@ -186,7 +186,7 @@ def up(**options: Any) -> None:
             raise KubeschedError(NO_NODES)
         _note(NO_NODES)
     wishes = Wishes(loaded, asked.registry, asked.delays, asked.seed)
-    sys.exit(_run(_Up(asked, server, objects, wishes, _Door(token, tls)).run()))
+    sys.exit(run_loop(_Up(asked, server, objects, wishes, _Door(token, tls)).run()))
 
 
 def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> Loaded:
@@ -202,14 +202,6 @@ def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> L
 
 def _note(line: str) -> None:
     click.echo(line, err=True)
-
-
-def _run(work: Coroutine[Any, Any, int]) -> int:
-    try:
-        import uvloop
-    except ImportError:
-        return asyncio.run(work)
-    return uvloop.run(work)
 
 
 class _Door(NamedTuple):

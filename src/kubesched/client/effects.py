@@ -35,7 +35,8 @@ MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
 # how often a server that asks for patience is asked again
 MOST_PATIENCE = 10
-FINAL = (404, 409, 422)
+# what would be refused again
+FINAL = (400, 404, 405, 409, 413, 415, 422)
 
 
 class Recorder(Protocol):

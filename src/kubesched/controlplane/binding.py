@@ -13,12 +13,13 @@ import msgspec
 from kubesched.api.field_errors import not_supported, required
 from kubesched.controlplane.kinds.pod.admission import copy_topology_labels
 from kubesched.controlplane.kinds.pod.status import set_condition
+from kubesched.controlplane.options import is_dry_run
 from kubesched.controlplane.requests import Request, Response, Target
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.statuses import ApiError, bad_request, conflict, failed_precondition, invalid, not_found
 from kubesched.controlplane.store import Document, Stored
 from kubesched.controlplane.subresources import Verbs
-from kubesched.controlplane.writing import check_namespace, check_namespace_is_open, is_dry_run, with_warnings
+from kubesched.controlplane.writing import check_namespace, check_namespace_is_open, with_warnings
 
 _BINDING: Final = Resource("", "v1", "bindings", "Binding")
 _SUCCESS: Final = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}'

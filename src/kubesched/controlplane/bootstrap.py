@@ -1,6 +1,7 @@
 """What every cluster begins with: namespaces, priority classes, roles, and how clients prove who they are.
 
-From nothing to objects. What exists already is left as it is.
+From nothing to objects. What exists already is left as it is, but for who signs certificates: that may have changed
+since the objects were made.
 """
 
 # upstream: pkg/controlplane/controller/{systemnamespaces,clusterauthenticationtrust},
@@ -27,16 +28,19 @@ _FRONT_PROXY = {
 
 def bootstrap(client: LocalClient, *, client_ca: str = "") -> None:
     """Create what every cluster has; `client_ca` is the PEM of whoever signs the certificates of clients."""
-    for document in _documents(client_ca):
+    for document in _documents():
         resource = client.resource(document["apiVersion"], document["kind"])
         try:
             client.create(resource, document)
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
+    if client_ca:
+        maps = client.resource("v1", "ConfigMap")
+        client.patch(maps, SYSTEM, AUTHENTICATION_CONFIG, {"data": _trust(client_ca)})
 
 
-def _documents(client_ca: str) -> Iterable[Document]:
+def _documents() -> Iterable[Document]:
     for name in NAMESPACES:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield _priority_class(
@@ -53,7 +57,6 @@ def _documents(client_ca: str) -> Iterable[Document]:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": AUTHENTICATION_CONFIG, "namespace": SYSTEM},
-        "data": _trust(client_ca) if client_ca else {},
     }
     yield from default_roles()
 

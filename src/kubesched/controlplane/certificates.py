@@ -1,7 +1,8 @@
 """Certificates for serving over TLS: an authority of its own and a certificate for the addresses that are served.
 
-From host names to an SSL context and the authority's certificate, which clients are given to trust. Keys live in
-memory; only for the moment in which OpenSSL reads it is the serving key in a file, in a folder nobody else can enter.
+From host names to an SSL context and the authority's certificate, which clients are given to trust. Serving keys live
+in memory; only for the moment in which OpenSSL reads it is the key in a file, in a folder nobody else can enter. An
+authority can be written down, with its key, so that the certificates of the next time are trusted, too.
 """
 
 import ipaddress
@@ -18,9 +19,21 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 VALID_FOR = timedelta(days=365)
+AUTHORITY_VALID_FOR = 10 * VALID_FOR
 # clocks of clients may be slow
 _SLACK = timedelta(minutes=5)
 _ALWAYS_SERVED = ("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+
+
+class Authority(NamedTuple):
+    """Who signs certificates."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    def text(self) -> bytes:
+        """Return key and certificate, as `read_authority` reads them."""
+        return _key_text(self.key) + self.certificate.public_bytes(serialization.Encoding.PEM)
 
 
 class Tls(NamedTuple):
@@ -30,12 +43,12 @@ class Tls(NamedTuple):
     authority: bytes
 
 
-def make_tls(hosts: Sequence[str], now: datetime | None = None) -> Tls:
-    """Return a fresh authority and a context with a certificate of it for some host names or addresses."""
+def make_tls(hosts: Sequence[str], now: datetime | None = None, authority: Authority | None = None) -> Tls:
+    """Return a context with a new certificate for some host names or addresses, and whom to trust for that."""
     moment = now or datetime.now(UTC)
-    authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    authority = _authority(authority_key, moment)
-    certificate = _certificate(key, authority, authority_key, (*hosts, *_ALWAYS_SERVED), moment)
+    authority = authority or new_authority(moment)
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _certificate(key, authority, (*hosts, *_ALWAYS_SERVED), moment)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -44,43 +57,51 @@ def make_tls(hosts: Sequence[str], now: datetime | None = None) -> Tls:
         file.touch(mode=0o600)
         file.write_bytes(_key_text(key) + certificate.public_bytes(serialization.Encoding.PEM))
         context.load_cert_chain(file)
-    return Tls(context, authority.public_bytes(serialization.Encoding.PEM))
+    return Tls(context, authority.certificate.public_bytes(serialization.Encoding.PEM))
 
 
-def _authority(key: ec.EllipticCurvePrivateKey, now: datetime) -> x509.Certificate:
+def read_authority(text: bytes) -> Authority:
+    """Return the authority whose key and certificate a text holds; ValueError if it does not."""
+    certificate = x509.load_pem_x509_certificate(text)
+    key = serialization.load_pem_private_key(text, password=None)
+    if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
+        raise ValueError("key and certificate do not belong together")
+    return Authority(certificate, key)
+
+
+def new_authority(now: datetime) -> Authority:
+    """Return an authority that nobody has heard of."""
+    key = ec.generate_private_key(ec.SECP256R1())
     name = _named("kubesched-ca")
     usage = _usage(key_cert_sign=True, crl_sign=True, digital_signature=True)
-    return (
-        _started(name, name, key.public_key(), now)
+    certificate = (
+        _started(name, name, key.public_key(), now, AUTHORITY_VALID_FOR)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(usage, critical=True)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .sign(key, hashes.SHA256())
     )
+    return Authority(certificate, key)
 
 
 def _certificate(
-    key: ec.EllipticCurvePrivateKey,
-    authority: x509.Certificate,
-    authority_key: ec.EllipticCurvePrivateKey,
-    hosts: Sequence[str],
-    now: datetime,
+    key: ec.EllipticCurvePrivateKey, authority: Authority, hosts: Sequence[str], now: datetime
 ) -> x509.Certificate:
-    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
+    identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key())
     return (
-        _started(_named("kubesched-apiserver"), authority.subject, key.public_key(), now)
+        _started(_named("kubesched-apiserver"), authority.certificate.subject, key.public_key(), now, VALID_FOR)
         .add_extension(x509.SubjectAlternativeName(_alternatives(hosts)), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(digital_signature=True), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
         .add_extension(identifier, critical=False)
-        .sign(authority_key, hashes.SHA256())
+        .sign(authority.key, hashes.SHA256())
     )
 
 
 def _started(
-    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePublicKey, now: datetime, lasts: timedelta
 ) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()
@@ -89,7 +110,7 @@ def _started(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - _SLACK)
-        .not_valid_after(now + VALID_FOR)
+        .not_valid_after(now + lasts)
     )
 
 

@@ -18,6 +18,8 @@ _EVENT_FIELDS = {
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
 }
+# what core/v1 has also when it says nothing
+_ALWAYS = {"reportingComponent": "", "reportingInstance": ""}
 _EVENT_FIELDS_BACK = {old: new for new, old in _EVENT_FIELDS.items()}
 
 
@@ -30,7 +32,7 @@ def to_storage(resource: Resource, document: Document) -> Document:
     """Return a document in the version that is stored."""
     if not needs_conversion(resource):
         return document
-    return {**_renamed(document, _EVENT_FIELDS), "apiVersion": "v1", "kind": resource.kind}
+    return {**_ALWAYS, **_renamed(document, _EVENT_FIELDS), "apiVersion": "v1", "kind": resource.kind}
 
 
 def from_storage(resource: Resource, document: Document) -> Document:

@@ -9,39 +9,30 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from kubesched.controlplane.forms import form_of
+from kubesched.controlplane.delete_options import (
+    BACKGROUND,
+    FOREGROUND,
+    ORPHAN,
+    DeleteOptions,
+    Preconditions,
+    read_options,
+)
+from kubesched.controlplane.forms import form_for
 from kubesched.controlplane.reading import Reading
 from kubesched.controlplane.requests import Request, Response, Target, answer
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.selecting import matcher
 from kubesched.controlplane.services import Services, moment, timestamp
-from kubesched.controlplane.statuses import bad_request, conflict, not_found
+from kubesched.controlplane.statuses import conflict, not_found
 from kubesched.controlplane.store import Document, Stored
 from kubesched.controlplane.strategy import Strategy
-from kubesched.controlplane.writing import is_dry_run
+from kubesched.controlplane.writing import with_warnings
 
 # differs: the reference overflows into the past; nobody waits longer than this
 LONGEST_GRACE = 2**31 - 1
-
-
-class Preconditions(msgspec.Struct, rename="camel"):
-    """What must be true of the object."""
-
-    uid: str | None = None
-    resource_version: str | None = None
-
-
-class DeleteOptions(msgspec.Struct, rename="camel"):
-    """How something is deleted."""
-
-    kind: str | None = None
-    api_version: str | None = None
-    grace_period_seconds: int | None = None
-    preconditions: Preconditions | None = None
-    orphan_dependents: bool | None = None
-    propagation_policy: str | None = None
-    dry_run: list[str] | None = None
-    ignore_store_read_error_with_cluster_breaking_potential: bool | None = None
+# the finalizers under which the garbage collector sees to those that an object owns
+ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"
+_FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}
 
 
 class Deleting:
@@ -53,13 +44,17 @@ class Deleting:
 
     def delete(self, target: Target, request: Request) -> Response:
         """Delete one object; return it if it goes on for a while or its kind is answered so, else a Status."""
-        resource = target.resource
+        resource, options = target.resource, read_options(self._services.schemas, request)
         stored = self._services.store.get(resource.store, target.namespace, target.name)
         if stored is None:
             raise not_found(resource, target.name)
-        last, gone = self.delete_object(resource, stored, read_options(request), request)
-        if not gone or self._services.strategy(resource).returns_deleted:
-            return Response(200, (form_of(resource).encode(last),))
+        strategy = self._services.strategy(resource)
+        last, gone = self.delete_object(resource, stored, options, request)
+        unsaid = options.propagation_policy is None and options.orphan_dependents is None
+        warnings = [strategy.propagation_warning] if strategy.propagation_warning and unsaid else []
+        if not gone or strategy.returns_deleted:
+            form = form_for(resource, request, self._services.clock)
+            return with_warnings(Response(200, (form.encode(last),)), warnings)
         details = {"name": stored.name, "kind": resource.plural, "uid": stored.uid}
         if resource.group:
             details["group"] = resource.group
@@ -68,7 +63,7 @@ class Deleting:
     def delete_collection(self, target: Target, request: Request) -> Response:
         """Delete all objects that a request selects; return them as they were."""
         resource = target.resource
-        options = read_options(request)
+        options = read_options(self._services.schemas, request)
         listed = self._reading.list_objects(target, request)
         matches = matcher(request, target, self._services.strategy(resource))
         for stored in self._services.store.set_of(resource.store).in_order(target.namespace):
@@ -84,16 +79,42 @@ class Deleting:
         strategy = services.strategy(resource)
         check_preconditions(resource, stored, options.preconditions)
         strategy.check_delete(stored, services.context(resource, request.user))
-        dry_run = is_dry_run(request) or bool(options.dry_run)
         document = stored.document()
         meta = document["metadata"]
+        pending = bool(meta.get("deletionTimestamp") and meta.get("deletionGracePeriodSeconds"))
         changed = _set_grace(document, strategy, options.grace_period_seconds, services.clock())
+        if changed or not pending:
+            changed |= _set_propagation(document, strategy, options)
         waits = meta["deletionGracePeriodSeconds"] or meta.get("finalizers") or strategy.is_held(document)
-        if dry_run:
+        if options.dry_run:
             return msgspec.structs.replace(stored, body=msgspec.json.encode(document)), not waits
         if changed and (waits or strategy.marks_deletion):
             stored = services.store.put(resource.store, document, strategy.fields(document))
         return (stored, False) if waits else (services.store.remove(resource.store, stored), True)
+
+
+def _set_propagation(document: Document, strategy: Strategy, options: DeleteOptions) -> bool:
+    """Write into an object what becomes of those it owns: as asked, as it says, or by default; return if that is news.
+
+    What is collected in the background is collected when the object is gone, so nothing is written.
+    """
+    finalizers = document["metadata"].get("finalizers") or []
+    policy = strategy.propagation
+    if policy is not None:
+        policy = next((name for name, finalizer in _FINALIZERS.items() if finalizer in finalizers), policy)
+        if options.orphan_dependents is not None:
+            policy = ORPHAN if options.orphan_dependents else BACKGROUND
+        elif options.propagation_policy is not None:
+            policy = options.propagation_policy
+    wanted = [each for each in finalizers if each not in _FINALIZERS.values()]
+    if policy in _FINALIZERS:
+        wanted.append(_FINALIZERS[policy])
+    if set(wanted) == set(finalizers):
+        return False
+    document["metadata"]["finalizers"] = wanted
+    if not wanted:
+        del document["metadata"]["finalizers"]
+    return True
 
 
 def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: datetime) -> bool:
@@ -118,28 +139,6 @@ def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: 
     meta["deletionTimestamp"] = timestamp(end)
     meta["deletionGracePeriodSeconds"] = wanted
     return True
-
-
-def read_options(request: Request) -> DeleteOptions:
-    """Return the options of a delete request, from its body or its query."""
-    if request.body.strip():
-        try:
-            options = msgspec.json.decode(request.body, type=DeleteOptions)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise bad_request(f"the body is no DeleteOptions: {error}") from None
-        if options.kind not in (None, "", "DeleteOptions"):
-            raise bad_request(f"decoded object cannot be converted to DeleteOptions: it is a {options.kind}")
-    else:
-        options = DeleteOptions()
-        options.grace_period_seconds = request.whole("gracePeriodSeconds")
-        options.propagation_policy = request.option("propagationPolicy") or None
-    if options.grace_period_seconds is not None and options.grace_period_seconds < 0:
-        options.grace_period_seconds = 1
-    policy = options.propagation_policy
-    if policy not in (None, "Orphan", "Background", "Foreground"):
-        shown = '"Foreground", "Background", "Orphan"'
-        raise bad_request(f'propagationPolicy: Unsupported value: "{policy}": supported values: {shown}')
-    return options
 
 
 def check_preconditions(resource: Resource, stored: Stored, wanted: Preconditions | None) -> None:

@@ -5,8 +5,11 @@ From the catalog to the documents that clients ask for before anything else.
 
 # upstream: apiserver/pkg/endpoints/discovery, pkg/server/routes/version.go (v1.36)
 
+from kubesched.controlplane.aggregated_discovery import SUBRESOURCE_KINDS, AggregatedDiscovery
+from kubesched.controlplane.negotiating import check_accepts_json
 from kubesched.controlplane.requests import Request, Response, answer
 from kubesched.controlplane.resources import Catalog, Resource
+from kubesched.controlplane.statuses import method_not_allowed
 from kubesched.controlplane.store import Document
 
 VERSION = {
@@ -28,16 +31,27 @@ class Discovery:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
+        self._aggregated = AggregatedDiscovery(catalog)
 
     def answer(self, request: Request) -> Response | None:
         """Return the answer, None if a path leads nowhere."""
-        path = "/" + request.path.strip("/")
+        path = request.path.removesuffix("/") or "/"
         if path in _HEALTH:
             return Response(200, (b"ok",), content_type="text/plain; charset=utf-8")
         document = self._document(path)
-        return None if document is None else answer(document)
+        if document is not None and request.method not in ("GET", "HEAD"):
+            raise method_not_allowed()
+        if document is None:
+            return None
+        found = self._aggregated.answer(request, path) if path in ("/api", "/apis") else None
+        if found is None:
+            check_accepts_json(request)
+            found = answer(document)
+        return found
 
     def _document(self, path: str) -> Document | None:
+        if path == "/":
+            return {"paths": self._paths()}
         if path == "/version":
             return VERSION
         if path == "/api":
@@ -46,7 +60,7 @@ class Discovery:
         if path == "/apis":
             groups = [_group(name, found) for name, found in versions.items() if name]
             return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
-        match path.strip("/").split("/"):
+        match path.removeprefix("/").split("/"):
             case ["api", version] if version in versions[""]:
                 return self._resources("", version)
             case ["apis", group] if group and group in versions:
@@ -54,6 +68,14 @@ class Discovery:
             case ["apis", group, version] if version in versions.get(group, ()):
                 return self._resources(group, version)
         return None
+
+    def _paths(self) -> list[str]:
+        """Return where there is something to find."""
+        paths = {"/api", "/apis", "/openapi/v2", "/openapi/v3", "/version", *_HEALTH}
+        for group, versions in self._catalog.versions().items():
+            start = f"/apis/{group}" if group else "/api"
+            paths |= {start, *(f"{start}/{version}" for version in versions)}
+        return sorted(paths)
 
     def _resources(self, group: str, version: str) -> Document:
         found = []
@@ -84,13 +106,6 @@ def _resource(resource: Resource) -> Document:
     return entry
 
 
-_KINDS = {
-    "scale": ("autoscaling", "v1", "Scale"),
-    "binding": ("", "v1", "Binding"),
-    "eviction": ("policy", "v1", "Eviction"),
-}
-
-
 def _subresource(resource: Resource, name: str) -> Document:
     entry: Document = {
         "name": f"{resource.plural}/{name}",
@@ -99,7 +114,7 @@ def _subresource(resource: Resource, name: str) -> Document:
         "kind": resource.kind,
         "verbs": list(resource.subresources[name]),
     }
-    if name in _KINDS:
-        group, version, kind = _KINDS[name]
+    if name in SUBRESOURCE_KINDS:
+        group, version, kind = SUBRESOURCE_KINDS[name]
         entry |= {"group": group, "version": version, "kind": kind}
     return entry

@@ -14,15 +14,17 @@ from kubesched.api.field_errors import as_json
 from kubesched.api.field_errors import invalid as invalid_field
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import LabelSelector
-from kubesched.controlplane.deleting import DeleteOptions, check_preconditions
+from kubesched.controlplane.delete_options import DeleteOptions
+from kubesched.controlplane.deleting import check_preconditions
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
+from kubesched.controlplane.options import is_dry_run
 from kubesched.controlplane.requests import Request, Response, Target, answer
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.services import Services, timestamp
 from kubesched.controlplane.statuses import ApiError, bad_request, forbidden, invalid, not_found
 from kubesched.controlplane.store import Document, Stored
 from kubesched.controlplane.subresources import Verbs
-from kubesched.controlplane.writing import check_namespace, check_namespace_is_open, is_dry_run, with_warnings
+from kubesched.controlplane.writing import check_namespace, check_namespace_is_open, with_warnings
 
 MOST_DISRUPTED_PODS: Final = 2000
 BUDGETS: Final = "poddisruptionbudgets.policy"

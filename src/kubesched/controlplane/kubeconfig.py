@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kubesched.config.document import dump
+from kubesched.controlplane.private_files import write_privately
 from kubesched.errors import KubeschedError
 
 MARK = "# written by kubesched; replaced when it starts again\n"
@@ -63,18 +64,10 @@ def offered(file: Path | None, port: int, content: dict[str, Any]) -> Iterator[P
 
 def write_kubeconfig(file: Path, content: dict[str, Any]) -> None:
     """Write a kubeconfig, readable for its owner alone, in one step; KubeconfigError if that cannot be."""
-    draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
         if file.exists() and not file.read_bytes().startswith(MARK.encode()):
             raise KubeconfigError(f"{file}: exists and was not written by kubesched; choose another file")
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(MARK + dump(content))
-            draft.replace(file)
-        except BaseException:
-            draft.unlink(missing_ok=True)
-            raise
+        write_privately(file, (MARK + dump(content)).encode())
     except OSError as error:
         raise KubeconfigError(f"{file}: {error.strerror or error}") from None

@@ -4,7 +4,8 @@
 
 Objects come in an order in which each finds what it needs, otherwise in that of the files. What is wrong names file,
 document, kind and name; the others are still loaded. A dump of a cluster can be loaded: objects keep their status,
-their age and, since others refer to them by those, their UIDs.
+their age and, since others refer to them by those, their UIDs. A server that was kept keeps what it has: only what is
+missing is loaded, so that it can be started again as it was started first.
 """
 
 import errno
@@ -62,17 +63,18 @@ class Manifest(NamedTuple):
 
 
 class Report(NamedTuple):
-    """How many objects were loaded, and what was wrong with the others."""
+    """How many objects were loaded, how many were there from an earlier time, and what was wrong with the others."""
 
     loaded: int
     problems: list[str]
+    kept: int = 0
 
 
 def load(server: ApiServer, paths: Sequence[str], progress: Progress = iter) -> Report:
     """Load all manifests under some paths into a server; `progress` is shown each as its turn comes."""
     manifests, problems = read(paths)
     found = create(server, manifests, progress)
-    return Report(found.loaded, problems + found.problems)
+    return Report(found.loaded, problems + found.problems, found.kept)
 
 
 # -- reading
@@ -193,20 +195,24 @@ def create(server: ApiServer, manifests: Sequence[Manifest], progress: Progress 
     ordered = sorted(manifests, key=lambda manifest: _RANKS.get(manifest.kind, len(ORDER)))
     created: set[tuple[str, str, str]] = set()
     refused: dict[str, str] = {}
+    kept = 0
     for manifest in progress(ordered):
         try:
-            _create(client, manifest.document, created)
+            if not _create(client, manifest.document, created):
+                kept += 1
         except ApiError as error:
             named = f'{manifest.kind or "an object without a kind"} "{manifest.name}"'
             refused[manifest.place] = f"{manifest.place}: {named}: {error.message}"
     problems = [refused[manifest.place] for manifest in manifests if manifest.place in refused]
-    return Report(len(manifests) - len(problems), problems)
+    return Report(len(manifests) - len(problems) - kept, problems, kept)
 
 
-def _create(client: LocalClient, document: Document, created: set[tuple[str, str, str]]) -> None:
-    """Create one object, with its status; one that the server came with is replaced."""
+def _create(client: LocalClient, document: Document, created: set[tuple[str, str, str]]) -> bool:
+    """Create one object, with its status; one that the server came with is replaced, one of an earlier time stays."""
     resource = _resource(client.server, document)
     wanted = _wanted(resource, document)
+    if _is_recalled(client.server, resource, wanted["metadata"]):
+        return False
     try:
         found = client.create(resource, wanted)
     except ApiError as error:
@@ -223,6 +229,14 @@ def _create(client: LocalClient, document: Document, created: set[tuple[str, str
     if status and "status" in resource.subresources:
         found = client.update(resource, {**found, "status": status}, "status")
     _keep_identity(client.server, resource, found, document["metadata"])
+    return True
+
+
+def _is_recalled(server: ApiServer, resource: Resource, meta: Document) -> bool:
+    """Return whether an object is there from before the server was started: its life has gone on since."""
+    store = server.services.store
+    found = store.get(resource.store, meta.get("namespace", ""), str(meta.get("name")))
+    return found is not None and found.version <= store.recalled
 
 
 def _resource(server: ApiServer, document: Document) -> Resource:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from kubesched.controlplane.negotiating import WITHOUT_OWNERS
 from kubesched.controlplane.patching import STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.resources import Resource
@@ -17,11 +18,15 @@ from kubesched.controlplane.watching import Watch
 
 
 class LocalClient:
-    """Asks an API server in the same process."""
+    """Asks an API server in the same process; what it writes is owned by the agent.
 
-    def __init__(self, server: ApiServer, user: User = ADMINISTRATOR) -> None:
+    Objects come without the owners of their fields.
+    """
+
+    def __init__(self, server: ApiServer, user: User = ADMINISTRATOR, agent: str = "kubesched") -> None:
         self.server = server
         self._user = user
+        self._headers = {"accept": WITHOUT_OWNERS, "user-agent": agent}
 
     def resource(self, api_version: str, kind: str) -> Resource:
         """Return a resource that is served."""
@@ -47,6 +52,10 @@ class LocalClient:
         namespace = document.get("metadata", {}).get("namespace", "")
         return self._ask("POST", path_of(resource, namespace), document)
 
+    def create_at(self, resource: Resource, place: tuple[str, str], subresource: str, document: Document) -> Document:
+        """Create something at a path below an object, given by namespace and name: a binding, an eviction."""
+        return self._ask("POST", path_of(resource, *place, subresource), document)
+
     def update(self, resource: Resource, document: Document, subresource: str = "") -> Document:
         """Replace an object; return it as stored."""
         meta = document["metadata"]
@@ -62,7 +71,7 @@ class LocalClient:
         form: str = STRATEGIC_MERGE_PATCH,
     ) -> Document:
         """Patch an object; return it as stored."""
-        headers = {"content-type": form}
+        headers = {**self._headers, "content-type": form}
         return self._ask("PATCH", path_of(resource, namespace, name, subresource), change, headers)
 
     def delete(self, resource: Resource, namespace: str, name: str, options: Document | None = None) -> None:
@@ -76,7 +85,7 @@ class LocalClient:
     def watch(self, resource: Resource, wake: Callable[[], None], version: str = "") -> Watch:
         """Return a watch of all objects of a resource, from a version on or with those that are there."""
         query = {"watch": ["true"], "resourceVersion": [version]}
-        found = self.server.handle(Request("GET", path_of(resource), query, {}, b"", self._user))
+        found = self.server.handle(Request("GET", path_of(resource), query, self._headers, b"", self._user))
         if isinstance(found, Response):
             raise _refused(found)
         found.wake = wake
@@ -86,7 +95,7 @@ class LocalClient:
         self, method: str, path: str, document: Document | None = None, headers: Mapping[str, str] | None = None
     ) -> Document:
         body = b"" if document is None else msgspec.json.encode(document)
-        found = self.server.handle(Request(method, path, {}, headers or {}, body, self._user))
+        found = self.server.handle(Request(method, path, {}, headers or self._headers, body, self._user))
         assert isinstance(found, Response)
         if found.code >= 400:
             raise _refused(found)

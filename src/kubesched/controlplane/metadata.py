@@ -62,7 +62,6 @@ def kept_metadata(new: Document, old: Document) -> list[str]:
             meta[field] = before[field]
         else:
             meta.pop(field, None)
-    meta.pop("managedFields", None)
     meta["name"], meta["uid"] = before["name"], before["uid"]
     if "namespace" in before:
         meta["namespace"] = before["namespace"]
@@ -87,12 +86,18 @@ def metadata_problems(document: Document, strategy: Strategy) -> list[str]:
         path = "metadata.labels"
         problems += [invalid(path, key, problem) for problem in label_key_problems(key)]
         problems += [invalid(path, value, problem) for problem in label_value_problems(value)]
-    annotations = meta.get("annotations") or {}
-    for key in annotations:
-        problems += [invalid("metadata.annotations", key, problem) for problem in label_key_problems(key.lower())]
-    if sum(len(key) + len(value) for key, value in annotations.items()) > MOST_ANNOTATION_BYTES:
-        problems.append(f"metadata.annotations: Too long: may not be more than {MOST_ANNOTATION_BYTES} bytes")
+    problems += annotations_problems("metadata.annotations", meta.get("annotations"))
     problems += _owner_problems(meta.get("ownerReferences") or ())
+    return problems
+
+
+def annotations_problems(path: str, annotations: Mapping[str, str] | None) -> list[str]:
+    """Return what is wrong with annotations."""
+    problems = []
+    for key in annotations or ():
+        problems += [invalid(path, key, problem) for problem in label_key_problems(key.lower())]
+    if sum(len(key) + len(value) for key, value in (annotations or {}).items()) > MOST_ANNOTATION_BYTES:
+        problems.append(f"{path}: Too long: may not be more than {MOST_ANNOTATION_BYTES} bytes")
     return problems
 
 

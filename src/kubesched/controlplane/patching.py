@@ -29,6 +29,7 @@ from kubesched.controlplane.store import Document
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
 OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
 MOST_OPERATIONS = 10_000
 
@@ -187,4 +188,4 @@ def _unreadable(error: object, *, strict: bool) -> ApiError:
 
 def _rejected() -> ApiError:
     """Return the refusal of a patch that does not fit the object; the reference says no more than this."""
-    return ApiError(422, "Invalid", "the server rejected our request due to an error in our request")
+    return ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {})

@@ -6,13 +6,17 @@ authorisation knows it, the resource, the namespace, the name, the subresource.
 
 # upstream: apiserver/pkg/endpoints/request/requestinfo.go (v1.36)
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from kubesched.api.go_text import quote
 from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.statuses import ApiError, bad_request, method_not_allowed, no_such_path
+
+_DIGITS, _SIGNED_DIGITS = re.compile("[0-9]+"), re.compile("[+-]?[0-9]+")
 
 
 class User(msgspec.Struct, frozen=True):
@@ -54,9 +58,22 @@ class Request(msgspec.Struct, frozen=True):
         if not text:
             return None
         try:
-            return int(text)
-        except ValueError:
-            raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
+            return parse_whole(text)
+        except ValueError as error:
+            raise bad_request(str(error)) from None
+
+
+def parse_whole(text: str, unsigned_limit: int = 0) -> int:
+    """Return the whole number that Go reads in a text, without a sign if a limit is given; ValueError in its words."""
+    function, pattern = ("ParseUint", _DIGITS) if unsigned_limit else ("ParseInt", _SIGNED_DIGITS)
+    if not pattern.fullmatch(text):
+        raise ValueError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
+    digits = text.lstrip("+-0")
+    # so many digits are out of range, and more than Python would care to read
+    number = int(text) if len(digits) < 25 else None
+    if number is None or not (0 <= number <= unsigned_limit if unsigned_limit else -(2**63) <= number < 2**63):
+        raise ValueError(f"strconv.{function}: parsing {quote(text)}: value out of range")
+    return number
 
 
 class Response(msgspec.Struct):
@@ -100,7 +117,7 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 
 def target_of(request: Request, catalog: Catalog) -> Target | None:
     """Return what a request is about, None if its path is not that of a resource; refuses paths that lead nowhere."""
-    parts = request.path.strip("/").split("/")
+    parts = request.path.removeprefix("/").removesuffix("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]
     elif parts[0] == "apis" and len(parts) > 3:
@@ -124,7 +141,10 @@ def target_of(request: Request, catalog: Catalog) -> Target | None:
         raise no_such_path()
     if resource.namespaced and not namespace and name:
         raise no_such_path()
-    return Target(_verb(request, resource, name, subresource, watching), resource, namespace, name, subresource)
+    verb = _verb(request, resource, name, subresource, watching)
+    if resource.namespaced and not namespace and verb not in ("list", "watch"):
+        raise method_not_allowed()
+    return Target(verb, resource, namespace, name, subresource)
 
 
 def _verb(request: Request, resource: Resource, name: str, subresource: str, watching: bool) -> str:
@@ -142,7 +162,7 @@ def _verb(request: Request, resource: Resource, name: str, subresource: str, wat
             verb = "list"
         elif not name and verb == "delete":
             verb = "deletecollection"
-        if verb in ("get", "list") and (watching or request.flag("watch")):
+        if (verb == "list" and request.flag("watch")) or (verb in ("get", "list") and watching):
             verb = "watch"
         if verb == "create" and name and resource.plural != "bindings":
             raise method_not_allowed()

@@ -89,6 +89,9 @@ def _core() -> tuple[Resource, ...]:
         core("configmaps", "ConfigMap", "cm"),
         core("secrets", "Secret"),
         core("serviceaccounts", "ServiceAccount", "sa"),
+        core("podtemplates", "PodTemplate"),
+        core("resourcequotas", "ResourceQuota", "quota", subresources=_STATUS),
+        core("limitranges", "LimitRange", "limits"),
         core("events", "Event", "ev"),
     )
 
@@ -109,8 +112,30 @@ RESOURCES: tuple[Resource, ...] = (
     *_grouped(
         "apps",
         "v1",
+        _r("deployments", "Deployment", "deploy", categories=("all",), subresources=_SCALABLE),
         _r("replicasets", "ReplicaSet", "rs", categories=("all",), subresources=_SCALABLE),
         _r("statefulsets", "StatefulSet", "sts", categories=("all",), subresources=_SCALABLE),
+        _r("daemonsets", "DaemonSet", "ds", categories=("all",), subresources=_STATUS),
+        _r("controllerrevisions", "ControllerRevision"),
+    ),
+    *_grouped(
+        "batch",
+        "v1",
+        _r("jobs", "Job", categories=("all",), subresources=_STATUS),
+        _r("cronjobs", "CronJob", "cj", categories=("all",), subresources=_STATUS),
+    ),
+    *_grouped(
+        "autoscaling",
+        "v2",
+        _r("horizontalpodautoscalers", "HorizontalPodAutoscaler", "hpa", categories=("all",), subresources=_STATUS),
+    ),
+    *_grouped("node.k8s.io", "v1", _r("runtimeclasses", "RuntimeClass", namespaced=False)),
+    *_grouped(
+        "networking.k8s.io",
+        "v1",
+        _r("ingresses", "Ingress", "ing", subresources=_STATUS),
+        _r("ingressclasses", "IngressClass", namespaced=False),
+        _r("networkpolicies", "NetworkPolicy", "netpol"),
     ),
     *_grouped("policy", "v1", _r("poddisruptionbudgets", "PodDisruptionBudget", "pdb", subresources=_STATUS)),
     *_grouped("scheduling.k8s.io", "v1", _r("priorityclasses", "PriorityClass", "pc", namespaced=False)),

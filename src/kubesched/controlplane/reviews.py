@@ -16,12 +16,13 @@ from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.controlplane import statuses
 from kubesched.controlplane.access import Attributes, Rule
 from kubesched.controlplane.access.rules import document_of
+from kubesched.controlplane.options import is_dry_run
 from kubesched.controlplane.requests import Request, Response, Target, User, answer
 from kubesched.controlplane.services import timestamp
 from kubesched.controlplane.statuses import bad_request
 from kubesched.controlplane.store import Document
 from kubesched.controlplane.subresources import Handler, Verbs
-from kubesched.controlplane.writing import is_dry_run, with_warnings
+from kubesched.controlplane.writing import with_warnings
 
 INVALID_TOKEN = "invalid bearer token"
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"

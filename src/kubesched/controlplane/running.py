@@ -17,7 +17,7 @@ from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.requests import User
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
-from kubesched.controlplane.store import HISTORY
+from kubesched.controlplane.store import Store
 from kubesched.controlplane.transport import Transport
 from kubesched.errors import KubeschedError
 
@@ -29,14 +29,17 @@ def new_server(
     users: Mapping[str, User],
     *,
     authority: bytes = b"",
-    history: int = HISTORY,
+    store: Store | None = None,
     seed: int | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> ApiServer:
-    """Return a server with what every cluster begins with, and users by their tokens; UIDs go by the seed."""
+    """Return a server with what every cluster begins with, and users by their tokens; UIDs go by the seed.
+
+    In a store with a past only what is missing is made.
+    """
     tokens = Tokens(users)
-    server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens), history=history, seed=seed, note=note)
-    bootstrap(LocalClient(server), client_ca=authority.decode())
+    server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens), store=store, seed=seed, note=note)
+    bootstrap(LocalClient(server, agent="kube-apiserver"), client_ca=authority.decode())
     return server
 
 

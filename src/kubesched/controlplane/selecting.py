@@ -5,6 +5,7 @@ From `labelSelector` and `fieldSelector` to a test of stored objects.
 
 # upstream: apimachinery/pkg/fields/selector.go, pkg/apis/core/v1/conversion.go (v1.36)
 
+import re
 from collections.abc import Callable
 
 from kubesched.api.label_syntax import parse_selector
@@ -16,6 +17,10 @@ from kubesched.controlplane.store import Stored
 from kubesched.controlplane.strategy import Strategy
 
 Matches = Callable[[Stored], bool]
+# terms are separated by commas that are not escaped; empty ones count for nothing
+_TERM = re.compile(r"(?:[^,\\]|\\.|\\$)+", re.DOTALL)
+_OPERATOR = re.compile("!=|==|=")
+_ESCAPED = re.compile(r"\\([\\,=])")
 
 
 def matcher(request: Request, target: Target, strategy: Strategy) -> Matches | None:
@@ -44,38 +49,46 @@ def _labels(request: Request) -> list[Matches]:
     try:
         selector = parse_selector(text)
     except InvalidSelectorError as error:
-        raise bad_request(f"unable to parse requirement: {error}") from None
+        raise bad_request(str(error)) from None
     return [] if selector.empty else [lambda stored: selector.matches(stored.labels)]
 
 
 def _fields(request: Request, resource: Resource, strategy: Strategy) -> list[Matches]:
-    text = request.option("fieldSelector")
-    return [_field_test(term, resource, strategy) for term in text.split(",") if term] if text else []
+    terms = _TERM.findall(request.option("fieldSelector"))
+    return [_field_test(term, resource, strategy) for term in terms]
 
 
 def required_name(request: Request) -> str:
     """Return the name that everything a request selects has by its field selector, or an empty text."""
-    for term in request.option("fieldSelector").split(","):
+    for term in _TERM.findall(request.option("fieldSelector")):
         field, operator, value = _parts(term)
         if field == "metadata.name" and operator in ("=", "=="):
-            return value
+            return _ESCAPED.sub(r"\1", value)
     return ""
 
 
 def _parts(term: str) -> tuple[str, str, str]:
     """Return field, operator and value of a term; without an operator it is all field."""
-    for operator in ("!=", "==", "="):
-        field, found, value = term.partition(operator)
-        if found:
-            return field, operator, value
-    return term, "", ""
+    found = _OPERATOR.search(term)
+    return (term[: found.start()], found[0], term[found.end() :]) if found else (term, "", "")
+
+
+def _unescaped(value: str) -> str:
+    """Return a value as it was before `\\`, `,` and `=` in it were escaped."""
+    rest = _ESCAPED.sub("", value)
+    if "\\" in rest:
+        sequence = rest[rest.index("\\") :][:2]
+        raise bad_request(f"invalid field selector: invalid escape sequence: {sequence}")
+    if "=" in rest:
+        raise bad_request(f"invalid field selector: unescaped character in value: {ord('=')}")
+    return _ESCAPED.sub(r"\1", value)
 
 
 def _field_test(term: str, resource: Resource, strategy: Strategy) -> Matches:
     field, operator, value = _parts(term)
     if not operator:
         raise bad_request(f"invalid selector: '{term}'; can't understand '{term}'")
-    equal = operator != "!="
+    equal, value = operator != "!=", _unescaped(value)
     if field == "metadata.name":
         return lambda stored: (stored.name == value) is equal
     if field == "metadata.namespace":

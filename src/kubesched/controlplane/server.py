@@ -15,19 +15,21 @@ from datetime import UTC, datetime
 from random import Random
 
 from kubesched.controlplane.access import Access, AlwaysAllow
+from kubesched.controlplane.admission import admit
 from kubesched.controlplane.deleting import Deleting
 from kubesched.controlplane.discovery import Discovery
 from kubesched.controlplane.handlers import HANDLERS
 from kubesched.controlplane.kinds import STRATEGIES
-from kubesched.controlplane.negotiating import check_media_types
+from kubesched.controlplane.negotiating import check_accepts_json, in_json
 from kubesched.controlplane.openapi import OpenApi
 from kubesched.controlplane.reading import Reading
 from kubesched.controlplane.requests import Request, Response, Target, refusal, target_of
 from kubesched.controlplane.resources import Catalog
 from kubesched.controlplane.schema import Schemas
+from kubesched.controlplane.server_side_apply import apply_patch, is_apply
 from kubesched.controlplane.services import Services
 from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
-from kubesched.controlplane.store import HISTORY, Store
+from kubesched.controlplane.store import Store
 from kubesched.controlplane.strategy import Strategies
 from kubesched.controlplane.subresources import Handler, Verbs
 from kubesched.controlplane.watching import Watch, Watching
@@ -37,7 +39,10 @@ LARGEST_BODY = 3 * 1024 * 1024
 
 
 class ApiServer:
-    """Answers requests; `note` takes lines for the log."""
+    """Answers requests; `note` takes lines for the log.
+
+    What a seed brings about goes on with a store that has a past, and does not begin anew: UIDs are unique.
+    """
 
     def __init__(
         self,
@@ -48,15 +53,17 @@ class ApiServer:
         strategies: Strategies = STRATEGIES,
         handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
         access: Callable[[Services], Access] = lambda services: AlwaysAllow(),
-        history: int = HISTORY,
+        store: Store | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
-        self.services = Services(Store(history), catalog or Catalog(), Schemas(), strategies, clock, Random(seed))
+        store = store or Store()
+        random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
+        self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.services)
         self._note = note
         self._handlers = handlers
         self._discovery = Discovery(self.services.catalog)
-        self._openapi = OpenApi(self.services.catalog)
+        self._openapi = OpenApi(self.services.catalog, self.services.schemas)
         self.watching = Watching(self.services)
         reading = Reading(self.services)
         deleting = Deleting(self.services, reading)
@@ -84,11 +91,11 @@ class ApiServer:
         # 3. In which form?
         if request.path.startswith("/openapi/"):
             return self._found(self._openapi.answer(request))
-        check_media_types(request)
-        # 4. Do it.
         if target is None:
             return self._found(self._discovery.answer(request))
-        return self._do(target, request)
+        check_accepts_json(request)
+        # 4. Do it.
+        return self._do(target, in_json(request, target.resource))
 
     def _found(self, found: Response | None) -> Response:
         if found is None:
@@ -102,7 +109,7 @@ class ApiServer:
         verbs = self._verbs
         match target.verb:
             case "get":
-                return verbs.reading.get(target)
+                return verbs.reading.get(target, request)
             case "list":
                 return verbs.reading.list_objects(target, request)
             case "watch":
@@ -111,6 +118,8 @@ class ApiServer:
                 return verbs.writing.create(target, request)
             case "update":
                 return verbs.writing.update(target, request)
+            case "patch" if is_apply(request):
+                return apply_patch(verbs, target, request)
             case "patch":
                 return verbs.writing.patch(target, request)
             case "delete":

@@ -13,16 +13,25 @@ import msgspec
 from kubesched.controlplane.requests import User
 from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.schema import Schemas
-from kubesched.controlplane.store import Store
+from kubesched.controlplane.store import Document, Store
 from kubesched.controlplane.strategy import Context, Strategies, Strategy
 
 # without letters and digits that make words or look alike
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SHARED_RULES = Strategy()
 
+# writes what follows from an object that was stored
+Settle = Callable[[], None]
+# the object, as it was before if it was there, and what may be looked at; raises ApiError for what is not allowed
+Admit = Callable[[Document, Document | None, Context], Settle | None]
+
+
+def _admit_all(new: Document, old: Document | None, context: Context) -> Settle | None:
+    return None
+
 
 class Services(msgspec.Struct):
-    """Store, catalog, schemas, rules, clock and dice."""
+    """Store, catalog, schemas, rules, clock and dice; and what is asked last before an object is stored."""
 
     store: Store
     catalog: Catalog
@@ -30,6 +39,7 @@ class Services(msgspec.Struct):
     strategies: Strategies
     clock: Callable[[], datetime]
     random: Random
+    admit: Admit = _admit_all
 
     def strategy(self, resource: Resource) -> Strategy:
         """Return the rules of a kind."""
@@ -50,7 +60,7 @@ class Services(msgspec.Struct):
 
 def timestamp(moment: datetime) -> str:
     """Return a time as objects carry it."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
 def moment(text: str) -> datetime:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.field_errors import aggregate
+from kubesched.api.go_text import quote
 from kubesched.controlplane.resources import Resource
 from kubesched.errors import KubeschedError
 
@@ -38,17 +39,20 @@ class ApiError(KubeschedError):
         self.code = code
         self.reason = reason
         self.message = message
-        self.details = details or {}
+        # Kubernetes sends empty details with some refusals, and none with others
+        self.details = details
         self.retry_after = retry_after
 
     def status(self) -> dict[str, Any]:
         """Return the Status object."""
-        details = {**self.details, "retryAfterSeconds": self.retry_after} if self.retry_after else self.details
+        details = self.details
+        if self.retry_after:
+            details = {**(details or {}), "retryAfterSeconds": self.retry_after}
         body: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
         body["message"] = self.message
         if self.reason:
             body["reason"] = self.reason
-        if details:
+        if details is not None:
             body["details"] = details
         body["code"] = self.code
         return body
@@ -75,31 +79,31 @@ def unauthorized() -> ApiError:
 
 def forbidden(resource: Resource, name: str, why: str) -> ApiError:
     """Return the refusal of something that may not be done to a resource."""
-    quoted = f' "{name}"' if name else ""
+    quoted = f" {quote(name)}" if name else ""
     message = f"{resource.qualified}{quoted} is forbidden: {why}" if resource.plural else f"forbidden: {why}"
     return ApiError(403, "Forbidden", message, _details(resource, name))
 
 
 def not_found(resource: Resource, name: str) -> ApiError:
     """Return the refusal of a request for an object that does not exist."""
-    return ApiError(404, "NotFound", f'{resource.qualified} "{name}" not found', _details(resource, name))
+    return ApiError(404, "NotFound", f"{resource.qualified} {quote(name)} not found", _details(resource, name))
 
 
 def no_such_path() -> ApiError:
     """Return the refusal of a path that leads nowhere."""
-    return ApiError(404, "NotFound", "the server could not find the requested resource")
+    return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
 def method_not_allowed() -> ApiError:
     """Return the refusal of a verb that a path does not have."""
     message = "the server does not allow this method on the requested resource"
-    return ApiError(405, "MethodNotAllowed", message)
+    return ApiError(405, "MethodNotAllowed", message, {})
 
 
 def not_acceptable(offered: Sequence[str]) -> ApiError:
     """Return the refusal to answer in a form that is not offered."""
-    message = f"only the following media types are accepted: {', '.join(offered)}"
-    return ApiError(406, "NotAcceptable", message)
+    message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
+    return ApiError(406, "NotAcceptable", message, {})
 
 
 def unsupported_media_type(offered: Sequence[str]) -> ApiError:
@@ -110,12 +114,14 @@ def unsupported_media_type(offered: Sequence[str]) -> ApiError:
 
 def already_exists(resource: Resource, name: str) -> ApiError:
     """Return the refusal to create what exists."""
-    return ApiError(409, "AlreadyExists", f'{resource.qualified} "{name}" already exists', _details(resource, name))
+    return ApiError(
+        409, "AlreadyExists", f"{resource.qualified} {quote(name)} already exists", _details(resource, name)
+    )
 
 
 def conflict(resource: Resource, name: str, why: str) -> ApiError:
     """Return the refusal of a change to something that has changed meanwhile."""
-    message = f'Operation cannot be fulfilled on {resource.qualified} "{name}": {why}'
+    message = f"Operation cannot be fulfilled on {resource.qualified} {quote(name)}: {why}"
     return ApiError(409, "Conflict", message, _details(resource, name))
 
 
@@ -168,7 +174,7 @@ def internal_error(message: str) -> ApiError:
 def invalid(resource: Resource, name: str, problems: Sequence[str]) -> ApiError:
     """Return the refusal of an object with malformed fields; problems are sentences of `api.field_errors`."""
     qualified = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
-    message = f'{qualified} "{name}" is invalid: {aggregate(problems)}'
+    message = f"{qualified} {quote(name)} is invalid: {aggregate(problems)}"
     details = {"name": name, "group": resource.group, "kind": resource.kind}
     details = {key: value for key, value in details.items() if value}
     return ApiError(422, "Invalid", message, {**details, "causes": [_cause(problem) for problem in problems]})

@@ -1,15 +1,21 @@
 """The store: every object as the JSON that is sent, one counter for all versions, and what happened lately.
 
 From verbs to objects and changes. It is synchronous and has one writer; whoever watches is told of a change in the call
-that makes it. A change carries the object's bytes before and after, so nobody encodes it again.
+that makes it. A change carries the object's bytes before and after, so nobody encodes it again. With a journal a change
+is kept there first: one that cannot be kept does not happen.
 """
 
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import islice
+from typing import Any, Protocol
 
 import msgspec
+
+from kubesched.controlplane.ownership.owners import Owners, shown, whole
 
 Document = dict[str, Any]
 Changed = Callable[["Change"], None]
@@ -17,13 +23,17 @@ Changed = Callable[["Change"], None]
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 # what a client may have missed and still resume from, for each resource
 HISTORY = 10_000
+_FIRST = ("kind", "apiVersion", "metadata")
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 
 class Stored(msgspec.Struct, frozen=True, gc=False):
-    """An object: what selectors ask about, and the bytes."""
+    """An object: what selectors ask about, the bytes without `managedFields`, and who owns what.
+
+    Metadata stands in the bytes behind kind and version alone.
+    """
 
     namespace: str
     name: str
@@ -32,6 +42,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     labels: dict[str, str]
     fields: dict[str, str]
     body: bytes
+    owners: Owners = ()
 
     @property
     def key(self) -> str:
@@ -39,8 +50,19 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
         return f"{self.namespace}/{self.name}"
 
     def document(self) -> Document:
-        """Return a copy as dicts and lists, the caller's own."""
+        """Return a copy as dicts and lists, the caller's own, without owners."""
         document: Document = _decode(self.body)
+        return document
+
+    def whole(self) -> bytes:
+        """Return the bytes with the owners in them, as clients see the object."""
+        return whole(self.body, self.owners)
+
+    def whole_document(self) -> Document:
+        """Return a copy as dicts and lists, with the owners."""
+        document = self.document()
+        if self.owners:
+            document["metadata"]["managedFields"] = shown(self.owners)
         return document
 
 
@@ -61,13 +83,34 @@ class Change(msgspec.Struct, gc=False):
         return self.new.version
 
 
+class Journal(Protocol):
+    """Keeps changes where they outlive the process."""
+
+    def forgotten(self) -> Mapping[str, int]:
+        """Return how far each set has forgotten its history."""
+
+    def changes(self) -> Iterable[tuple[str, Stored, bool]]:
+        """Return what was kept, oldest first: the set, the object, and whether it was deleted."""
+
+    def write(self, store: str, change: Change) -> None:
+        """Keep a change; raises if that cannot be."""
+
+    def forget(self, store: str, change: Change) -> None:
+        """Let go of a change that nobody can resume from any more."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Keep all changes of a block or, if it fails, none."""
+
+
 class ObjectSet:
     """The objects of one resource, their recent history, and those who watch."""
 
-    def __init__(self, history: int = HISTORY) -> None:
+    def __init__(self, history: int = HISTORY, forget: Changed | None = None) -> None:
         self._objects: dict[str, Stored] = {}
         self._sorted: list[str] | None = None
         self._history: deque[Change] = deque(maxlen=history)
+        # told of what history forgets
+        self._forget = forget
         # a watch may start after this version
         self.forgotten = 0
         self.watchers: dict[int, Changed] = {}
@@ -111,17 +154,38 @@ class ObjectSet:
         found.reverse()
         return found
 
+    def at(self, version: int) -> list[Stored]:
+        """Return all objects as they were at a version that is not forgotten, in the order of their keys."""
+        changes = self.since(version)
+        if not changes:
+            return self.in_order()
+        # in order already, or nearly: that is quickly sorted
+        objects = {key: self._objects[key] for key in self._keys()}
+        for change in reversed(changes):
+            if change.old is None:
+                del objects[change.new.key]
+            else:
+                objects[change.new.key] = change.old
+        return [objects[key] for key in sorted(objects)]
+
     def forget_history(self) -> None:
         """Forget what happened, so that nobody can resume from an earlier version."""
-        if self._history:
-            self.forgotten = self._history[-1].version
-            self._history.clear()
+        while self._history:
+            self._forget_first()
+
+    def _forget_first(self) -> None:
+        change = self._history.popleft()
+        self.forgotten = change.version
+        if self._forget is not None:
+            self._forget(change)
 
     def apply(self, change: Change) -> None:
         """Make a change and tell those who watch."""
         if len(self._history) == self._history.maxlen:
-            self.forgotten = self._history[0].version
-        self._history.append(change)
+            self._forget_first()
+        # what is recalled may be older than the history
+        if change.version > self.forgotten:
+            self._history.append(change)
         key = change.new.key
         if change.type == DELETED:
             del self._objects[key]
@@ -137,36 +201,61 @@ class ObjectSet:
 class Store:
     """All objects, by the name of their set (`Resource.store`)."""
 
-    def __init__(self, history: int = HISTORY) -> None:
+    def __init__(self, history: int = HISTORY, journal: Journal | None = None) -> None:
         self.version = 1
         self._history = history
+        self._journal = journal
         self._sets: dict[str, ObjectSet] = {}
         self._watchers = 0
+        if journal is not None:
+            self._recall(journal)
+        # what is not newer was there before, from an earlier time; nothing if this is the first
+        self.recalled = self.version if self._sets else 0
+
+    def _recall(self, journal: Journal) -> None:
+        """Take in what was kept."""
+        for store, version in journal.forgotten().items():
+            self.set_of(store).forgotten = version
+            self.version = max(self.version, version)
+        for store, stored, deleted in journal.changes():
+            objects = self.set_of(store)
+            old = objects.get(stored.namespace, stored.name)
+            objects.apply(Change(DELETED if deleted else MODIFIED if old is not None else ADDED, stored, old))
+            self.version = max(self.version, stored.version)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Keep all changes of a block or, if it fails, none; after that the store is of no more use."""
+        return nullcontext() if self._journal is None else self._journal.together()
 
     def set_of(self, store: str) -> ObjectSet:
         """Return a set of objects, made when first asked for."""
         found = self._sets.get(store)
         if found is None:
-            found = self._sets[store] = ObjectSet(self._history)
+            forget = None if self._journal is None else partial(self._journal.forget, store)
+            found = self._sets[store] = ObjectSet(self._history, forget)
         return found
 
     def get(self, store: str, namespace: str, name: str) -> Stored | None:
         """Return an object."""
         return self.set_of(store).get(namespace, name)
 
-    def put(self, store: str, document: Document, fields: dict[str, str]) -> Stored:
-        """Create or replace the object under a document's name; the document gets its new resource version."""
-        objects = self.set_of(store)
+    def put(self, store: str, document: Document, fields: dict[str, str], owners: Owners | None = None) -> Stored:
+        """Create or replace the object under a document's name; the document gets its new resource version.
+
+        Without owners they are those it had.
+        """
         meta = document["metadata"]
-        old = objects.get(meta.get("namespace", ""), meta["name"])
-        new = self._stored(document, fields)
-        objects.apply(Change(MODIFIED if old is not None else ADDED, new, old))
+        old = self.get(store, meta.get("namespace", ""), meta["name"])
+        if owners is None:
+            owners = () if old is None else old.owners
+        new = self._stored(document, fields, owners)
+        self._make(store, Change(MODIFIED if old is not None else ADDED, new, old))
         return new
 
     def remove(self, store: str, old: Stored, document: Document | None = None) -> Stored:
         """Delete an object; `document` is its last state if that differs from what is kept."""
-        last = self._stored(old.document() if document is None else document, old.fields)
-        self.set_of(store).apply(Change(DELETED, last, old))
+        last = self._stored(old.document() if document is None else document, old.fields, old.owners)
+        self._make(store, Change(DELETED, last, old))
         return last
 
     def watch(self, store: str, changed: Changed) -> Callable[[], None]:
@@ -176,16 +265,32 @@ class Store:
         watchers[number] = changed
         return lambda: watchers.pop(number, None) and None
 
-    def _stored(self, document: Document, fields: dict[str, str]) -> Stored:
-        self.version += 1
+    def _make(self, store: str, change: Change) -> None:
+        """Let a change happen, if it can be kept."""
+        if self._journal is not None:
+            self._journal.write(store, change)
+        self.version = change.version
+        self.set_of(store).apply(change)
+
+    def _stored(self, document: Document, fields: dict[str, str], owners: Owners) -> Stored:
+        version = self.version + 1
         meta = document["metadata"]
-        meta["resourceVersion"] = str(self.version)
+        meta["resourceVersion"] = str(version)
         return Stored(
             namespace=meta.get("namespace", ""),
             name=meta["name"],
             uid=meta.get("uid", ""),
-            version=self.version,
+            version=version,
             labels=meta.get("labels") or {},
             fields=fields,
-            body=_encode(document),
+            body=_encode(in_order(document)),
+            owners=owners,
         )
+
+
+def in_order(document: Document) -> Document:
+    """Return a document in which metadata stands behind kind and version alone."""
+    start = islice(document, 3)
+    if all(name in _FIRST for name in start):
+        return document
+    return {**{name: document[name] for name in _FIRST if name in document}, **document}

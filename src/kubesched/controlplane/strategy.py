@@ -48,6 +48,10 @@ class Strategy:
     marks_deletion = False
     # whoever deletes is answered with the object, not with a Status
     returns_deleted = False
+    # what becomes of those an object owns if whoever deletes it does not say; None: nobody may say
+    propagation: str | None = "Background"
+    # what whoever does not say is told
+    propagation_warning = ""
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return what is wrong with a name."""

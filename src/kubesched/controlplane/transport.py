@@ -39,7 +39,8 @@ class Transport:
         # told when the server goes away
         self.cut: Callable[[], None] = lambda: None
         self._dice = dice
-        self._watches: set[Watch] = set()
+        # in the order in which they began, so that a seed brings about the same every time
+        self._watches: dict[Watch, None] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def ask(self, request: Request) -> Response | Watch:
@@ -72,8 +73,8 @@ class Transport:
     def _begun(self, found: Response | Watch) -> Response | Watch:
         """Keep count of watches."""
         if isinstance(found, Watch) and not found.ended:
-            self._watches.add(found)
-            when_ended(found, lambda: self._watches.discard(found))
+            self._watches[found] = None
+            when_ended(found, lambda: self._watches.pop(found, None))
         return found
 
     # -- what happens by itself
@@ -105,6 +106,14 @@ class Transport:
     def come_back(self) -> None:
         """Let requests through again."""
         self.away = False
+
+    def calm(self) -> None:
+        """Let nothing go wrong any more, except with watches that have begun."""
+        self._dice = None
+        outage = self._timers.pop("outage", None)
+        if outage is not None:
+            outage.cancel()
+        self.come_back()
 
     def _bookmark(self) -> None:
         self.server.watching.bookmark()

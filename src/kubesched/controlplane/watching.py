@@ -9,15 +9,13 @@ that are ready to be sent; one that does not keep up is ended, and its client li
 from collections import deque
 from collections.abc import Callable
 
-import msgspec
-
-from kubesched.controlplane.forms import Form, form_of
-from kubesched.controlplane.reading import version_option
+from kubesched.controlplane.forms import Form, form_for
+from kubesched.controlplane.options import list_options
 from kubesched.controlplane.requests import Request, Target
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.selecting import Matches, matcher
 from kubesched.controlplane.services import Services
-from kubesched.controlplane.statuses import ApiError, bad_request, too_old
+from kubesched.controlplane.statuses import ApiError, too_old
 from kubesched.controlplane.store import ADDED, DELETED, MODIFIED, Change, Stored
 
 # a watcher that is so many lines behind is given up
@@ -76,21 +74,20 @@ class Watch:
         meta: dict[str, object] = {"resourceVersion": str(version)}
         if initial_events_end:
             meta["annotations"] = {INITIAL_EVENTS_END: "true"}
-        mark = {"kind": self.resource.kind, "apiVersion": self.resource.api_version, "metadata": meta}
-        self._send("BOOKMARK", msgspec.json.encode(mark))
+        self._send("BOOKMARK", self._form.bookmark(meta))
 
     def changed(self, change: Change) -> None:
         """Take in a change: what begins to match is added, what ends to match is deleted."""
         matches = self._matches
         if matches is None:
-            self._send(change.type, self._body(change))
+            self._send(change.type, self._form.of_change(change))
             return
         before = change.old is not None and matches(change.old)
         after = change.type != DELETED and matches(change.new)
         if after:
-            self._send(MODIFIED if before else ADDED, self._body(change))
+            self._send(MODIFIED if before else ADDED, self._form.of_change(change))
         elif before and change.type == DELETED:
-            self._send(DELETED, self._body(change))
+            self._send(DELETED, self._form.of_change(change))
         elif before:
             self._send(DELETED, self._last_match(change))
 
@@ -99,22 +96,12 @@ class Watch:
         if self._matches is None or self._matches(stored):
             self._send(ADDED, self._form.encode(stored))
 
-    def _body(self, change: Change) -> bytes:
-        """Return the object in this watch's form, encoded once for all who share the form."""
-        form = self._form
-        if form.convert is None:
-            return change.new.body
-        body = change.bodies.get(form.name)
-        if body is None:
-            body = change.bodies[form.name] = form.encode(change.new)
-        return body
-
     def _last_match(self, change: Change) -> bytes:
         """Return an object that matches no more as it last matched, under the version of the change."""
         assert change.old is not None
-        document = change.old.document()
+        document = change.old.whole_document()
         document["metadata"]["resourceVersion"] = str(change.version)
-        return msgspec.json.encode(self._form.convert(document) if self._form.convert else document)
+        return self._form.encode_document(document)
 
     def _send(self, kind: str, body: bytes) -> None:
         if self.gate is None:
@@ -137,20 +124,21 @@ class Watching:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self.watches: set[Watch] = set()
+        # in the order in which they began
+        self.watches: dict[Watch, None] = {}
 
     def begin(self, target: Target, request: Request) -> Watch:
         """Return a watch from the version that a request names."""
         resource, store = target.resource, self._services.store
+        options = list_options(request, watching=True)
         watch = Watch(
             resource,
-            form_of(resource),
+            form_for(resource, request, self._services.clock),
             matcher(request, target, self._services.strategy(resource)),
-            bookmarks=request.flag("allowWatchBookmarks"),
-            seconds=float(request.whole("timeoutSeconds") or 0),
+            bookmarks=options.bookmarks,
+            seconds=float(options.seconds),
         )
-        version = version_option(request)
-        initial = _initial_events(request)
+        version, initial = options.version, options.initial_events
         objects = store.set_of(resource.store)
         if initial or (not version and initial is None):
             for stored in objects:
@@ -167,10 +155,10 @@ class Watching:
 
         def unsubscribe() -> None:
             stop()
-            self.watches.discard(watch)
+            self.watches.pop(watch, None)
 
         watch.unsubscribe = unsubscribe
-        self.watches.add(watch)
+        self.watches[watch] = None
         return watch
 
     def bookmark(self) -> None:
@@ -183,16 +171,3 @@ class Watching:
         """End all watches."""
         for watch in list(self.watches):
             watch.end()
-
-
-def _initial_events(request: Request) -> bool | None:
-    """Return whether the watch begins with what is there, None if that is left to the version."""
-    if not request.query.get("sendInitialEvents"):
-        if request.option("resourceVersionMatch"):
-            raise bad_request("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
-        return None
-    if request.option("resourceVersionMatch") != "NotOlderThan":
-        raise bad_request("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-    if request.flag("sendInitialEvents") and not request.flag("allowWatchBookmarks"):
-        raise bad_request("sendInitialEvents requires setting allowWatchBookmarks to true")
-    return request.flag("sendInitialEvents")

@@ -13,27 +13,31 @@ import msgspec
 
 from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.controlplane.conversion import from_storage, to_storage
-from kubesched.controlplane.forms import form_of
+from kubesched.controlplane.forms import form_for
 from kubesched.controlplane.metadata import fill_in, kept_metadata, metadata_problems
+from kubesched.controlplane.options import field_validation, is_dry_run
+from kubesched.controlplane.ownership.owners import Owners, given, same, shown
+from kubesched.controlplane.ownership.tracking import owners_after, owners_of_new
+from kubesched.controlplane.ownership.unowned import unowned
 from kubesched.controlplane.patching import patched_with_warnings
 from kubesched.controlplane.requests import Request, Response, Target
 from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.services import Services
+from kubesched.controlplane.services import Services, timestamp
 from kubesched.controlplane.statuses import (
     MODIFIED_MEANWHILE,
     already_exists,
     bad_request,
     conflict,
+    failed_precondition,
     forbidden,
     invalid,
     not_found,
 )
-from kubesched.controlplane.store import Document, Stored
+from kubesched.controlplane.store import Document, Stored, in_order
 from kubesched.controlplane.strategy import Context, Strategy
 
 MOST_NAMES_TRIED = 8
 LONGEST_WARNINGS = 4096
-_VALIDATIONS = ("Ignore", "Warn", "Strict")
 
 
 class Writing:
@@ -46,12 +50,21 @@ class Writing:
 
     def create(self, target: Target, request: Request) -> Response:
         """Store a new object."""
+        dry_run = is_dry_run(request)
         document, warnings = self.read(target.resource, request)
-        stored = self.create_document(target, document, request, dry_run=is_dry_run(request))
-        return self._answer(target.resource, stored, warnings, 201)
+        stored = self.create_document(target, document, request, dry_run=dry_run)
+        return self.answer(target.resource, request, stored, warnings, 201)
 
-    def create_document(self, target: Target, document: Document, request: Request, *, dry_run: bool = False) -> Stored:
-        """Store a new object that is given as a document; return it as stored."""
+    def create_document(
+        self,
+        target: Target,
+        document: Document,
+        request: Request,
+        *,
+        dry_run: bool = False,
+        owners: Owners | None = None,
+    ) -> Stored:
+        """Store a new object that is given as a document, owned by whoever asks or by others; return it as stored."""
         resource, services = target.resource, self._services
         # 1. Whose is it?
         self._check_namespace(target, document)
@@ -65,65 +78,67 @@ class Writing:
         if strategy.has_status and "status" in resource.subresources:
             document.pop("status", None)
         # 3. The kind's rules.
+        excluded = unowned(resource, document)
         strategy.prepare_create(document, context)
         # 4. Is it right?
         problems = metadata_problems(document, strategy) + strategy.validate_create(document, context)
         if problems:
             raise invalid(resource, meta.get("name") or meta.get("generateName", ""), problems)
-        # 5. Store it.
+        # 5. Is it allowed?
+        settle = services.admit(document, None, context)
+        # 6. Store it.
         if services.store.get(resource.store, target.namespace, meta["name"]) is not None:
             raise already_exists(resource, meta["name"])
-        return self._put(resource, document, strategy, dry_run=dry_run)
+        if owners is None:
+            time = timestamp(context.now)
+            owners = owners_of_new(services.schemas, target, request, document, excluded, time)
+        stored = self._put(resource, document, strategy, owners, dry_run=dry_run)
+        if settle is not None and not dry_run:
+            settle()
+        return stored
 
     # -- update
 
     def update(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
         """Replace an object, or its status, by the kind's rules or others."""
-        resource = target.resource
+        resource, dry_run = target.resource, is_dry_run(request)
         document, warnings = self.read(resource, request)
-        self._check_namespace(target, document)
-        name = document["metadata"].get("name", "")
-        if name != target.name:
-            text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
-            raise bad_request(text if name else "name must be provided")
+        self.check_place(target, document)
         strategy = strategy or self._services.strategy(resource)
         old = self._services.store.get(resource.store, target.namespace, target.name)
-        dry_run = is_dry_run(request)
         if old is None:
             if not strategy.create_on_update or target.subresource:
                 raise not_found(resource, target.name)
-            if document["metadata"].get("uid"):
-                why = f"Precondition failed: UID in precondition: {document['metadata']['uid']}, UID in object meta: "
-                raise conflict(resource, target.name, why)
+            if uid := document["metadata"].get("uid"):
+                key = f"{target.namespace}/{target.name}"
+                raise failed_precondition(resource, key, "UID", uid, "")
             document["metadata"].pop("resourceVersion", None)
-            return self._answer(
-                resource, self.create_document(target, document, request, dry_run=dry_run), warnings, 201
-            )
+            stored = self.create_document(target, document, request, dry_run=dry_run)
+            return self.answer(resource, request, stored, warnings, 201)
         if not strategy.unconditional_update and not document["metadata"].get("resourceVersion"):
             problem = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
             raise invalid(resource, target.name, [problem])
-        _check_uid(resource, document["metadata"], old)
+        uid = document["metadata"].get("uid")
+        if uid and uid != old.uid:
+            raise failed_precondition(resource, old.key, "UID", uid, old.uid)
         stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
-        return self._answer(resource, stored, warnings)
+        return self.answer(resource, request, stored, warnings)
 
     def patch(self, target: Target, request: Request) -> Response:
         """Change an object, or its status, by a patch."""
-        resource = target.resource
+        resource, dry_run = target.resource, is_dry_run(request)
         old = self._services.store.get(resource.store, target.namespace, target.name)
         if old is None:
             raise not_found(resource, target.name)
         current = from_storage(resource, old.document())
+        if b"managedFields" in request.body:
+            current["metadata"]["managedFields"] = shown(old.owners)
         document, warnings = patched_with_warnings(
-            self._services.schemas, resource, current, request, _validation(request)
+            self._services.schemas, resource, current, request, field_validation(request)
         )
-        name = document["metadata"].get("name")
-        if name != target.name:
-            text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
-            nameless = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
-            raise bad_request(text if name else nameless)
-        self._check_namespace(target, document)
-        stored = self.replace(target, to_storage(resource, document), old, request, dry_run=is_dry_run(request))
-        return self._answer(resource, stored, warnings)
+        self.check_place(target, document)
+        stored = self.replace(target, to_storage(resource, document), old, request, dry_run=dry_run)
+        return self.answer(resource, request, stored, warnings)
 
     def change(
         self, target: Target, request: Request, change: Callable[[Document], None], *, dry_run: bool = False
@@ -135,7 +150,7 @@ class Writing:
             raise not_found(resource, target.name)
         document = old.document()
         change(document)
-        return self._put(resource, document, self._services.strategy(resource), old, dry_run=dry_run)
+        return self._put(resource, document, self._services.strategy(resource), old.owners, old, dry_run=dry_run)
 
     def replace(
         self,
@@ -146,8 +161,12 @@ class Writing:
         strategy: Strategy | None = None,
         *,
         dry_run: bool = False,
+        owners: Owners | None = None,
     ) -> Stored:
-        """Store a changed object, by the kind's rules or others; return it as stored."""
+        """Store a changed object, by the kind's rules or others; return it as stored.
+
+        Its owners are given, or follow from what has changed.
+        """
         resource, services = target.resource, self._services
         context, strategy = services.context(resource, request.user), strategy or services.strategy(resource)
         old = old_stored.document()
@@ -156,6 +175,7 @@ class Writing:
         if version and version != str(old_stored.version):
             raise conflict(resource, target.name, MODIFIED_MEANWHILE)
         # 2. What a client may not change.
+        entries = new["metadata"].pop("managedFields", None)
         problems = kept_metadata(new, old)
         # 3. The kind's rules.
         if target.subresource == "status":
@@ -170,7 +190,14 @@ class Writing:
         # 5. Store it, or let it go if this was what it still waited for.
         if _is_finished(new, strategy):
             return old_stored if dry_run else services.store.remove(resource.store, old_stored, new)
-        return self._put(resource, new, strategy, old_stored, dry_run=dry_run)
+        if owners is None:
+            owners = old_stored.owners if target.subresource else given(entries, old_stored.owners)
+            owners = owners_after(services.schemas, target, request, (old, new), owners, timestamp(context.now))
+        settle = None if target.subresource else services.admit(new, old, context)
+        stored = self._put(resource, new, strategy, owners, old_stored, dry_run=dry_run)
+        if settle is not None and not dry_run:
+            settle()
+        return stored
 
     def _update_by_rules(
         self, new: Document, old: Document, resource: Resource, strategy: Strategy, context: Context
@@ -189,7 +216,12 @@ class Writing:
 
     def read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
         """Return the document in a request's body, its shape checked, and warnings."""
-        return self._services.schemas.decode(resource, request.body, _validation(request))
+        return self._services.schemas.decode(resource, request.body, field_validation(request))
+
+    def check_place(self, target: Target, document: Document) -> None:
+        """Raise ApiError unless an object has the namespace and the name of the path it is sent to."""
+        self._check_namespace(target, document)
+        _check_name(target, document)
 
     def _check_namespace(self, target: Target, document: Document) -> None:
         """Hold the namespace of an object against that of the path, and see that it takes new objects."""
@@ -202,23 +234,32 @@ class Writing:
             check_namespace_is_open(self._services, target.resource, target.namespace, meta.get("name", ""))
 
     def _put(
-        self, resource: Resource, document: Document, strategy: Strategy, old: Stored | None = None, *, dry_run: bool
+        self,
+        resource: Resource,
+        document: Document,
+        strategy: Strategy,
+        owners: Owners,
+        old: Stored | None = None,
+        *,
+        dry_run: bool,
     ) -> Stored:
         fields = strategy.fields(document)
         meta = document["metadata"]
         if old is not None:
             meta["resourceVersion"] = str(old.version)
-            if document == old.document():
+            if same(owners, old.owners) and document == old.document():
                 return old
         if dry_run:
-            version = old.version if old is not None else 0
-            return Stored(
-                meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, msgspec.json.encode(document)
-            )
-        return self._services.store.put(resource.store, document, fields)
+            version, body = old.version if old is not None else 0, msgspec.json.encode(in_order(document))
+            return Stored(meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, body, owners)
+        return self._services.store.put(resource.store, document, fields, owners)
 
-    def _answer(self, resource: Resource, stored: Stored, warnings: list[str], code: int = 200) -> Response:
-        return with_warnings(Response(code, (form_of(resource).encode(stored),)), warnings)
+    def answer(
+        self, resource: Resource, request: Request, stored: Stored, warnings: list[str], code: int = 200
+    ) -> Response:
+        """Return an object in the form that a client wants, with warnings."""
+        form = form_for(resource, request, self._services.clock)
+        return with_warnings(Response(code, (form.encode(stored),)), warnings)
 
 
 def check_namespace(meta: dict[str, Any], namespace: str) -> None:
@@ -240,7 +281,7 @@ def check_namespace_is_open(services: Services, resource: Resource, namespace: s
         refusal = forbidden(resource, name, why)
         message = f"namespace {namespace} is being terminated"
         cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-        refusal.details["causes"] = [cause]
+        refusal.details = {**(refusal.details or {}), "causes": [cause]}
         raise refusal
 
 
@@ -260,11 +301,13 @@ def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
     return response
 
 
-def _check_uid(resource: Resource, meta: dict[str, Any], old: Stored) -> None:
-    uid = meta.get("uid")
-    if uid and uid != old.uid:
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}"
-        raise conflict(resource, old.name, why)
+def _check_name(target: Target, document: Document) -> None:
+    """Raise ApiError unless an object has the name of the path it is sent to."""
+    name = document["metadata"].get("name", "")
+    if name != target.name:
+        text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        nameless = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
+        raise bad_request(text if name else nameless)
 
 
 def _is_finished(document: Document, strategy: Strategy) -> bool:
@@ -273,21 +316,3 @@ def _is_finished(document: Document, strategy: Strategy) -> bool:
     if not meta.get("deletionTimestamp") or meta.get("finalizers") or strategy.is_held(document):
         return False
     return not meta.get("deletionGracePeriodSeconds")
-
-
-def is_dry_run(request: Request) -> bool:
-    """Return whether nothing is to be stored."""
-    values = request.query.get("dryRun") or ()
-    for value in values:
-        if value != "All":
-            problem = f'dryRun: Unsupported value: "{value}": supported values: "All"'
-            raise bad_request(problem)
-    return bool(values)
-
-
-def _validation(request: Request) -> str:
-    text = request.option("fieldValidation") or "Warn"
-    if text not in _VALIDATIONS:
-        shown = ", ".join(f'"{each}"' for each in _VALIDATIONS)
-        raise bad_request(f'fieldValidation: Unsupported value: "{text}": supported values: {shown}')
-    return text

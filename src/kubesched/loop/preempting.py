@@ -2,7 +2,7 @@
 
 From a nomination to deletions. Less important pods that were promised the same node lose the promise first. All victims
 but the last are removed side by side; the preemptor is held back until only the last one is going, and is tried again
-at once if anything fails, or if a node appeared meanwhile.
+soon if anything fails, at once if a node appeared meanwhile.
 """
 
 # upstream: framework/preemption/executor.go (v1.36)
@@ -20,6 +20,7 @@ from kubesched.framework.outcomes import Candidate
 from kubesched.plugins.default_preemption.under_way import PreemptionsUnderWay
 
 PLUGIN = "DefaultPreemption"
+TRY_AGAIN_SECONDS = 1.0
 
 
 class Preempting:
@@ -71,27 +72,30 @@ class Preempting:
     ) -> None:
         uid = preemptor.uid
         began = self._observers.clock()
-        failure: BaseException | None = None
+        failure: Exception | None = None
         try:
             await self._take_promises_back(preemptor, node_name)
             *others, last = victims
             await asyncio.gather(*(self._evict(preemptor, victim, node_name) for victim in others))
             under_way.last_victim(uid, last.uid)
             await self._evict(preemptor, last, node_name)
-        except BaseException as raised:
-            failure = raised
-            if not isinstance(raised, EffectError):
-                raise
+        except Exception as raised:
             # whoever is left is a matter for the next attempt
+            failure = raised
         finally:
             under_way.end(uid)
             self._running.discard(uid)
             woken = uid in self._woken
             self._woken.discard(uid)
-            if woken or failure is not None:
-                self._activate(uid)
             # differs: the reference says success, and no time at all, whatever became of it
             self._observers.preemption_ended(preemptor, node_name, failure, self._observers.clock() - began)
+        if failure is not None and not woken:
+            # differs: the reference tries again at once, and while nobody answers without a pause
+            await asyncio.sleep(TRY_AGAIN_SECONDS)
+        if failure is not None or woken:
+            self._activate(uid)
+        if failure is not None and not isinstance(failure, EffectError):
+            raise failure
 
     async def _take_promises_back(self, preemptor: PodInfo, node_name: str) -> None:
         for nominated in self._nominations.on(node_name):

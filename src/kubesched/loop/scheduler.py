@@ -22,6 +22,7 @@ from kubesched.binding.cycle import BindingServices
 from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import Extender
+from kubesched.errors import InvalidObjectError
 from kubesched.framework.effects import Bind, Effects
 from kubesched.framework.extenders import Answer, PrioritizeQuestion, Question
 from kubesched.framework.observer import NOBODY, Observers
@@ -80,6 +81,7 @@ class Scheduler:
     ) -> None:
         self.engine = engine
         self.cluster = engine.cluster
+        self._note = note
         self.inbox = Inbox(note)
         self._tasks = Tasks(note, self.inbox.wake)
         self._carrier = carrier
@@ -197,7 +199,11 @@ class Scheduler:
 
     def _take_in(self, obj: ApiObject) -> None:
         nodes = self.cluster.table.node_count
-        self.watching.put(obj)
+        try:
+            self.watching.put(obj)
+        except InvalidObjectError as error:
+            # one object must not be in the way of others
+            self._note(f"{type(obj).__name__} {obj.full_name} cannot be understood and is left out: {error}")
         if self.cluster.table.node_count > nodes:
             self.preempting.node_appeared()
 

@@ -39,20 +39,71 @@ class Held(PreBindPlugin):
     name = "Held"
 
     async def pre_bind(self, cycle, pod, node_name):
-        Path(__file__).with_name(f"{pod.name}.waits").touch()
+        Path(__file__).with_name(f"{pod.name}.waits").write_text(node_name)
         while not Path(__file__).with_name(f"{pod.name}.go").exists():
             await asyncio.sleep(0.02)
 """
 
 
-class Cluster:
-    """A control plane in a process, and the kubeconfig for schedulers on it."""
+class Schedulers:
+    """Starts schedulers on a cluster that a kubeconfig leads to; their files and logs are in a folder."""
+
+    # the name that pods ask for
+    scheduler_name = "default-scheduler"
+
+    def __init__(self, folder: Path, kubeconfig: Path) -> None:
+        self.folder = folder
+        self.kubeconfig = kubeconfig
+        # what must not be in any log
+        self.secrets: list[str] = []
+
+    @contextmanager
+    def scheduler(self, *arguments: str, config: Document | None = None) -> Iterator[SchedulerProcess]:
+        """Start a scheduler, which retries pods soon; it stays until the block is left."""
+        content: Document = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"kubeconfig": str(self.kubeconfig)},
+            "podMaxBackoffSeconds": 1,
+            "profiles": [{}],
+            **(config or {}),
+        }
+        for profile in content["profiles"]:
+            profile.setdefault("schedulerName", self.scheduler_name)
+        file = self.folder / f"config-{len(list(self.folder.glob('config-*')))}.yaml"
+        file.write_text(yaml.safe_dump(content))
+        flags = ("--config", str(file), "--secure-port=0", *arguments)
+        with a_scheduler(self.folder, *flags, secrets=self.secrets) as process:
+            yield process
+
+    def holding_scheduler(self, *arguments: str) -> AbstractContextManager[SchedulerProcess]:
+        """Return a scheduler that holds each pod back right before it is bound, until `release`."""
+        profile = {"plugins": {"preBind": {"enabled": [{"name": "Held"}]}}}
+        file = self.plugin("held", HELD)
+        return self.scheduler(*arguments, "--plugin", str(file), config={"profiles": [profile]})
+
+    def until_held(self, pod: str) -> str:
+        """Return the node that a pod is about to be bound to."""
+        file = self.folder / f"{pod}.waits"
+        return eventually(lambda: file.read_text() if file.exists() else "", f"pod {pod} is about to be bound")
+
+    def release(self, pod: str) -> None:
+        """Let a pod be bound."""
+        (self.folder / f"{pod}.go").touch()
+
+    def plugin(self, name: str, source: str) -> Path:
+        """Write a plugin file; return where it is."""
+        file = self.folder / f"{name}.py"
+        file.write_text(source)
+        return file
+
+
+class Cluster(Schedulers):
+    """A control plane in a process, and schedulers on it."""
 
     def __init__(self, folder: Path, faults: Sequence[str] = ()) -> None:
-        self.folder = folder
-        self.kubeconfig = folder / "scheduler.kubeconfig"
+        super().__init__(folder, folder / "scheduler.kubeconfig")
         self.api: ApiClient
-        self.secrets: list[str] = []
         self._faults = [part for fault in faults for part in ("--fault", fault)]
         self._port = 0
         self._stack = ExitStack()
@@ -88,45 +139,6 @@ class Cluster:
     def close(self) -> None:
         """End the server if it runs."""
         self._stack.close()
-
-    @contextmanager
-    def scheduler(
-        self, *arguments: str, kubeconfig: Path | None = None, config: Document | None = None
-    ) -> Iterator[SchedulerProcess]:
-        """Start a scheduler on this cluster, which retries pods soon; it stays until the block is left."""
-        content = {
-            "apiVersion": "kubescheduler.config.k8s.io/v1",
-            "kind": "KubeSchedulerConfiguration",
-            "clientConnection": {"kubeconfig": str(kubeconfig or self.kubeconfig)},
-            "podMaxBackoffSeconds": 1,
-            **(config or {}),
-        }
-        file = self.folder / f"config-{len(list(self.folder.glob('config-*')))}.yaml"
-        file.write_text(yaml.safe_dump(content))
-        with a_scheduler(
-            self.folder, "--config", str(file), "--secure-port=0", *arguments, secrets=self.secrets
-        ) as process:
-            yield process
-
-    def holding_scheduler(self, *arguments: str) -> AbstractContextManager[SchedulerProcess]:
-        """Return a scheduler that holds each pod back right before it is bound, until `release`."""
-        profile = {"plugins": {"preBind": {"enabled": [{"name": "Held"}]}}}
-        file = self.plugin("held", HELD)
-        return self.scheduler(*arguments, "--plugin", str(file), config={"profiles": [profile]})
-
-    def until_held(self, pod: str) -> None:
-        """Return when a pod is about to be bound."""
-        eventually((self.folder / f"{pod}.waits").exists, f"pod {pod} is about to be bound")
-
-    def release(self, pod: str) -> None:
-        """Let a pod be bound."""
-        (self.folder / f"{pod}.go").touch()
-
-    def plugin(self, name: str, source: str) -> Path:
-        """Write a plugin file; return where it is."""
-        file = self.folder / f"{name}.py"
-        file.write_text(source)
-        return file
 
     def _hand_over(self, given: Path) -> None:
         """Write what the scheduler's kubeconfig names."""

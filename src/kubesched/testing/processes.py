@@ -46,8 +46,8 @@ class SchedulerProcess:
 
     @property
     def log(self) -> str:
-        """Return everything that it wrote so far."""
-        return self._output.read_text("utf-8", errors="replace")
+        """Return everything that it wrote so far, with quotes as they were before they were logged."""
+        return self._output.read_text("utf-8", errors="replace").replace('\\"', '"')
 
     def lines(self, words: str) -> list[str]:
         """Return the lines of its log that hold some words."""

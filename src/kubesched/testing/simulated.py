@@ -13,25 +13,41 @@ from kubesched.controlplane.local import LocalClient, path_of
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Options, Simulation
+from kubesched.controlplane.simulation.controller import tools_for
+from kubesched.controlplane.store import Store
 from kubesched.testing.api import Asking
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.testing.binder import Binder
+from kubesched.testing.virtual_time import START, run_in_virtual_time
 
 Document = dict[str, Any]
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class SimulatedCluster:
-    """An API server, its simulation, and short words for both."""
+    """An API server, its simulation, if wanted something that binds pods, and short words for all of it."""
 
-    def __init__(self, options: Options | None = None, seed: int = 1) -> None:
+    def __init__(
+        self, options: Options | None = None, seed: int = 1, *, binds: bool = False, store: Store | None = None
+    ) -> None:
         loop = asyncio.get_running_loop()
-        start = loop.time()
         self.notes: list[str] = []
-        self.server = ApiServer(clock=lambda: BEGINNING + timedelta(seconds=loop.time() - start), seed=seed)
+        self.server = ApiServer(
+            clock=lambda: BEGINNING + timedelta(seconds=loop.time() - START), seed=seed, store=store
+        )
         self.client = LocalClient(self.server)
         self.simulation = Simulation(self.server, options, self.notes.append)
         bootstrap(self.client)
         self.simulation.start()
+        self._binder: Binder | None = None
+        if binds:
+            self._binder = Binder(tools_for(self.client, loop, options or Options(), self.notes.append))
+            self._binder.start()
+
+    def stop(self) -> None:
+        """Let nothing happen any more."""
+        self.simulation.stop()
+        if self._binder is not None:
+            self._binder.stop()
 
     def create(self, document: Mapping[str, Any]) -> Document:
         """Create an object, in the namespace `default` unless it says otherwise."""
@@ -72,6 +88,17 @@ class SimulatedCluster:
         path = path_of(self.kind("Pod"), "default", pod, "binding")
         Asking(self.server).ok("POST", path, {"metadata": {"name": pod, "namespace": "default"}, "target": target})
 
+    def all(self, kind: str, **labels: str) -> list[Document]:
+        """Return the objects of a kind with some labels, in the order of their names."""
+        found = [stored.document() for stored in self.client.stored(self.kind(kind))]
+        return [each for each in found if labels.items() <= (each["metadata"].get("labels") or {}).items()]
+
+    def events(self, name: str) -> list[tuple[str, str]]:
+        """Return reasons and messages of the events about an object, in the order in which they came first."""
+        found = [each for each in self.all("Event") if each["involvedObject"]["name"] == name]
+        found.sort(key=lambda each: int(each["metadata"]["name"].rpartition(".")[2], 16))
+        return [(each["reason"], each["message"]) for each in found]
+
     def kind(self, name: str) -> Resource:
         """Return the resource of a kind, the first that has the name."""
         for resource in self.server.services.catalog.resources:
@@ -81,14 +108,14 @@ class SimulatedCluster:
 
 
 def in_simulated_cluster(
-    story: Callable[[SimulatedCluster], Awaitable[None]], options: Options | None = None
+    story: Callable[[SimulatedCluster], Awaitable[None]], options: Options | None = None, *, binds: bool = False
 ) -> SimulatedCluster:
     """Run a story in virtual time; return the cluster as it is at the end."""
 
     async def run() -> SimulatedCluster:
-        cluster = SimulatedCluster(options)
+        cluster = SimulatedCluster(options, binds=binds)
         await story(cluster)
-        cluster.simulation.stop()
+        cluster.stop()
         assert not cluster.notes, cluster.notes
         return cluster
 

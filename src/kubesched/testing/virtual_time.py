@@ -10,6 +10,8 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+# a round number
+START = 1_000_000.0
 
 
 class _JumpingSelector(selectors.SelectSelector):
@@ -27,9 +29,9 @@ class _JumpingSelector(selectors.SelectSelector):
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """A loop in virtual time, starting at a round number."""
+    """A loop in virtual time."""
 
-    def __init__(self, start: float = 1_000_000.0) -> None:
+    def __init__(self, start: float = START) -> None:
         selector = _JumpingSelector()
         selector.loop = self
         self._virtual_now = start
@@ -44,9 +46,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self._virtual_now += seconds
 
 
-def run_in_virtual_time(work: Coroutine[Any, Any, T]) -> T:
+def run_in_virtual_time(work: Coroutine[Any, Any, T], start: float = START) -> T:
     """Return what a coroutine returns, run in virtual time."""
-    loop = VirtualTimeLoop()
+    loop = VirtualTimeLoop(start)
     try:
         return loop.run_until_complete(work)
     finally:

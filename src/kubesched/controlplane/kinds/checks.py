@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
+import msgspec
+
 from kubesched.api.field_errors import (
     BadValue,
     as_json,
@@ -22,6 +24,7 @@ from kubesched.api.field_errors import (
     required,
 )
 from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
+from kubesched.api.meta import LabelSelector
 from kubesched.api.node_selectors import NAME_FIELD
 from kubesched.api.quantity import ZERO, InvalidQuantityError, Quantity, quantity_of
 from kubesched.api.resources import PODS, is_extended_resource
@@ -59,7 +62,9 @@ _REASON_RULE = (
     "characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or "
     f"'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '{_REASON}')"
 )
+_HTTP_PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _DNS_LABEL_PATTERN = re.compile(_DNS_LABEL)
+_HTTP_PATH_PATTERN = re.compile(_HTTP_PATH)
 _CONFIG_KEY_PATTERN = re.compile(_CONFIG_KEY)
 _PERCENT_PATTERN = re.compile(_PERCENT, re.ASCII)
 _REASON_PATTERN = re.compile(_REASON)
@@ -122,6 +127,19 @@ def driver_problems(path: str, name: str) -> list[str]:
         return [required(path)]
     problems = [too_long(path, 63)] if len(name.encode()) > 63 else []
     return problems + [invalid(path, name, problem) for problem in subdomain_problems(name.lower())]
+
+
+def domain_path_problems(path: str, text: str) -> list[str]:
+    """Return what keeps a text from being a path with a domain before it (`acme.io/foo`)."""
+    if not text:
+        return [required(path)]
+    host, _, rest = text.partition("/")
+    if not host or not rest:
+        return [invalid(path, text, 'must be a domain-prefixed path (such as "acme.io/foo")')]
+    problems = text_problems(path, host, subdomain_problems)
+    if not _HTTP_PATH_PATTERN.fullmatch(rest):
+        problems.append(invalid(path, rest, f"Invalid path (regex used for validation is '{_HTTP_PATH}')"))
+    return problems
 
 
 def one_of(path: str, value: str, supported: Sequence[str]) -> list[str]:
@@ -202,6 +220,11 @@ def labels_problems(path: str, labels: Mapping[str, str] | None) -> list[str]:
         problems += [invalid(path, key, problem) for problem in label_key_problems(key)]
         problems += [invalid(path, value, problem) for problem in label_value_problems(value)]
     return problems
+
+
+def as_selector(selector: Document | None) -> LabelSelector | None:
+    """Return a LabelSelector as a struct."""
+    return None if selector is None else msgspec.convert(selector, LabelSelector)
 
 
 def label_selector_problems(path: str, selector: Document | None) -> list[str]:

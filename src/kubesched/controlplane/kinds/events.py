@@ -34,6 +34,8 @@ _FROZEN = (
     "reportingController",
     "reportingInstance",
 )
+# people sort by them (kubectl get events --sort-by=.lastTimestamp), which takes that they are there
+_TIMES = ("firstTimestamp", "lastTimestamp", "eventTime")
 # what selectors of events.k8s.io/v1 call the fields
 _STRICT_FIELDS = {
     **{f"regarding.{field}": f"involvedObject.{field}" for field in _REGARDING},
@@ -49,9 +51,11 @@ class Events(Rules):
     create_on_update = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Make sure that there is something that an event is about."""
+        """Make sure that there is something that an event is about, and that it has its times, if only as null."""
         if document.get("involvedObject") is None:
             document["involvedObject"] = {}
+        for field in _TIMES:
+            document.setdefault(field, None)
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
         """Return what is wrong with a new event."""

@@ -48,6 +48,11 @@ class Namespaces(Rules):
         if finalizers := (old.get("spec") or {}).get("finalizers"):
             new["spec"]["finalizers"] = finalizers
 
+    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+        """Keep everything as it was but status and metadata; the label with the name stays."""
+        super().prepare_status(new, old, context)
+        self.fill_in(new, context)
+
     def fill_in(self, document: Document, context: Context) -> None:
         """Label a namespace with its name."""
         part(document, "spec")

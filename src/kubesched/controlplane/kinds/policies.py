@@ -3,8 +3,6 @@
 # upstream: pkg/registry/{policy/poddisruptionbudget,scheduling/priorityclass}, pkg/apis/{policy,scheduling}/validation,
 # plugin/pkg/admission/priority (v1.36)
 
-from typing import Any
-
 from kubesched.api.field_errors import as_json, child, forbidden, invalid
 from kubesched.controlplane.kinds.checks import (
     conditions_problems,
@@ -13,9 +11,9 @@ from kubesched.controlplane.kinds.checks import (
     not_negative,
     one_of,
     part,
-    percent_problems,
 )
 from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.templates import share_problems, too_large_share_problems
 from kubesched.controlplane.statuses import forbidden as refused
 from kubesched.controlplane.store import Document, Stored
 from kubesched.controlplane.strategy import Context
@@ -50,7 +48,8 @@ class PodDisruptionBudgets(Rules):
             problems.append(invalid("spec", as_json(spec), "minAvailable and maxUnavailable cannot be both set"))
         for field in ("minAvailable", "maxUnavailable"):
             if spec.get(field) is not None:
-                problems += _share_problems(child("spec", field), spec[field])
+                problems += share_problems(child("spec", field), spec[field])
+                problems += too_large_share_problems(child("spec", field), spec[field])
         problems += label_selector_problems("spec.selector", spec.get("selector"))
         if spec.get("unhealthyPodEvictionPolicy") is not None:
             path, policies = "spec.unhealthyPodEvictionPolicy", ("AlwaysAllow", "IfHealthyBudget")
@@ -64,18 +63,6 @@ class PodDisruptionBudgets(Rules):
         for field in _COUNTS:
             problems += not_negative(child("status", field), status.get(field))
         return problems
-
-
-def _share_problems(path: str, share: Any) -> list[str]:
-    """Return what is wrong with a number of pods, or a percentage of them."""
-    if isinstance(share, int):
-        return not_negative(path, share)
-    if wrong := percent_problems(share):
-        return [invalid(path, share, problem) for problem in wrong]
-    # as many digits as anybody likes are a percentage, and more than two are too many unless they begin with zeros
-    if len(share[:-1].lstrip("0")) > 2 and share[:-1].lstrip("0") != "100":
-        return [invalid(path, share, "must not be greater than 100%")]
-    return []
 
 
 class PriorityClasses(Rules):

@@ -1,34 +1,34 @@
 """The rules of what keeps pods in number: replication controllers, replica sets, stateful sets; and their scale.
 
-Nothing here makes pods; the scheduler and disruption budgets read selectors, templates and numbers.
+What makes pods of them is in `workloads`; the scheduler and disruption budgets read selectors, templates and numbers.
 """
 
 # upstream: pkg/registry/{core/replicationcontroller,apps/replicaset,apps/statefulset}, pkg/apis/apps/{v1/defaults.go,
 # validation/validation.go} (v1.36)
 
 from collections.abc import Sequence
-from typing import Any
 
-import msgspec
-
-from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, not_supported, required
-from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector, selector_from_set
-from kubesched.api.meta import LabelSelector
+from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, required
+from kubesched.api.labels import selector_from_set
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     immutable,
-    label_selector_problems,
-    labels_problems,
     not_negative,
     one_of,
     part,
-    shown,
     text_problems,
 )
 from kubesched.controlplane.kinds.pod.defaults import default_spec
-from kubesched.controlplane.kinds.pod.validation import spec_problems
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.kinds.volume_claims import claim_spec_problems
+from kubesched.controlplane.kinds.templates import (
+    count_problems,
+    lasting_template_problems,
+    selector_problems,
+    share_problems,
+    share_value,
+    too_large_share_problems,
+)
+from kubesched.controlplane.kinds.volume_claims import claim_spec_problems, default_claim_spec
 from kubesched.controlplane.store import Document
 from kubesched.controlplane.strategy import Context
 
@@ -54,13 +54,15 @@ class _Replicas(Rules):
     has_generation = True
     # numbers in the status that may not be negative, nor greater than replicas
     counts: tuple[str, ...] = ()
+    # numbers that stand in the first status
+    first_counts: tuple[str, ...] = ("replicas",)
     # a template that is left out is an empty one
     needs_template = True
 
     def prepare_create(self, new: Document, context: Context) -> None:
         """Fill in what was left out; nothing has been counted yet."""
         self.fill_in(new, context)
-        new["status"] = {"replicas": 0}
+        new["status"] = dict.fromkeys(self.first_counts, 0)
 
     def fill_in(self, document: Document, context: Context) -> None:
         """Fill in what was left out."""
@@ -93,6 +95,7 @@ class _Replicas(Rules):
 class ReplicationControllers(_Replicas):
     """The rules of replication controllers."""
 
+    propagation = "Orphan"
     needs_template = False
     counts = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
@@ -108,11 +111,12 @@ class ReplicationControllers(_Replicas):
     def problems(self, document: Document, context: Context) -> list[str]:
         """Return what is wrong with a replication controller."""
         spec = document["spec"]
-        problems = _count_problems(spec)
+        problems = count_problems(spec)
         selector = spec.get("selector") or {}
         if not selector:
             problems.append(required("spec.selector"))
-        return problems + _template_problems(spec, selector_from_set(selector), "ReplicationController")
+        found = selector_from_set(selector)
+        return problems + lasting_template_problems(spec.get("template"), found, "ReplicationController")
 
 
 class ReplicaSets(_Replicas):
@@ -123,10 +127,10 @@ class ReplicaSets(_Replicas):
     def problems(self, document: Document, context: Context) -> list[str]:
         """Return what is wrong with a replica set."""
         spec = document["spec"]
-        problems, selector = _selector_problems(spec.get("selector"), "deployment", "invalid label selector")
-        problems = _count_problems(spec) + problems
+        problems, selector = selector_problems(spec.get("selector"), "deployment", "invalid label selector")
+        problems = count_problems(spec) + problems
         if selector is not None:
-            problems += _template_problems(spec, selector, "ReplicaSet")
+            problems += lasting_template_problems(spec.get("template"), selector, "ReplicaSet")
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
@@ -138,6 +142,7 @@ class StatefulSets(_Replicas):
     """The rules of stateful sets."""
 
     counts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+    first_counts = ("replicas", "availableReplicas")
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return what is wrong with a name; pods are named after it."""
@@ -159,6 +164,10 @@ class StatefulSets(_Replicas):
             retention[moment] = retention.get(moment) or "Retain"
         if spec.get("revisionHistoryLimit") is None:
             spec["revisionHistoryLimit"] = 10
+        for claim in spec.get("volumeClaimTemplates") or ():
+            claim |= {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+            default_claim_spec(part(claim, "spec"))
+            part(claim, "status").setdefault("phase", "Pending")
 
     def problems(self, document: Document, context: Context) -> list[str]:
         """Return what is wrong with a stateful set."""
@@ -171,19 +180,22 @@ class StatefulSets(_Replicas):
         if updates["type"] == "OnDelete" and updates.get("rollingUpdate") is not None:
             path, why = "spec.updateStrategy.rollingUpdate", "only allowed for updateStrategy 'RollingUpdate'"
             problems.append(invalid(path, as_json(updates["rollingUpdate"]), why))
+        elif updates["type"] == "RollingUpdate" and updates.get("rollingUpdate") is not None:
+            problems += _rolling_problems("spec.updateStrategy.rollingUpdate", updates["rollingUpdate"])
         elif updates["type"] not in ("OnDelete", "RollingUpdate"):
             why = "must be 'RollingUpdate' or 'OnDelete'"
             problems.append(invalid("spec.updateStrategy", as_json(updates), why))
         for moment, value in spec["persistentVolumeClaimRetentionPolicy"].items():
             problems += one_of(f"spec.persistentVolumeClaimRetentionPolicy.{moment}", value, ("Retain", "Delete"))
-        problems += _count_problems(spec)
+        problems += count_problems(spec)
         problems += not_negative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         if spec.get("serviceName"):
             problems += text_problems("spec.serviceName", spec["serviceName"], dns_label_problems)
-        more, selector = _selector_problems(spec.get("selector"), "statefulset", "")
+        more, selector = selector_problems(spec.get("selector"), "statefulset", "")
         problems += more
         if selector is not None:
-            problems += _template_problems(spec, selector, "StatefulSet")
+            template = _with_claimed_volumes(spec["template"], spec.get("volumeClaimTemplates") or ())
+            problems += lasting_template_problems(template, selector, "StatefulSet")
         return problems
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
@@ -206,51 +218,24 @@ class StatefulSets(_Replicas):
         return {}
 
 
-def _count_problems(spec: Document) -> list[str]:
-    return [
-        *not_negative("spec.replicas", spec.get("replicas")),
-        *not_negative("spec.minReadySeconds", spec.get("minReadySeconds")),
-    ]
-
-
-def _selector_problems(selector: Any, kind: str, unreadable: str) -> tuple[list[str], Selector | None]:
-    """Return what is wrong with a selector, and its compiled form if it has one."""
-    if selector is None:
-        return [required("spec.selector")], from_label_selector(None)
-    problems = label_selector_problems("spec.selector", selector)
-    if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        problems.append(invalid("spec.selector", as_json(selector), f"empty selector is invalid for {kind}"))
-    try:
-        return problems, from_label_selector(msgspec.convert(selector, LabelSelector))
-    except InvalidSelectorError:
-        return [*problems, invalid("spec.selector", as_json(selector), unreadable)], None
-
-
-def _template_problems(spec: Document, selector: Selector, kind: str) -> list[str]:
-    template = spec.get("template")
-    if template is None:
-        return [required("spec.template")]
-    labels = (template.get("metadata") or {}).get("labels") or {}
-    problems = []
-    if not selector.empty and not selector.matches(labels):
-        why = "`selector` does not match template `labels`"
-        problems.append(invalid("spec.template.metadata.labels", shown(labels), why))
-    problems += labels_problems("spec.template.labels", labels)
-    pod = _with_claimed_volumes(template["spec"], spec.get("volumeClaimTemplates") or ())
-    problems += spec_problems("spec.template.spec", pod)
-    if pod["restartPolicy"] != "Always":
-        problems.append(not_supported("spec.template.spec.restartPolicy", pod["restartPolicy"], ("Always",)))
-    if pod.get("activeDeadlineSeconds") is not None:
-        why = f"activeDeadlineSeconds in {kind} is not Supported"
-        problems.append(forbidden("spec.template.spec.activeDeadlineSeconds", why))
+def _rolling_problems(path: str, rolling: Document) -> list[str]:
+    problems = not_negative(child(path, "partition"), rolling.get("partition"))
+    share = rolling.get("maxUnavailable")
+    if share is not None:
+        here = child(path, "maxUnavailable")
+        problems += share_problems(here, share)
+        if not share_value(share):
+            problems.append(invalid(here, share, "cannot be 0"))
+        problems += too_large_share_problems(here, share)
     return problems
 
 
-def _with_claimed_volumes(pod: Document, claims: Sequence[Document]) -> Document:
-    """Return a template's spec with the volumes that its pods will get from claims."""
+def _with_claimed_volumes(template: Document, claims: Sequence[Document]) -> Document:
+    """Return a template with the volumes that its pods will get from claims."""
     names = {(claim.get("metadata") or {}).get("name") or "" for claim in claims}
     if not names:
-        return pod
+        return template
+    pod = template["spec"]
     given = [volume for volume in pod.get("volumes") or () if volume.get("name") not in names]
     claimed = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in sorted(names)]
-    return {**pod, "volumes": [*claimed, *given]}
+    return {**template, "spec": {**pod, "volumes": [*claimed, *given]}}

@@ -14,15 +14,16 @@ from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.api.labels import from_label_selector, selector_from_set
 from kubesched.api.meta import LabelSelector
 from kubesched.controlplane.kinds.checks import NOT_NEGATIVE
+from kubesched.controlplane.options import is_dry_run
 from kubesched.controlplane.patching import patched
 from kubesched.controlplane.requests import Request, Response, Target, answer
 from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.server_side_apply import apply_config, check_kind, is_apply, read_config
 from kubesched.controlplane.statuses import bad_request, conflict, invalid, not_found
 from kubesched.controlplane.store import Document
 from kubesched.controlplane.subresources import Verbs
-from kubesched.controlplane.writing import is_dry_run
 
-SCALABLE = ("replicationcontrollers", "replicasets.apps", "statefulsets.apps")
+SCALABLE = ("replicationcontrollers", "replicasets.apps", "statefulsets.apps", "deployments.apps")
 _KIND = Resource("autoscaling", "v1", "scales", "Scale")
 _IDENTITY = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
@@ -36,6 +37,8 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     document = stored.document()
     if target.verb == "get":
         return answer(_scale_of(document))
+    if is_apply(request):
+        return _applied(verbs, target, request)
     wanted = _read(verbs, target, request, _scale_of(document))
     meta, replicas = wanted.get("metadata") or {}, (wanted.get("spec") or {}).get("replicas") or 0
     if meta.get("uid") not in (None, "", stored.uid):
@@ -45,9 +48,18 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
         raise invalid(_KIND, target.name, [invalid_value("spec.replicas", replicas, NOT_NEGATIVE)])
     document["spec"]["replicas"] = replicas
     document["metadata"]["resourceVersion"] = meta.get("resourceVersion") or str(stored.version)
-    plain = msgspec.structs.replace(target, subresource="")
-    changed = verbs.writing.replace(plain, document, stored, request, dry_run=is_dry_run(request))
+    changed = verbs.writing.replace(target, document, stored, request, dry_run=is_dry_run(request))
     return answer(_scale_of(changed.document()))
+
+
+def _applied(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Apply a scale: the number of replicas is a field of the object like any other."""
+    resource = target.resource
+    config = read_config(request)
+    check_kind(config, _KIND)
+    meta, spec = config.get("metadata") or {}, config.get("spec") or {}
+    wanted = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": meta, "spec": spec}
+    return answer(_scale_of(apply_config(verbs, target, request, wanted)[0].document()))
 
 
 def _read(verbs: Verbs, target: Target, request: Request, current: Document) -> Document:

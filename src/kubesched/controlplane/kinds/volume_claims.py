@@ -60,9 +60,7 @@ class PersistentVolumeClaims(Rules):
     def fill_in(self, document: Document, context: Context) -> None:
         """Fill in what was left out."""
         spec = part(document, "spec")
-        spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
-        for amounts in (spec.get("resources") or {}).values():
-            write_canonically(amounts)
+        default_claim_spec(spec)
         source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
         if source and not reference:
             spec["dataSourceRef"] = dict(source)
@@ -100,6 +98,13 @@ class PersistentVolumeClaims(Rules):
                     invalid(f"status.capacity[{name}]", amount(raw).value(), "must be a valid resource quantity")
                 )
         return problems
+
+
+def default_claim_spec(spec: Document) -> None:
+    """Fill in what the spec of a claim, or of a template of claims, leaves out."""
+    spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
+    for amounts in (spec.get("resources") or {}).values():
+        write_canonically(amounts)
 
 
 def claim_spec_problems(path: str, spec: Document) -> list[str]:

@@ -28,7 +28,8 @@ def type_name(value: Any) -> str:
 
 
 def _named(names: dict[type, str], value: Any, nothing: str) -> str:
-    return next((name for kind, name in names.items() if isinstance(value, kind)), nothing)
+    found = names.get(type(value))
+    return found or next((name for kind, name in names.items() if isinstance(value, kind)), nothing)
 
 
 def printed(value: Any) -> str:

@@ -123,7 +123,7 @@ class Library:
 
     def _promoted(self, version: str, name: str) -> dict[str, Field]:
         """Return the fields of a type that Go embeds."""
-        inner = self._named(version, name)
+        inner = self.named(version, name)
         assert isinstance(inner, Shape)
         promoted = (replace(field, embedded=(name, *field.embedded)) for field in inner.fields.values())
         return {field.name: field for field in promoted}
@@ -157,10 +157,11 @@ class Library:
         if text.startswith("map["):
             key, _, value_text = text[4:].partition("]")
             value = self._type(version, value_text)
-            return MapType(value, f"map[{self._named(version, key).go}]{value.go}")
-        return self._named(version, text)
+            return MapType(value, f"map[{self.named(version, key).go}]{value.go}")
+        return self.named(version, text)
 
-    def _named(self, version: str, name: str) -> Type:
+    def named(self, version: str, name: str) -> Type:
+        """Return a type by the name that it has in a group and version."""
         if name in _SCALARS:
             return _SCALARS[name]
         if "/" in name:

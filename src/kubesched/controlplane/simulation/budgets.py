@@ -13,6 +13,7 @@ import msgspec
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.kinds.templates import share_of
 from kubesched.controlplane.services import moment
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
 from kubesched.controlplane.simulation.placement import PODS
@@ -26,6 +27,7 @@ _OWNERS = {
     ("", "ReplicationController"): "replicationcontrollers",
     ("apps", "ReplicaSet"): "replicasets.apps",
     ("apps", "StatefulSet"): "statefulsets.apps",
+    ("apps", "Deployment"): "deployments.apps",
 }
 
 
@@ -156,24 +158,32 @@ class Budgets(Controller):
         least, most_gone = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most_gone is not None:
             expected = self._scale(namespace, members)
-            return expected, max(0, expected - _share(most_gone, expected))
+            return expected, max(0, expected - share_of(most_gone, expected, round_up=True))
         if isinstance(least, int):
             return len(members), least
         if least is not None:
             expected = self._scale(namespace, members)
-            return expected, _share(least, expected)
+            return expected, share_of(least, expected, round_up=True)
         return 0, 0
 
     def _scale(self, namespace: str, members: dict[str, _Member]) -> int:
         """Return how many pods those in charge want, each asked once."""
         owners = {pod.owner for pod in members.values() if pod.owner is not None}
-        total = 0
-        for version, kind, name, uid in owners:
-            store = _OWNERS.get((version.rpartition("/")[0], kind))
-            owner = self.tools.find(store, namespace, name) if store else None
-            if owner is not None and owner["metadata"]["uid"] == uid:
-                total += owner["spec"].get("replicas") or 0
-        return total
+        wanted: dict[str, int] = {}
+        for reference in owners:
+            owner = self._owner(namespace, *reference)
+            # a deployment knows better than the replica sets between which it moves its pods
+            for each in () if owner is None else owner["metadata"].get("ownerReferences") or ():
+                if each.get("controller") and each.get("kind") == "Deployment":
+                    owner = self._owner(namespace, each["apiVersion"], each["kind"], each["name"], each["uid"]) or owner
+            if owner is not None:
+                wanted[owner["metadata"]["uid"]] = owner["spec"].get("replicas") or 0
+        return sum(wanted.values())
+
+    def _owner(self, namespace: str, version: str, kind: str, name: str, uid: str) -> Document | None:
+        store = _OWNERS.get((version.rpartition("/")[0], kind))
+        owner = self.tools.find(store, namespace, name) if store else None
+        return owner if owner is not None and owner["metadata"]["uid"] == uid else None
 
     def _still_going(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:
         """Yield the pods whose eviction was allowed, and when, that are still there and should not be for long."""
@@ -212,10 +222,3 @@ def _member(stored: Stored) -> _Member:
         pod.metadata.deletion_timestamp is not None,
         None if owner is None else (owner.api_version, owner.kind, owner.name, owner.uid),
     )
-
-
-def _share(share: int | str, total: int) -> int:
-    """Return a number, or a percentage of a total, rounded up."""
-    if isinstance(share, int):
-        return share
-    return -(-total * int(share.removesuffix("%").lstrip("0") or "0") // 100)

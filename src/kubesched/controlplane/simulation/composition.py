@@ -37,15 +37,21 @@ class Simulation:
 
     def start(self) -> None:
         """Begin to work, on the running loop."""
+        # imported late, since workloads are built on what this package shares with them
+        from kubesched.controlplane.workloads.composition import workload_controllers
+
         loop = asyncio.get_running_loop()
-        tools = tools_for(LocalClient(self._server), loop, self._options, self._note)
+        tools, on_nodes = (
+            tools_for(LocalClient(self._server, agent=agent), loop, self._options, self._note)
+            for agent in ("kube-controller-manager", "kubelet")
+        )
         # the index of pods comes first, since others ask it when they are told of a change
         placement = Placement(tools)
         self._controllers = [
             placement,
-            SimulatedNodes(tools),
+            SimulatedNodes(on_nodes),
             NodeTaints(tools),
-            Kubelets(tools, placement),
+            Kubelets(on_nodes, placement),
             TaintEviction(tools, placement),
             Orphans(tools, placement),
             PodClaims(tools),
@@ -54,6 +60,7 @@ class Simulation:
             VolumeBinder(tools),
             Protection(tools),
             Budgets(tools),
+            *(workload_controllers(tools) if self._options.workloads else ()),
             NamespaceEnd(tools),
             Garbage(tools),
         ]

@@ -60,11 +60,13 @@ class Tools(msgspec.Struct):
         """Replace an object, or its status."""
         return self.client.update(self.resources[store], document, subresource)
 
-    def delete(self, store: str, stored: Stored, grace_seconds: int | None = None) -> None:
-        """Delete just this object."""
+    def delete(self, store: str, stored: Stored, grace_seconds: int | None = None, propagation: str = "") -> None:
+        """Delete just this object; `propagation` says what becomes of those it owns."""
         options: Document = {"preconditions": {"uid": stored.uid}}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
+        if propagation:
+            options["propagationPolicy"] = propagation
         self.client.delete(self.resources[store], stored.namespace, stored.name, options)
 
 

@@ -4,7 +4,7 @@
       └──refuse──▶ failed            deletion: terminating ──▶ gone
 
 Annotations decide how long a pod that is not to run for ever does: `kubesched.io/run-seconds` and, if it is to fail,
-`kubesched.io/exit-code`. They count for pods whose restart policy lets them end.
+`kubesched.io/exit-code`. They count for pods whose restart policy lets them end; pods of jobs end anyway.
 """
 
 # upstream: pkg/kubelet/{kubelet.go,status/status_manager.go} (v1.36)
@@ -14,16 +14,17 @@ import msgspec
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.controlplane.simulation import pod_status
+from kubesched.controlplane.simulation.addresses import OF_PODS, Addresses
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
-from kubesched.controlplane.simulation.nodes import NODES, address_of, is_simulated
+from kubesched.controlplane.simulation.nodes import NODES, is_simulated
 from kubesched.controlplane.simulation.placement import PODS, Placement
 from kubesched.controlplane.simulation.room import Room
 from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document, Stored
 
 RUN_SECONDS = "kubesched.io/run-seconds"
 EXIT_CODE = "kubesched.io/exit-code"
-_FIRST_ADDRESS = (10 << 24) + (128 << 16)
-_MOST_ADDRESSES = 1 << 23
+# what a program exits with that a signal has ended
+_TERMINATED = 143
 _decode_pod = msgspec.json.Decoder(Pod).decode
 _decode_node = msgspec.json.Decoder(Node).decode
 
@@ -55,7 +56,7 @@ class Kubelets(Controller):
         self._placement = placement
         self._runs: dict[Key, _Run] = {}
         self._rooms: dict[str, Room] = {}
-        self._addresses = 0
+        self._addresses = Addresses(*OF_PODS)
 
     def watches(self) -> dict[str, Changed]:
         """Return who is told of changes, by set."""
@@ -74,6 +75,9 @@ class Kubelets(Controller):
     def _pod_changed(self, change: Change) -> None:
         if not change.new.fields.get("spec.nodeName"):
             return
+        if change.type == ADDED and change.new.fields.get("status.podIP"):
+            # it has been running since before we began
+            self._addresses.taken(change.new.fields["status.podIP"])
         key = (change.new.namespace, change.new.name)
         if change.type == DELETED:
             self._forget(key)
@@ -112,11 +116,12 @@ class Kubelets(Controller):
         """Take in a pod that is new here; return None if there is nothing to do with it."""
         name = stored.fields["spec.nodeName"]
         node = self.tools.get(NODES, "", name)
-        if node is None or not is_simulated(node.document()) or pod["status"].get("phase") in pod_status.OVER:
+        going = "deletionTimestamp" in pod["metadata"]
+        over = pod["status"].get("phase") in pod_status.OVER
+        if node is None or not is_simulated(node.document()) or (over and not going):
             return None
         room = self._rooms.setdefault(name, Room())
         running = pod["status"].get("phase") == pod_status.RUNNING
-        going = "deletionTimestamp" in pod["metadata"]
         refusal = room.take(_decode_pod(stored.body), None if running or going else _decode_node(node.body))
         if refusal is not None:
             pod_status.refuse(pod, refusal.reason, refusal.message, self.tools.now())
@@ -128,12 +133,15 @@ class Kubelets(Controller):
             run.start_at = now + options.pod_start_seconds
         else:
             run.ready_at = now + options.ready_seconds
-            self._plan_end(run, pod, now)
+            self._plan_end(run, pod, now - pod_status.seconds_running(pod, self.tools.now()))
         return run
 
     def _plan_end(self, run: _Run, pod: Document, now: float) -> None:
         """Note when a pod ends that is to end."""
         seconds = _number((pod["metadata"].get("annotations") or {}).get(RUN_SECONDS))
+        owners = pod["metadata"].get("ownerReferences") or ()
+        if seconds is None and any(owner.get("kind") == "Job" and owner.get("controller") for owner in owners):
+            seconds = self.tools.options.job_seconds
         if seconds is not None and pod["spec"].get("restartPolicy") in ("Never", "OnFailure"):
             run.finish_at = now + seconds
 
@@ -175,8 +183,7 @@ class Kubelets(Controller):
         host = next((each["address"] for each in addresses if each.get("type") == "InternalIP"), "10.0.0.0")
         address = host
         if not pod["spec"].get("hostNetwork"):
-            self._addresses = self._addresses % (_MOST_ADDRESSES - 2) + 1
-            address = address_of(_FIRST_ADDRESS, self._addresses)
+            address = self._addresses.new()
         pod_status.start(pod, host, address, self.tools.now())
 
     def _finish(self, run: _Run, pod: Document, now: float) -> None:
@@ -202,8 +209,9 @@ class Kubelets(Controller):
         if now < run.delete_at:
             return
         if pod["metadata"].get("finalizers") and pod["status"].get("phase") not in pod_status.OVER:
-            # it stays for a while, but runs no more
-            pod_status.finish(pod, 0, self.tools.now())
+            # it stays for a while, but runs no more; what should have ended by itself was cut short
+            lasts = pod["spec"].get("restartPolicy") == "Always"
+            pod_status.finish(pod, 0 if lasts else _TERMINATED, self.tools.now())
             self.tools.update(PODS, pod, "status")
         self._rooms[run.node].leave(run.uid)
         if grace or not pod["metadata"].get("finalizers"):

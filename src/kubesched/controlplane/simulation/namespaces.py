@@ -7,6 +7,7 @@ From a namespace that terminates to deletions, and to the last word that lets it
 
 from collections.abc import Callable
 
+from kubesched.controlplane.delete_options import BACKGROUND
 from kubesched.controlplane.kinds.namespaces import FINALIZER, TERMINATING
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
@@ -83,7 +84,7 @@ class NamespaceEnd(Controller):
                     self.agenda.add(("", name))
                     return False
                 if b'"deletionTimestamp"' not in stored.body:
-                    self.tools.delete(kind.store, stored)
+                    self.tools.delete(kind.store, stored, propagation=BACKGROUND)
                     deleted += 1
                 left += self.tools.get(kind.store, name, stored.name) is not None
         return not left

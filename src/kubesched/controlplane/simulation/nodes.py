@@ -7,13 +7,12 @@ annotation `kubesched.io/simulated: "false"`.
 # upstream: pkg/kubelet/{kubelet_node_status.go,nodestatus/setters.go} (v1.36)
 
 from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.simulation.addresses import OF_NODES, Addresses
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
 from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document
 
 NODES = "nodes"
 SIMULATED = "kubesched.io/simulated"
-# nodes are in 10.0.0.0/10, services in 10.96.0.0/12, pods in 10.128.0.0/9
-_FIRST_ADDRESS = 10 << 24
 _CONDITIONS = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
     ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
@@ -39,7 +38,7 @@ class SimulatedNodes(Controller):
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        self._known = 0
+        self._addresses = Addresses(*OF_NODES)
 
     def watches(self) -> dict[str, Changed]:
         """Return who is told of changes, by set."""
@@ -48,6 +47,8 @@ class SimulatedNodes(Controller):
     def _changed(self, change: Change) -> None:
         key = ("", change.new.name)
         if change.type == ADDED:
+            for each in (change.new.document().get("status") or {}).get("addresses") or ():
+                self._addresses.taken(each.get("address") or "")
             self.agenda.add_after(key, self.tools.options.node_ready_seconds)
         elif change.type == DELETED:
             self.agenda.forget(key)
@@ -78,9 +79,8 @@ class SimulatedNodes(Controller):
                 conditions.append({"type": kind, "status": state, "reason": reason, "message": message, **times})
         status["conditions"] = conditions
         if not status.get("addresses"):
-            self._known += 1
             status["addresses"] = [
-                {"type": "InternalIP", "address": address_of(_FIRST_ADDRESS, self._known)},
+                {"type": "InternalIP", "address": self._addresses.new()},
                 {"type": "Hostname", "address": node["metadata"]["name"]},
             ]
         if not status.get("capacity"):
@@ -94,9 +94,3 @@ class SimulatedNodes(Controller):
 def is_simulated(node: Document) -> bool:
     """Return whether a node has no kubelet of its own."""
     return (node["metadata"].get("annotations") or {}).get(SIMULATED) != "false"
-
-
-def address_of(first: int, number: int) -> str:
-    """Return an address so far behind the first one of a network."""
-    address = first + number
-    return ".".join(str(address >> shift & 255) for shift in (24, 16, 8, 0))

@@ -21,6 +21,10 @@ class Options(msgspec.Struct, frozen=True):
     orphan_seconds: float = 40.0
     # from the moment that a volume is wanted to the volume
     provision_seconds: float = 0.0
+    # how long pods of jobs run that do not say
+    job_seconds: float = 5.0
+    # deployments, jobs and the like are seen to, and quotas are counted
+    workloads: bool = True
     # what a node can hold that does not say
     capacity: Mapping[str, str] = msgspec.field(
         default_factory=lambda: {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}

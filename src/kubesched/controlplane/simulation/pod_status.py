@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
-from kubesched.controlplane.services import timestamp
+from kubesched.controlplane.services import moment, timestamp
 from kubesched.controlplane.store import Document
 
 PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
@@ -67,8 +67,19 @@ def closed_gates(pod: Document) -> list[tuple[str, str]]:
 
 def needs_readiness(pod: Document) -> bool:
     """Return whether what a pod says of its being ready is not true (any more), once its containers are."""
+    generation = pod["metadata"].get("generation")
+    if generation and pod["status"].get("observedGeneration") != generation:
+        return True
     ready = condition_of(pod, "Ready")
     return (ready is not None and ready.get("status") == "True") is bool(closed_gates(pod))
+
+
+def seconds_running(pod: Document, now: datetime) -> float:
+    """Return for how long the containers of a pod have been running, since they last began."""
+    states = [status.get("state") or {} for status in pod["status"].get("containerStatuses") or ()]
+    times = [state["running"].get("startedAt") for state in states if state.get("running")]
+    started = max((moment(time) for time in times if time), default=now)
+    return max(0.0, (now - started).total_seconds())
 
 
 def restart(pod: Document, code: int, now: datetime) -> None:

@@ -1,5 +1,5 @@
-"""What other objects decide about a pod: its priority, its runtime's overhead, the topology of its node; and what every
-pod gets because clusters are run that way.
+"""What other objects decide about a pod: its limits, its priority, its runtime's overhead, the topology of its node;
+and what every pod gets because clusters are run that way.
 
 From a pod with its defaults to one that may be validated; what is not allowed is raised as a refusal.
 """
@@ -10,6 +10,7 @@ From a pod with its defaults to one that may be validated; what is not allowed i
 from collections.abc import Iterator
 from typing import Any, Final
 
+from kubesched.controlplane.kinds.limits import fill_in_limits
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.policies import SYSTEM_PRIORITIES
 from kubesched.controlplane.statuses import ApiError, forbidden
@@ -29,6 +30,7 @@ _TERMS = ("preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSche
 def admit_new(pod: Document, context: Context) -> None:
     """Settle what other objects decide about a new pod."""
     spec = pod["spec"]
+    fill_in_limits(pod, context.store)
     _set_service_account(spec)
     _set_priority(pod, context)
     add_default_tolerations(spec)

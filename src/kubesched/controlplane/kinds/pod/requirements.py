@@ -49,7 +49,7 @@ def requirements_problems(
     for kind, resources in (("limits", limits), ("requests", requests)):
         for name, raw in resources.items():
             here = f"{path}.{kind}[{name}]"
-            problems += _pod_name_problems(here, name) if of_pod else _name_problems(here, name)
+            problems += _pod_name_problems(here, name) if of_pod else container_resource_problems(here, name)
             problems += resource_problems(here, name, raw)
             if kind == "requests":
                 problems += _limit_problems(path, name, quantity_of(raw), limits)
@@ -66,7 +66,7 @@ def requirements_problems(
 
 def _limit_problems(path: str, name: str, amount: Quantity, limits: Document) -> list[str]:
     """Return what is wrong with a request beside its limit; what cannot be shared out twice must equal it."""
-    shared = _overcommits(name)
+    shared = overcommits(name)
     if name not in limits:
         why = "Limit must be set for non overcommitable resources"
         return [] if shared else [required(f"{path}.limits", why)]
@@ -78,12 +78,14 @@ def _limit_problems(path: str, name: str, amount: Quantity, limits: Document) ->
     return []
 
 
-def _is_native(name: str) -> bool:
+def is_native(name: str) -> bool:
+    """Return whether a resource is one of Kubernetes' own."""
     return "/" not in name or "kubernetes.io/" in name
 
 
-def _overcommits(name: str) -> bool:
-    return _is_native(name) and not name.startswith(HUGE_PAGES)
+def overcommits(name: str) -> bool:
+    """Return whether more of a resource may be allowed than there is."""
+    return is_native(name) and not name.startswith(HUGE_PAGES)
 
 
 def _whole_pages(name: str, amount: Quantity) -> bool:
@@ -94,7 +96,8 @@ def _whole_pages(name: str, amount: Quantity) -> bool:
     return page.sign() > 0 and page.milli_value() % 1000 == 0 and amount.value() % page.value() == 0
 
 
-def _standard_name_problems(path: str, name: str) -> list[str]:
+def standard_name_problems(path: str, name: str) -> list[str]:
+    """Return what is wrong with the name of a resource, wherever it stands."""
     problems = text_problems(path, name, label_key_problems)
     standard = name in _STANDARD or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
     if not problems and "/" not in name and not standard:
@@ -102,20 +105,21 @@ def _standard_name_problems(path: str, name: str) -> list[str]:
     return problems
 
 
-def _name_problems(path: str, name: str) -> list[str]:
+def container_resource_problems(path: str, name: str) -> list[str]:
+    """Return what is wrong with the name of a resource that a container asks for."""
     if name in _OF_CONTAINERS:
         return []
-    problems = _standard_name_problems(path, name)
+    problems = standard_name_problems(path, name)
     if "/" not in name:
         if not name.startswith(HUGE_PAGES):
             problems.append(invalid(path, name, "must be a standard resource for containers"))
-    elif not _is_native(name) and not is_extended_resource(name):
+    elif not is_native(name) and not is_extended_resource(name):
         problems.append(invalid(path, name, "doesn't follow extended resource name standard"))
     return problems
 
 
 def _pod_name_problems(path: str, name: str) -> list[str]:
-    problems = _standard_name_problems(path, name)
+    problems = standard_name_problems(path, name)
     if not problems and not is_pod_level_resource(name):
         problems.append(not_supported(path, name, ("cpu", HUGE_PAGES, "memory")))
     return problems

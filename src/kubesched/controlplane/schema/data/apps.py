@@ -1,4 +1,4 @@
-"""Controllers of pods: replica sets, stateful sets, deployments, daemon sets."""
+"""Controllers of pods: replica sets, stateful sets, deployments, daemon sets; and their revisions."""
 
 # upstream: api/apps/v1/types.go (v1.36)
 
@@ -50,4 +50,6 @@ DaemonSetStatus: currentNumberScheduled! int32, numberMisscheduled! int32, desir
     numberReady! int32, observedGeneration int64, updatedNumberScheduled int32, numberAvailable int32
     numberUnavailable int32, collisionCount *int32, conditions []DaemonSetCondition by(type)
 DaemonSetCondition: type! DaemonSetConditionType, status! ConditionStatus, lastTransitionTime Time, reason, message
+
+ControllerRevision kind: data RawExtension, revision! int64
 """

@@ -1,6 +1,6 @@
-"""Nodes: taints, capacity, conditions, what the kubelet says of its machine."""
+"""Nodes: taints, capacity, conditions, what the kubelet says of its machine; and classes of runtimes."""
 
-# upstream: api/core/v1/types.go (v1.36)
+# upstream: api/core/v1/types.go, api/node/v1/types.go (v1.36)
 
 TYPES = """
 string: NodePhase, NodeConditionType, NodeAddressType, UniqueVolumeName
@@ -31,4 +31,10 @@ NodeConfigStatus: assigned *NodeConfigSource, active *NodeConfigSource, lastKnow
 NodeRuntimeHandler: name! string optional, features *NodeRuntimeHandlerFeatures
 NodeRuntimeHandlerFeatures: recursiveReadOnlyMounts *bool, userNamespaces *bool
 NodeFeatures: supplementalGroupsPolicy *bool
+"""
+
+RUNTIME_CLASSES = """
+RuntimeClass kind: handler!, overhead *Overhead, scheduling *Scheduling
+Overhead: podFixed ResourceList
+Scheduling: nodeSelector map[string]string atomic, tolerations []Toleration atomic
 """

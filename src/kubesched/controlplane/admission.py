@@ -1,0 +1,30 @@
+"""What a namespace allows: limits and quotas, asked when an object is about to be stored.
+
+From a new or changed object to a refusal, or to what is to be written once it is stored.
+"""
+
+# upstream: plugin/pkg/admission/limitranger, apiserver/pkg/admission/plugin/resourcequota (v1.36)
+
+from kubesched.controlplane.kinds.limits import check_claim_limits, check_pod_limits
+from kubesched.controlplane.kinds.quota.charging import QUOTAS, charges
+from kubesched.controlplane.services import Settle
+from kubesched.controlplane.store import Document
+from kubesched.controlplane.strategy import Context
+
+
+def admit(new: Document, old: Document | None, context: Context) -> Settle | None:
+    """Hold an object against the limits and quotas of its namespace; return what charges the quotas, if any are."""
+    store = context.resource.store
+    if store == "pods" and old is None:
+        check_pod_limits(new, context)
+    elif store == "persistentvolumeclaims" and not (old or new)["metadata"].get("deletionTimestamp"):
+        check_claim_limits(new, context)
+    charged = charges(new, old, context)
+    if not charged:
+        return None
+
+    def settle() -> None:
+        for quota in charged:
+            context.store.put(QUOTAS, quota, {})
+
+    return settle

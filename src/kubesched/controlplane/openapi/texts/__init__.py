@@ -1,0 +1,1 @@
+"""Descriptions of types and fields, a line each: `Type: text` or `Type.field: text`; further lines are indented."""

@@ -1,0 +1,34 @@
+"""Addresses in a network of its own, one after the other.
+
+From nothing to an address that nobody has; whoever has one from an earlier time is told of, and keeps it.
+"""
+
+from ipaddress import AddressValueError, IPv4Address
+
+# nodes are in 10.0.0.0/10, services in 10.96.0.0/12, pods in 10.128.0.0/9
+OF_NODES = "10.0.0.0", 1 << 22
+OF_PODS = "10.128.0.0", 1 << 23
+
+
+class Addresses:
+    """The addresses of a network that are still to be had."""
+
+    def __init__(self, first: str, number: int) -> None:
+        self._first = int(IPv4Address(first))
+        # neither the first nor the last is anybody's
+        self._most = number - 2
+        self._last = 0
+
+    def taken(self, address: str) -> None:
+        """Know of an address that somebody has; one of another network does not matter."""
+        try:
+            number = int(IPv4Address(address)) - self._first
+        except AddressValueError:
+            return
+        if self._last < number <= self._most:
+            self._last = number
+
+    def new(self) -> str:
+        """Return the next address; after the last comes the first again."""
+        self._last = self._last % self._most + 1
+        return str(IPv4Address(self._first + self._last))

@@ -1,0 +1,30 @@
+"""All controllers of workloads, in the order in which they are to be told of changes.
+
+From what controllers work with to controllers; the indexes that others ask come first.
+"""
+
+from kubesched.controlplane.simulation.controller import Controller, Tools
+from kubesched.controlplane.workloads.cron_jobs import CronJobs
+from kubesched.controlplane.workloads.daemon_sets import DaemonSets
+from kubesched.controlplane.workloads.deployments import Deployments
+from kubesched.controlplane.workloads.jobs import Jobs
+from kubesched.controlplane.workloads.pods import Pods
+from kubesched.controlplane.workloads.quotas import Quotas
+from kubesched.controlplane.workloads.replica_sets import ReplicaSets, ReplicationControllers
+from kubesched.controlplane.workloads.revisions import Revisions
+from kubesched.controlplane.workloads.stateful_sets import StatefulSets
+
+
+def workload_controllers(tools: Tools) -> list[Controller]:
+    """Return the controllers of workloads."""
+    pods, revisions = Pods(tools), Revisions(tools)
+    owners: list[Controller] = [
+        Deployments(tools, pods),
+        ReplicaSets(tools, pods),
+        ReplicationControllers(tools, pods),
+        StatefulSets(tools, pods, revisions),
+        DaemonSets(tools, pods, revisions),
+        Jobs(tools, pods),
+        CronJobs(tools),
+    ]
+    return [revisions, pods, *owners, Quotas(tools)]

@@ -1,0 +1,26 @@
+"""Names for templates: short, the same for the same template, hardly ever the same for another.
+
+From a document to a text that may stand in names and labels.
+"""
+
+# upstream: pkg/controller/controller_utils.go (ComputeHash), apimachinery/pkg/util/rand (SafeEncodeString) (v1.36)
+
+from typing import Any, Final
+
+from kubesched.api.go_text import to_json
+
+# without letters and digits that make words or look alike
+_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+_OFFSET, _PRIME, _MASK = 2166136261, 16777619, 2**32 - 1
+
+
+def short_hash(value: Any, collisions: int | None = None) -> str:
+    """Return a name for a value; a count of collisions makes another one."""
+    # differs: the reference hashes a dump of Go's structs, so its names for the same template are others
+    number = _OFFSET
+    for byte in to_json(value).encode():
+        number = (number ^ byte) * _PRIME & _MASK
+    if collisions is not None:
+        for byte in collisions.to_bytes(8, "little"):
+            number = (number ^ byte) * _PRIME & _MASK
+    return "".join(_LETTERS[ord(digit) % len(_LETTERS)] for digit in str(number))

@@ -1,0 +1,426 @@
+"""`kubesched up`: real processes that place pods and end, or stay until they are told to; and bad input."""
+
+import asyncio
+import fcntl
+import os
+import pty
+import signal
+import ssl
+import stat
+import struct
+import subprocess
+import sys
+import termios
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import aiohttp
+import msgspec
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from kubesched.cli import main
+from kubesched.testing.processes import eventually
+
+QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
+SECONDS = 30.0
+NODE = """\
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {capacity: {cpu: "4", memory: 8Gi, pods: "10"}}
+"""
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: NAME}
+spec: {containers: [{name: c, image: i, resources: {requests: {cpu: CPU}}}]}
+"""
+
+
+def a_pod(name: str, cpu: str = "100m") -> str:
+    return POD.replace("NAME", name).replace("CPU", f'"{cpu}"')
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "kubesched", "up", *arguments]
+
+
+def ran(*arguments: str, given: str | None = None) -> "subprocess.CompletedProcess[str]":
+    """Return what became of a process that ends by itself."""
+    return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=SECONDS, input=given)
+
+
+def invoked(*arguments: str, given: str | None = None) -> Result:
+    """Return what a command line says that ends before a cluster is started."""
+    return CliRunner().invoke(main, ["up", *arguments], input=given)
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    file = tmp_path / "manifest.yaml"
+    file.write_text("---\n".join((NODE, a_pod("web"), a_pod("giant", "5"))))
+    return file
+
+
+# -- once
+
+
+def test_the_quickstart_is_placed_and_the_process_ends_with_zero() -> None:
+    process = ran("--once", str(QUICKSTART))
+    assert (process.returncode, process.stderr) == (0, "")
+    lines = process.stdout.splitlines()
+    assert lines[0].split() == ["NAMESPACE", "POD", "NODE", "STATUS", "REASON"]
+    rows = {line.split()[1]: line.split(maxsplit=4)[2:] for line in lines[1 : lines.index("")]}
+    assert len(rows) == 17
+    assert rows["train-big"] == ["node-b-gpu", "Running"]
+    node, status, reason = rows["giant"]
+    assert (node, status) == ("-", "Unschedulable")
+    assert reason.startswith("0/12 nodes are available: 3 node(s) had untolerated taint(s), 9 Insufficient cpu.")
+    assert all(len(row) == 2 for name, row in rows.items() if name != "giant"), "only who waits has a reason"
+    preempted, summary = lines[lines.index("") + 1 :]
+    assert preempted.startswith("Preempted: default/batch-")
+    assert preempted.endswith(f" had to leave {rows['urgent'][0]} for default/urgent.")
+    assert summary == "12 nodes, 17 pods: 16 bound, 1 unschedulable, 1 preempted."
+    assert not any(line.endswith(" ") for line in lines)
+
+
+def test_programs_get_json(manifest: Path) -> None:
+    process = ran("-o", "json", str(manifest))
+    assert (process.returncode, process.stderr) == (0, "")
+    document = msgspec.json.decode(process.stdout)
+    reason = document["pods"][0].pop("reason")
+    assert reason.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+    waiting = {"namespace": "default", "name": "giant", "status": "Unschedulable", "node": "", "nominatedNode": ""}
+    running = {"namespace": "default", "name": "web", "status": "Running", "node": "n1", "nominatedNode": ""}
+    assert document == {
+        "settled": True,
+        "nodes": 1,
+        "pods": [waiting, {**running, "reason": ""}],
+        "preempted": [],
+    }
+
+
+def test_manifests_come_from_standard_input_too(tmp_path: Path) -> None:
+    (tmp_path / "nodes.yaml").write_text(NODE)
+    process = ran("-o", "json", "-", str(tmp_path), given=a_pod("web"))
+    assert [pod["node"] for pod in msgspec.json.decode(process.stdout)["pods"]] == ["n1"]
+
+
+def test_a_configuration_a_plugin_and_delays_count(manifest: Path, tmp_path: Path) -> None:
+    (tmp_path / "picky.py").write_text(
+        "from kubesched.framework.functions import filter_plugin\n"
+        "from kubesched.framework.status import unschedulable\n"
+        "@filter_plugin('Picky')\n"
+        "def picky(pod, node):\n"
+        "    return unschedulable('node(s) too plain')\n"
+    )
+    config = tmp_path / "config.yml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\n"
+        "kind: KubeSchedulerConfiguration\n"
+        "profiles: [{plugins: {multiPoint: {enabled: [{name: Picky}]}}}]\n"
+    )
+    chosen = ("--config", str(config), "--plugin", str(tmp_path / "picky.py"), "--delay", "node-ready=100ms")
+    process = ran("-o", "json", *chosen, "--seed", "7", str(manifest))
+    assert process.returncode == 0, process.stderr
+    reasons = {pod["name"]: pod["reason"] for pod in msgspec.json.decode(process.stdout)["pods"]}
+    assert "1 node(s) too plain" in reasons["web"]
+
+
+def test_what_does_not_settle_in_time_is_an_error_that_says_what_is_under_way() -> None:
+    process = ran("--once", "--delay", "termination=10m", "--timeout", "3s", str(QUICKSTART))
+    assert process.returncode == 1
+    assert process.stdout.startswith("NAMESPACE"), "how things stand is shown all the same"
+    assert "(nominated to node-" in process.stdout
+    assert process.stderr.startswith("not everything has settled within 3s (--timeout): pod default/batch-")
+    assert process.stderr.count("\n") == 1
+    document = msgspec.json.decode(
+        ran("-o", "json", "--delay", "node-ready=10m", "--timeout", "1s", str(QUICKSTART)).stdout
+    )
+    assert document["settled"] is False
+
+
+# -- bad input
+
+
+BROKEN = "apiVersion: v1\nkind: Pod\nmetadata: {name: broken}\nspec: {containers: []}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        pytest.param("a: b: c", ["FILE: document 1: ", "line 1"], id="no YAML"),
+        pytest.param(f"{NODE}---\n{BROKEN}", ["FILE: document 2: Pod", "broken", "spec.containers"], id="invalid"),
+        pytest.param("kind: Pod", ["FILE: document 1: Pod", "apiVersion is not set"], id="incomplete"),
+        pytest.param("apiVersion: v1\nkind: Pot\n", ["FILE: document 1: Pot", "no matches for kind"], id="unknown"),
+        pytest.param("[]", ["FILE: document 1: an object was expected"], id="a list"),
+    ],
+)
+def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(text)
+    result = invoked("--once", str(file))
+    assert result.exit_code == 1
+    problem, *others = result.stderr.splitlines()
+    for word in words:
+        assert word.replace("FILE", str(file)) in problem
+    assert len(others) == 1
+    assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        pytest.param(["FOLDER"], 1, "no files that end in .yaml, .yml, .json", id="an empty folder"),
+        pytest.param(["FOLDER/none.yaml"], 1, "FOLDER/none.yaml: No such file", id="no such file"),
+        pytest.param(["--once"], 1, "there are no nodes", id="nothing at all"),
+        pytest.param(["MANIFEST", "--config", "MANIFEST"], 1, "--config MANIFEST: kind:", id="no configuration"),
+        pytest.param(["MANIFEST", "--config", "FOLDER/none"], 1, "FOLDER/none: No such file", id="no such config"),
+        pytest.param(["MANIFEST", "--feature-gates", "Nope=true"], 1, "Nope", id="no such gate"),
+        pytest.param(["MANIFEST", "--plugin", "no_such:Thing"], 1, "no_such", id="no such plugin"),
+        pytest.param(["MANIFEST", "--timeout", "soon"], 2, "'soon' is no duration such as 30s", id="no duration"),
+        pytest.param(["MANIFEST", "--delay", "pod-strat=1s"], 2, "one of node-ready, pod-start", id="no such delay"),
+        pytest.param(["MANIFEST", "--delay", "pod-start=-1s"], 2, "'-1s' is no duration", id="a delay below zero"),
+        pytest.param(["--config", "-", "-"], 2, "not both", id="standard input twice"),
+        pytest.param(["MANIFEST", "-o", "yaml"], 2, "'table', 'json'", id="no such output"),
+    ],
+)
+def test_what_cannot_work_is_told(arguments: list[str], code: int, words: str, manifest: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+
+    def named(text: str) -> str:
+        return text.replace("FOLDER", str(empty)).replace("MANIFEST", str(manifest))
+
+    result = invoked(*map(named, arguments))
+    assert result.exit_code == code
+    assert named(words) in result.stderr
+    assert result.stdout == ""
+
+
+def test_manifests_without_nodes_say_where_nodes_come_from(tmp_path: Path) -> None:
+    (tmp_path / "pod.yaml").write_text(a_pod("web"))
+    result = invoked("--once", str(tmp_path))
+    assert result.exit_code == 1
+    assert "examples/quickstart/nodes.yaml" in result.stderr
+    assert "kubectl get nodes -o yaml" in result.stderr
+
+
+def test_help_teaches_by_example() -> None:
+    text = invoked("--help").stdout
+    assert "kubesched up --once examples/quickstart/" in text
+    assert "export KUBECONFIG" in text
+
+
+def test_a_port_that_is_taken_is_told(manifest: Path) -> None:
+    with staying(str(manifest)) as first:
+        taken = first.url.rpartition(":")[2]
+        process = ran("--stay", "--port", taken, str(manifest))
+    assert process.returncode == 1
+    assert process.stderr.startswith(f"cannot listen on 127.0.0.1 port {taken}: ")
+    assert process.stderr.endswith("address already in use\n")
+
+
+# -- until it is ended
+
+
+class Staying(NamedTuple):
+    """A process that stays, and what it says in its first two lines."""
+
+    process: "subprocess.Popen[str]"
+    url: str
+    kubeconfig: Path
+
+    def end(self, number: int = signal.SIGINT) -> tuple[int, str, str]:
+        """End it by a signal; return its exit code and what else it wrote."""
+        self.process.send_signal(number)
+        out, err = self.process.communicate(timeout=SECONDS)
+        return self.process.returncode, out, err
+
+
+@contextmanager
+def staying(*arguments: str, **environment: str) -> Iterator[Staying]:
+    """Start a cluster that stays; end it when the block is left."""
+    process = subprocess.Popen(
+        command("--stay", *arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    try:
+        assert process.stdout is not None
+        address, export = process.stdout.readline(), process.stdout.readline()
+        assert export.startswith("export KUBECONFIG="), process.communicate()
+        url = address.partition(" at ")[2].partition(";")[0]
+        yield Staying(process, url, Path(export.removeprefix("export KUBECONFIG=").rstrip("\n")))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def asked(config: Path, method: str, path: str, body: Any = None) -> Any:
+    """Return the document of an answer, asked for with a kubeconfig over TLS."""
+    content = yaml.safe_load(config.read_text())
+    cluster, token = content["clusters"][0]["cluster"], content["users"][0]["user"]["token"]
+    trusting = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
+
+    async def ask() -> Any:
+        async with (
+            aiohttp.ClientSession(cluster["server"], headers={"Authorization": f"Bearer {token}"}) as session,
+            session.request(method, path, json=body, ssl=trusting) as response,
+        ):
+            return await response.json()
+
+    return asyncio.run(ask())
+
+
+def test_it_stays_for_others_until_it_is_ended(manifest: Path, tmp_path: Path) -> None:
+    with staying(str(manifest), XDG_STATE_HOME=str(tmp_path / "state")) as staying_on:
+        config = staying_on.kubeconfig
+        assert stat.S_IMODE(config.stat().st_mode) == 0o600
+        assert staying_on.url.startswith("https://127.0.0.1:")
+        token = yaml.safe_load(config.read_text())["users"][0]["user"]["token"]
+        asked(config, "POST", "/api/v1/namespaces/default/pods", yaml.safe_load(a_pod("late")))
+
+        def node() -> Any:
+            return asked(config, "GET", "/api/v1/namespaces/default/pods/late")["spec"].get("nodeName")
+
+        assert eventually(node, "the pod that came later is bound") == "n1"
+        code, out, err = staying_on.end()
+    assert (code, err) == (0, "")
+    assert "Scheduled  default/late  Successfully assigned default/late to n1" in out
+    assert out.splitlines()[-1] == "1 node, 3 pods: 2 bound, 1 unschedulable."
+    assert token not in out
+    assert not config.exists()
+
+
+def test_a_cluster_may_begin_empty(tmp_path: Path) -> None:
+    config = tmp_path / "kubeconfig"
+    with staying("--kubeconfig", str(config)) as staying_on:
+        asked(config, "POST", "/api/v1/namespaces/default/pods", yaml.safe_load(a_pod("early")))
+        asked(config, "POST", "/api/v1/nodes", yaml.safe_load(NODE))
+
+        def phase() -> Any:
+            found = asked(config, "GET", "/api/v1/namespaces/default/pods/early")["status"].get("phase")
+            return found if found == "Running" else None
+
+        eventually(phase, "the pod runs on the node that came later")
+        code, _, err = staying_on.end(signal.SIGTERM)
+    assert code == 0
+    assert err.startswith("there are no nodes"), "a hint, no error"
+    assert config.exists(), "a file that was asked for stays"
+
+
+def test_being_ended_before_things_have_settled_is_an_error(tmp_path: Path) -> None:
+    arguments = ("--once", "--serve", "--delay", "node-ready=10m", "--timeout", "10m", str(QUICKSTART))
+    process = subprocess.Popen(
+        command(*arguments),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "XDG_STATE_HOME": str(tmp_path)},
+    )
+    try:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("API server at https://")
+        assert process.stderr.readline().startswith("export KUBECONFIG=")
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=SECONDS)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, err) == (1, "ended before everything had settled\n")
+    assert out.startswith("NAMESPACE"), "standard output is for the result alone"
+
+
+# -- on a terminal
+
+
+class Terminal:
+    """A terminal with a process on it."""
+
+    def __init__(self, *arguments: str, **environment: str) -> None:
+        self._ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+        self._process = subprocess.Popen(
+            command(*arguments),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "120", **environment},
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(theirs)
+        os.set_blocking(self._ours, False)
+        self.text = ""
+
+    def read(self) -> str:
+        """Return everything that has been shown so far."""
+        try:
+            while True:
+                self.text += os.read(self._ours, 1 << 16).decode()
+        except OSError:
+            # nothing for now, or the process has ended
+            return self.text
+
+    def type(self, keys: bytes) -> None:
+        """Press keys."""
+        os.write(self._ours, keys)
+
+    def end(self) -> int:
+        """Return the exit code as soon as there is one."""
+        code = eventually(lambda: self._code(), "the process ends")
+        self.read()
+        return int(code)
+
+    def _code(self) -> str | None:
+        self.read()
+        code = self._process.poll()
+        return None if code is None else str(code)
+
+    def close(self) -> None:
+        """Take it away."""
+        self._process.kill()
+        self._process.wait()
+        os.close(self._ours)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Any]:
+    opened: list[Terminal] = []
+
+    def start(*arguments: str) -> Terminal:
+        opened.append(Terminal(*arguments, XDG_STATE_HOME=str(tmp_path)))
+        return opened[-1]
+
+    yield start
+    for each in opened:
+        each.close()
+
+
+def test_on_a_terminal_it_stays_shows_how_things_stand_and_ends_with_ctrl_c(terminal: Any) -> None:
+    shown = terminal(str(QUICKSTART))
+    eventually(lambda: "default/urgent to node-" in shown.read(), "events are shown")
+    eventually(lambda: "16\x1b[0m pods bound" in shown.read(), "pods are counted")
+    for words in ("export KUBECONFIG=", "\x1b[1m12\x1b[0m nodes", "unschedulable", "bound/s", "Scheduled"):
+        assert words in shown.text
+    shown.type(b"\x03")
+    assert shown.end() == 0
+    assert "12 nodes, 17 pods: 16 bound, 1 unschedulable, 1 preempted." in shown.text
+    assert "Traceback" not in shown.text
+    assert "Aborted" not in shown.text
+
+
+def test_on_a_terminal_once_ends_with_a_table_that_fits_it(terminal: Any) -> None:
+    shown = terminal("--once", str(QUICKSTART))
+    assert shown.end() == 0
+    table = shown.text[shown.text.rindex("NAMESPACE") :]
+    assert "12 nodes, 17 pods: 16 bound" in table
+    assert "export KUBECONFIG" not in shown.text, "nobody could use it"

@@ -1,0 +1,182 @@
+"""A folder that keeps a control plane: who may read it, who is trusted, and what is said if it cannot be used."""
+
+import os
+import socket
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from kubesched.controlplane.certificates import AUTHORITY_VALID_FOR, new_authority
+from kubesched.controlplane.kubeconfig import kubeconfig, write_kubeconfig
+from kubesched.controlplane.persistence.errors import DataError
+from kubesched.controlplane.persistence.folder import (
+    AUTHORITY,
+    DATABASE,
+    KUBECONFIG,
+    SCHEDULER_KUBECONFIG,
+    DataFolder,
+    opened,
+)
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+NOBODY = 65534
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[DataFolder]:
+    with opened(tmp_path / "new" / "data", 10) as found:
+        yield found
+
+
+@contextmanager
+def nobody_special() -> Iterator[None]:
+    """Be somebody for whom modes of files count."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_it_is_its_owners_alone(folder: DataFolder) -> None:
+    folder.authority()
+    folder.store.put("configmaps", {"metadata": {"name": "m"}}, {})
+    files = sorted(folder.file("").iterdir())
+    assert [file.name for file in files] == [AUTHORITY, DATABASE, f"{DATABASE}-wal"]
+    assert {mode(file) for file in files} == {0o600}
+    assert mode(folder.file("")) == 0o700
+
+
+def test_a_closed_one_is_one_file(folder: DataFolder) -> None:
+    folder.store.put("configmaps", {"metadata": {"name": "m"}}, {})
+    folder.close()
+    assert [file.name for file in folder.file("").iterdir()] == [DATABASE]
+
+
+# -- who is trusted
+
+
+def test_the_authority_stays_while_it_lasts(folder: DataFolder) -> None:
+    first = folder.authority(NOW)
+    assert folder.authority(NOW + AUTHORITY_VALID_FOR / 2).certificate == first.certificate
+    late = folder.authority(NOW + AUTHORITY_VALID_FOR - timedelta(days=30))
+    assert late.certificate != first.certificate, "a certificate that it signs would outlive it"
+    assert folder.authority(NOW + AUTHORITY_VALID_FOR).certificate == late.certificate
+
+
+def test_a_token_stays_with_its_kubeconfig(folder: DataFolder) -> None:
+    assert folder.token(KUBECONFIG) != folder.token(KUBECONFIG), "there is none yet"
+    for name in (KUBECONFIG, SCHEDULER_KUBECONFIG):
+        write_kubeconfig(folder.file(name), kubeconfig("https://127.0.0.1:1", f"token-of-{name}"))
+    assert folder.token(KUBECONFIG) == "token-of-kubeconfig"
+    assert folder.token(SCHEDULER_KUBECONFIG) == "token-of-scheduler-kubeconfig"
+    folder.file(KUBECONFIG).unlink()
+    assert folder.token(KUBECONFIG) != "token-of-kubeconfig"
+
+
+def test_the_port_stays_if_it_is_free(folder: DataFolder) -> None:
+    assert folder.port("127.0.0.1") == 0
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        write_kubeconfig(folder.file(KUBECONFIG), kubeconfig(f"https://127.0.0.1:{port}", "t"))
+        assert folder.port("127.0.0.1") == 0
+    assert folder.port("127.0.0.1") == port
+    assert folder.port("no.such.host.invalid") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (KUBECONFIG, b"\xff", "is damaged: not valid UTF-8: byte 0; remove it for a new one"),
+        (KUBECONFIG, b"kind: [", "is damaged: yaml: "),
+        (KUBECONFIG, b"", "there is no token in it; remove it for a new one"),
+        (KUBECONFIG, b"users: []", "there is no token in it; remove it for a new one"),
+        (KUBECONFIG, b"users: [{user: {token: 5}}]", "there is no token in it; remove it for a new one"),
+        (KUBECONFIG, b"users: [{user: {token: 'a b'}}]", "there is no token in it; remove it for a new one"),
+        (AUTHORITY, b"", "is damaged: "),
+        (AUTHORITY, b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "is damaged: "),
+        (AUTHORITY, new_authority(NOW).text().partition(b"-----BEGIN CERT")[0], "is damaged: "),
+        (
+            AUTHORITY,
+            new_authority(NOW).text().partition(b"-----BEGIN CERT")[0]
+            + b"".join(new_authority(NOW).text().partition(b"-----BEGIN CERT")[1:]),
+            "is damaged: key and certificate do not belong together; remove it for a new one",
+        ),
+    ],
+)
+def test_a_file_in_it_that_cannot_be_used_is_named(folder: DataFolder, name: str, content: bytes, words: str) -> None:
+    folder.file(name).write_bytes(content)
+    with pytest.raises(DataError) as raised:
+        folder.authority(NOW) if name == AUTHORITY else folder.token(name)
+    assert str(raised.value).startswith(f"{folder.file(name)}: {words}")
+    assert "\n" not in str(raised.value)
+
+
+# -- folders that cannot be used
+
+
+def _a_file(path: Path) -> Path:
+    path.write_text("text")
+    return path
+
+
+def _below_a_file(path: Path) -> Path:
+    return _a_file(path) / "data"
+
+
+def _read_only(path: Path) -> Path:
+    path.mkdir(mode=0o555)
+    return path
+
+
+def _below_read_only(path: Path) -> Path:
+    return _read_only(path) / "data"
+
+
+def _kept_read_only(path: Path) -> Path:
+    """Return a folder that was used, and then made read-only, with what is in it."""
+    with nobody_special():
+        path.mkdir()
+        with opened(path, 10):
+            pass
+        (path / DATABASE).chmod(0o400)
+        path.chmod(0o500)
+    return path
+
+
+def _database_is_a_folder(path: Path) -> Path:
+    (path / DATABASE).mkdir(parents=True)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (_a_file, "/data: is a file, and no folder"),
+        (_below_a_file, "/data/data: Not a directory"),
+        (_read_only, "/data/state.db: Permission denied"),
+        (_below_read_only, "/data/data: Permission denied"),
+        (_kept_read_only, "/data/state.db: Permission denied"),
+        (_database_is_a_folder, "/data/state.db: Is a directory"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_is_named(make: Callable[[Path], Path], words: str) -> None:
+    # not among those of pytest, which nobody else may enter
+    with TemporaryDirectory() as place:
+        os.chmod(place, 0o777)
+        path = make(Path(place, "data"))
+        with nobody_special(), pytest.raises(DataError) as raised:
+            DataFolder(path, 10)
+        assert str(raised.value) == f"{place}{words}"

@@ -1,0 +1,201 @@
+"""Bodies in Protocol Buffers, as kubectl and other Go clients send them, and bodies in YAML."""
+
+from base64 import b64decode
+from contextlib import suppress
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubesched.controlplane.protobuf import ProtobufError, from_protobuf, members_of
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.schema import library
+from kubesched.testing.api import Asking, Document
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+MAGIC = b"k8s\x00"
+SPACE = "/api/v1/namespaces/default"
+
+
+def varint(number: int) -> bytes:
+    number &= 2**64 - 1
+    found = bytearray()
+    while number > 0x7F:
+        found.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes((*found, number))
+
+
+def field(number: int, *content: bytes | str | int | bool) -> bytes:
+    """Return a field: a number, or bytes, or a message of the parts that are given."""
+    if len(content) == 1 and isinstance(content[0], int):
+        return varint(number << 3) + varint(content[0])
+    data = b"".join(part.encode() if isinstance(part, str) else part for part in content if not isinstance(part, int))
+    return varint(number << 3 | 2) + varint(len(data)) + data
+
+
+def an_object(version: str, kind: str, *parts: bytes) -> bytes:
+    """Return an object in its envelope."""
+    return MAGIC + field(1, field(1, version), field(2, kind)) + field(2, *parts) + field(3) + field(4)
+
+
+def read(body: bytes) -> Document:
+    document: Document = msgspec.json.decode(from_protobuf(body, Resource("", "v1", "pods", "Pod")))
+    return document
+
+
+@pytest.fixture
+def api() -> Asking:
+    asking = Asking()
+    asking.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
+    return asking
+
+
+def sent(api: Asking, path: str, body: bytes, method: str = "POST") -> Document:
+    found = api.raw(method, path, body, PROTOBUF)
+    document: Document = found.document()
+    assert found.code < 300, document
+    return document
+
+
+def test_what_kubectl_sends_is_understood(api: Asking) -> None:
+    meta = field(1, field(1, "m"), field(11, field(1, "app"), field(2, "web")))
+    found = sent(api, f"{SPACE}/configmaps", an_object("v1", "ConfigMap", meta, field(2, field(1, "k"), field(2, "v"))))
+    assert (found["data"], found["metadata"]["labels"]) == ({"k": "v"}, {"app": "web"})
+    meta = field(1, field(1, "space"))
+    assert sent(api, "/api/v1/namespaces", an_object("v1", "Namespace", meta))["metadata"]["name"] == "space"
+
+
+def test_all_that_a_pod_can_hold(api: Asking) -> None:
+    container = field(
+        2,
+        field(1, "c"),
+        field(2, "image"),
+        field(3, "sh"),
+        field(3, "-c"),
+        field(6, field(3, 80), field(4, "TCP")),
+        field(8, field(2, field(1, "cpu"), field(2, field(1, "1500m")))),
+        field(11, field(1, field(2, field(1, "/"), field(2, field(1, 1), field(2, 0), field(3, "web"))))),
+        field(15, field(2, False), field(4, 0)),
+    )
+    volume = field(1, field(1, "v"), field(2, field(19, field(1, field(1, "settings")), field(4, True))))
+    toleration = field(22, field(1, "k"), field(2, "Exists"), field(4, "NoExecute"), field(5, -1))
+    spec = field(
+        2, volume, container, field(3, "Never"), field(4, 5), field(7, field(1, "a"), field(2, "b")), toleration
+    )
+    found = sent(api, f"{SPACE}/pods", an_object("v1", "Pod", field(1, field(1, "p")), spec))["spec"]
+    (made,) = found["containers"]
+    assert made["command"] == ["sh", "-c"]
+    assert made["ports"] == [{"containerPort": 80, "protocol": "TCP"}]
+    assert made["resources"]["requests"] == {"cpu": "1500m"}
+    assert made["readinessProbe"]["httpGet"]["port"] == "web"
+    assert made["securityContext"] == {"privileged": False, "runAsUser": 0}
+    assert found["volumes"][0]["configMap"] == {"name": "settings", "optional": True, "defaultMode": 420}
+    assert found["nodeSelector"] == {"a": "b"}
+    assert found["terminationGracePeriodSeconds"] == 5
+    assert found["tolerations"][0]["tolerationSeconds"] == -1
+
+
+def test_a_deletion_with_options(api: Asking) -> None:
+    pod = {"metadata": {"name": "p"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}}
+    api.ok("POST", f"{SPACE}/pods", pod)
+    found = sent(api, f"{SPACE}/pods/p", an_object("v1", "DeleteOptions", field(1, 7)), "DELETE")
+    assert found["metadata"]["deletionGracePeriodSeconds"] == 7
+
+
+def test_an_eviction_and_a_binding(api: Asking) -> None:
+    for name in ("a", "b"):
+        api.ok(
+            "POST", f"{SPACE}/pods", {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        )
+    binding = an_object("v1", "Binding", field(1, field(1, "a")), field(2, field(1, "Node"), field(3, "n")))
+    assert sent(api, f"{SPACE}/pods/a/binding", binding)["status"] == "Success"
+    eviction = an_object("policy/v1", "Eviction", field(1, field(1, "b"), field(3, "default")))
+    assert sent(api, f"{SPACE}/pods/b/eviction", eviction)["status"] == "Success"
+
+
+# what kube-apiserver v1.36.4 sends
+SECRET = """
+azhzAAoMCgJ2MRIGU2VjcmV0EsEBCqkBCgFzEgAaB2RlZmF1bHQiACokYTViNDUxMWItMDczMC00NzVlLTk4MDktYzcwMDNmMzdlNTAzMgA4AEIICKuf
+5tcGEACKAWIKAW0SBlVwZGF0ZRoCdjEiCAirn+bXBhAAMghGaWVsZHNWMTo7Cjl7ImY6ZGF0YSI6eyIuIjp7fSwiZjprIjp7fX0sImY6aW1tdXRhYmxl
+Ijp7fSwiZjp0eXBlIjp7fX1CABIJCgFrEgQAAQL/GgZPcGFxdWUoARoAIgA=
+"""
+BUDGET = """
+azhzAAogCglwb2xpY3kvdjESE1BvZERpc3J1cHRpb25CdWRnZXQSzQEKpwEKAWISABoHZGVmYXVsdCIAKiRkMTEyNWRiMS0yZjYyLTQ0ZmUtYjZiZS0w
+YzY3NmIyZTY4YTAyADgBQggIq5/m1wYQAIoBYAoBbRIGVXBkYXRlGglwb2xpY3kvdjEiCAirn+bXBhAAMghGaWVsZHNWMToyCjB7ImY6c3BlYyI6eyJm
+Om1pbkF2YWlsYWJsZSI6e30sImY6c2VsZWN0b3IiOnt9fX1CABIVCgkIARAAGgM1MCUSCAoGCgFhEgFiGgoIABgAIAAoADAAGgAiAA==
+"""
+LEASE = """
+azhzAAofChZjb29yZGluYXRpb24uazhzLmlvL3YxEgVMZWFzZRLtAQrUAQoBbBIAGgdkZWZhdWx0IgAqJDkxMjcwZDRiLWYzMzEtNDgzZC05MDM4LTJl
+N2EwMzA4YTZmNTIAOABCCAirn+bXBhAAigGMAQoBbRIGVXBkYXRlGhZjb29yZGluYXRpb24uazhzLmlvL3YxIggIq5/m1wYQADIIRmllbGRzVjE6UQpP
+eyJmOnNwZWMiOnsiZjpob2xkZXJJZGVudGl0eSI6e30sImY6bGVhc2VEdXJhdGlvblNlY29uZHMiOnt9LCJmOnJlbmV3VGltZSI6e319fUIAEhQKAm1l
+EA8iDAil69zKBhCI6tzDAhoAIgA=
+"""
+
+
+def test_what_the_reference_sends_is_understood() -> None:
+    secret, budget, lease = (read(b64decode(text)) for text in (SECRET, BUDGET, LEASE))
+    assert (secret["data"], secret["immutable"], secret["type"]) == ({"k": "AAEC/w=="}, True, "Opaque")
+    assert secret["metadata"]["managedFields"][0]["fieldsV1"]["f:data"] == {".": {}, "f:k": {}}
+    assert secret["metadata"]["creationTimestamp"].endswith("Z")
+    assert budget["spec"] == {"minAvailable": "50%", "selector": {"matchLabels": {"a": "b"}}}
+    assert lease["spec"]["renewTime"] == "2026-01-02T03:04:05.678901Z"
+    assert lease["spec"]["leaseDurationSeconds"] == 15
+
+
+def test_maps_of_lists() -> None:
+    extra = field(5, field(1, "scopes"), field(2, field(1, "a"), field(1, "b")))
+    body = an_object("authorization.k8s.io/v1", "SubjectAccessReview", field(2, field(3, "bob"), extra))
+    assert read(body)["spec"] == {"user": "bob", "extra": {"scopes": ["a", "b"]}}
+
+
+def test_what_is_not_known_is_passed_over_and_what_is_not_there_is_empty() -> None:
+    body = an_object("v1", "ConfigMap", field(1, field(1, "m")), field(99, "x"), field(98, 7))
+    assert read(body)["metadata"] == {"name": "m"}
+    assert read(MAGIC + field(2, field(1, field(1, "p"))))["kind"] == "Pod", "the kind of the resource, if none is said"
+    entry = an_object("v1", "ConfigMap", field(2, field(1, "k")))
+    assert read(entry)["data"] == {"k": ""}
+
+
+DAMAGED = [
+    ("no envelope", b"x"),
+    ("nothing in it", MAGIC),
+    ("a kind that does not exist", an_object("v1", "Unicorn")),
+    ("cut short", an_object("v1", "ConfigMap", field(1, field(1, "m")))[:-8]),
+    ("a wrong type of field", MAGIC + b"\x0b\x01"),
+    ("a number without end", MAGIC + b"\xff" * 30),
+    ("a number for a message", an_object("v1", "ConfigMap", field(1, 5))),
+    ("a text for a number", an_object("v1", "Pod", field(2, field(4, "x")))),
+    ("raw objects that are no JSON", an_object("v1", "Pod", field(1, field(17, field(7, field(1, "{")))))),
+]
+
+
+@pytest.mark.parametrize(("what", "body"), DAMAGED, ids=[each[0] for each in DAMAGED])
+def test_damaged_bodies_are_refused(api: Asking, what: str, body: bytes) -> None:
+    del what
+    with pytest.raises(ProtobufError):
+        read(body)
+    found = api.raw("POST", f"{SPACE}/configmaps", body, PROTOBUF)
+    assert (found.code, found.document()["reason"]) == (400, "BadRequest")
+
+
+def test_every_field_of_every_type_has_a_number() -> None:
+    for shape in library().shapes():
+        found = members_of(shape)
+        names = {name for name, _ in found.values()} - {""}
+        assert names == {field.name for field in shape.fields.values() if not field.embedded}
+
+
+@given(st.sampled_from(["Pod", "Node", "Secret"]), st.binary(max_size=60), st.lists(st.integers(1, 40), max_size=4))
+def test_whatever_comes_is_read_or_refused(kind: str, data: bytes, numbers: list[int]) -> None:
+    for number in numbers:
+        data = field(number, data)
+    with suppress(ProtobufError):
+        assert read(an_object("v1", kind, data))["kind"] == kind
+
+
+def test_yaml_is_understood(api: Asking) -> None:
+    found = api.raw("POST", f"{SPACE}/configmaps", b"metadata:\n  name: m\ndata: {k: 'yes'}\n", "application/yaml")
+    assert (found.code, found.document()["data"]) == (201, {"k": "yes"})
+    assert api.raw("POST", f"{SPACE}/configmaps", b"a: [", "application/yaml").code == 400

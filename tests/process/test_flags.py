@@ -1,0 +1,138 @@
+"""The command line: what is wrong with it is said in kube-scheduler's words, on standard error, with code 1."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kubesched.app.running import Running
+from kubesched.cli.run import main
+from kubesched.config.load import load
+
+KUBECONFIG = {
+    "apiVersion": "v1",
+    "kind": "Config",
+    "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}],
+    "users": [{"name": "u", "user": {"token": "of-nobody"}}],
+    "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+    "current-context": "x",
+}
+
+
+@pytest.fixture(autouse=True)
+def _never_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a scheduler that would run fail instead."""
+
+    async def run(self: Running) -> int:
+        raise AssertionError("it runs")
+
+    monkeypatch.setattr(Running, "run", run)
+
+
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> str:
+    """Return a kubeconfig of a server that does not exist."""
+    file = tmp_path / "kubeconfig"
+    file.write_text(yaml.safe_dump(KUBECONFIG))
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--nope"], "unknown flag: --nope"),
+        (["--nope=1"], "unknown flag: --nope"),
+        (["-x"], "unknown shorthand flag: 'x' in -x"),
+        (["stray"], '"kubesched run" does not take any arguments, got ["stray"]'),
+        (["--secure-port"], "flag needs an argument: --secure-port"),
+        (
+            ["--secure-port=abc"],
+            'invalid argument "abc" for "--secure-port" flag: strconv.ParseInt: parsing "abc": invalid syntax',
+        ),
+        (
+            ["--leader-elect=maybe"],
+            'invalid argument "maybe" for "--leader-elect" flag: strconv.ParseBool: parsing "maybe": invalid syntax',
+        ),
+        (
+            ["--leader-elect-lease-duration", "5"],
+            'invalid argument "5" for "--leader-elect-lease-duration" flag: time: missing unit in duration "5"',
+        ),
+        (["--secure-port=70000"], "--secure-port 70000 must be between 0 and 65535"),
+        (["--feature-gates=Nope=true"], "unrecognized feature gate: Nope"),
+        (["--config", "/none"], "--config /none: No such file or directory"),
+        (["--plugin", "/none.py"], "--plugin /none.py: No such file or directory"),
+        (
+            ["--leader-elect-lease-duration=5s", "--leader-elect-renew-deadline=10s"],
+            "leaderElection.leaseDuration: Invalid value",
+        ),
+    ],
+)
+def test_a_command_line_that_cannot_work(
+    arguments: list[str], message: str, kubeconfig: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--kubeconfig", kubeconfig, *arguments], "kubesched run") == 1
+    out, error = capsys.readouterr()
+    assert out == ""
+    assert error.startswith(f"Error: {message}"), error
+    assert "Traceback" not in error
+
+
+def test_help_and_version_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"], "kubesched run") == 0
+    out, error = capsys.readouterr()
+    assert error == ""
+    assert "Leader election flags:" in out
+    assert "--leader-elect-lease-duration duration" in out
+    assert main(["--version"], "kubesched run") == 0
+    assert capsys.readouterr().out == "Kubernetes v1.36.4\n"
+
+
+def test_both_programs_are_the_same() -> None:
+    answers = [
+        subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        for command in (
+            [sys.executable, "-m", "kubesched", "run", "--secure-port=x"],
+            [sys.executable, "-c", "from kubesched.cli.run import kube_scheduler; kube_scheduler()", "--secure-port=x"],
+        )
+    ]
+    assert [answer.returncode for answer in answers] == [1, 1]
+    first, second = (answer.stderr.splitlines() for answer in answers)
+    assert first[0] == second[0]
+    assert (first[1], second[1]) == ("See 'kubesched run --help' for usage.", "See 'kube-scheduler --help' for usage.")
+
+
+# -- --write-config-to
+
+
+def test_the_completed_configuration_is_written_and_nobody_is_asked(
+    kubeconfig: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "written.yaml"
+    flags = ["--kubeconfig", kubeconfig, "--leader-elect-lease-duration=1m", "--secure-port=0"]
+    assert main([*flags, "--write-config-to", str(file)], "kubesched run") == 0
+    assert "Wrote configuration" in capsys.readouterr().err
+    written = yaml.safe_load(file.read_text())
+    assert (written["apiVersion"], written["kind"]) == ("kubescheduler.config.k8s.io/v1", "KubeSchedulerConfiguration")
+    assert written["clientConnection"]["kubeconfig"] == kubeconfig
+    assert written["leaderElection"]["leaseDuration"] == "1m0s"
+    assert len(written["profiles"][0]["plugins"]["multiPoint"]["enabled"]) == 20
+    assert load(file.read_bytes()).config.leader_election.lease_duration.seconds == 60
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["--kubeconfig", "/none"], "Error: kubeconfig /none: there is no such file"),
+        (["--write-config-to", "/none/file"], "Error: --write-config-to /none/file: No such file or directory"),
+    ],
+)
+def test_a_configuration_that_cannot_be_run_or_written_is_an_error(
+    flags: list[str], message: str, kubeconfig: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "written.yaml"
+    given = ["--kubeconfig", kubeconfig, "--write-config-to", str(file), "--secure-port=0"]
+    assert main([*given, *flags], "kubesched run") == 1
+    assert message in capsys.readouterr().err
+    assert not file.exists()
