@@ -7,8 +7,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from multidict import CIMultiDict
 
 from kubesched.controlplane.protobuf import ProtobufError, from_protobuf, members_of
+from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.schema import library
 from kubesched.testing.api import Asking, Document
@@ -95,6 +97,15 @@ def test_all_that_a_pod_can_hold(api: Asking) -> None:
     assert found["nodeSelector"] == {"a": "b"}
     assert found["terminationGracePeriodSeconds"] == 5
     assert found["tolerations"][0]["tolerationSeconds"] == -1
+
+
+def test_other_headers_are_read_as_before(api: Asking) -> None:
+    body = an_object("v1", "ConfigMap", field(1, field(1, "m")), field(2, field(1, "k"), field(2, "v")))
+    # as a server on a socket has them
+    headers = CIMultiDict({"User-Agent": "robot/1.0", "Content-Type": PROTOBUF})
+    found = api.server.handle(Request("POST", f"{SPACE}/configmaps", {}, headers, body))
+    assert isinstance(found, Response)
+    assert found.document()["metadata"]["managedFields"][0]["manager"] == "robot"
 
 
 def test_a_deletion_with_options(api: Asking) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.http import HttpServer
 from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.patching import JSON_PATCH, merged
+from kubesched.controlplane.patching import APPLY_PATCH, JSON_PATCH, merged
 from kubesched.controlplane.patching import OFFERED as PATCHES
 from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.resources import RESOURCES, Resource
@@ -202,8 +202,31 @@ QUERIES = st.dictionaries(
     ),
     max_size=2,
 )
-FORMS = st.sampled_from([*PATCHES, "application/json", "application/json; charset=utf-8", "text/plain", "", "é", ";"])
-ACCEPTED = st.sampled_from(["", "*/*", "application/json", "application/json;as=Table;v=v1;g=meta.k8s.io", "text/html"])
+FORMS = st.sampled_from(
+    [
+        *PATCHES,
+        APPLY_PATCH,
+        "application/json; charset=utf-8",
+        "application/yaml",
+        "text/plain",
+        "",
+        "é",
+        ";",
+        "application/vnd.kubernetes.protobuf",
+    ]
+)
+ACCEPTED = st.sampled_from(
+    [
+        "",
+        "*/*",
+        "application/json",
+        "text/html",
+        "application/yaml",
+        "application/json;as=Table;v=v1;g=meta.k8s.io",
+        "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+        "application/json;as=x;v=y;g=z,application/json",
+    ]
+)
 NONSENSE = st.sampled_from(
     ["/", "", "//", "/api", "/api/v1/", "/api/v1//pods", "/apis/apps", "/apis/x/y/z", "/api/v1/watch", "/healthz", "/é"]
 ) | st.lists(st.sampled_from(["api", "apis", "v1", "namespaces", "watch", "pods", "..", "", "\x00"]), max_size=7).map(
@@ -222,7 +245,7 @@ def requests(draw: st.DrawFn) -> Sent:
     method = draw(st.sampled_from(["POST", "POST", "POST", "GET", "PUT", "PATCH", "PATCH", "DELETE", "HEAD", "TRACE"]))
     document = draw(documents(resource, subresource))
     body = b""
-    form = draw(st.sampled_from(PATCHES)) if method == "PATCH" else "application/json"
+    form = draw(st.sampled_from([*PATCHES, APPLY_PATCH])) if method == "PATCH" else "application/json"
     if method in ("POST", "PUT", "PATCH") or draw(st.booleans()):
         if form == JSON_PATCH:
             document = draw(OPERATIONS)
@@ -230,6 +253,8 @@ def requests(draw: st.DrawFn) -> Sent:
         if draw(st.integers(0, 9)) == 9:
             body = draw(DISTORTIONS)(body)
     query = draw(QUERIES) if draw(st.integers(0, 2)) == 0 else {}
+    if form == APPLY_PATCH:
+        query = {"fieldManager": ["me"], **query}
     headers = {"content-type": form}
     if draw(st.integers(0, 9)) == 9:
         headers = {"content-type": draw(FORMS), "accept": draw(ACCEPTED)}

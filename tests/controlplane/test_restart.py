@@ -144,6 +144,28 @@ async def jobs(cluster: SimulatedCluster) -> None:
     await asyncio.sleep(30)
 
 
+async def sets(cluster: SimulatedCluster) -> None:
+    """A stateful set and a daemon set are rolled over, and a set is scaled down with its claims."""
+    cluster.create(a_node("n1"))
+    cluster.create(a_node("n2"))
+    wanted = {"accessModes": ["ReadWriteOnce"], "storageClassName": "", "resources": {"requests": {"storage": "1Gi"}}}
+    claims = {
+        "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": wanted}],
+        "persistentVolumeClaimRetentionPolicy": {"whenScaled": "Delete"},
+    }
+    kept: Document = a_set("StatefulSet", "s", 3)
+    cluster.create({**kept, "spec": {**kept["spec"], **claims}})
+    other = {"metadata": {"labels": {"app": "b"}}, "spec": a_template()["spec"]}
+    spec = {"selector": {"matchLabels": {"app": "b"}}, "template": other}
+    cluster.create({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "d"}, "spec": spec})
+    await asyncio.sleep(15)
+    for kind, name in (("StatefulSet", "s"), ("DaemonSet", "d")):
+        cluster.change(kind, name, lambda found: found["spec"]["template"]["spec"].update(priority=0, hostname="h"))
+    await asyncio.sleep(40)
+    cluster.change("StatefulSet", "s", lambda found: found["spec"].update(replicas=2))
+    await asyncio.sleep(20)
+
+
 # -- what must be true in the end
 
 
@@ -164,7 +186,13 @@ def check_rest(cluster: SimulatedCluster) -> None:
         assert pod["status"]["phase"] in ("Running", "Succeeded")
     addresses = [pod["status"]["podIP"] for pod in found]
     assert len(set(addresses)) == len(addresses)
-    for kind in ("ReplicaSet", "Deployment"):
+    for each in cluster.all("StatefulSet"):
+        assert (
+            each["status"]["updatedReplicas"] == len(cluster.all("PersistentVolumeClaim")) == each["spec"]["replicas"]
+        )
+    for each in cluster.all("DaemonSet"):
+        assert each["status"]["updatedNumberScheduled"] == len(cluster.all("Node"))
+    for kind in ("ReplicaSet", "Deployment", "StatefulSet"):
         for each in cluster.all(kind):
             assert each["status"].get("readyReplicas", 0) == each["spec"]["replicas"], f"{kind} is not ready"
             assert each["status"]["observedGeneration"] == each["metadata"]["generation"]
@@ -178,7 +206,7 @@ async def come_to_rest(cluster: SimulatedCluster) -> None:
     check_rest(cluster)
 
 
-@pytest.mark.parametrize("story", [pods, owners, namespaces, deployments, jobs])
+@pytest.mark.parametrize("story", [pods, owners, namespaces, deployments, jobs, sets])
 @pytest.mark.parametrize("part", [pytest.param(9, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
 def test_nothing_stays_half_done(story: Story, part: int, tmp_path: Path) -> None:
     _, beginning = live(tmp_path / "empty.db", lambda cluster: asyncio.sleep(0))

@@ -429,6 +429,25 @@ def test_kubectl_takes_over_what_it_applied_by_itself(api: Asking) -> None:
     assert (code, message.partition(": ")[2]) == (409, 'conflict with "kubectl-edit" using v1: .data.y')
 
 
+GARBAGE = [
+    "",
+    "{",
+    "[]",
+    "{}",
+    '{"apiVersion": "v1"}',
+    '{"apiVersion": "v1", "metadata": {"finalizers": 5}, "data": []}',
+]
+
+
+@pytest.mark.parametrize("said", GARBAGE)
+def test_what_kubectl_is_said_to_have_applied_may_be_nonsense(api: Asking, said: str) -> None:
+    last = "kubectl.kubernetes.io/last-applied-configuration"
+    meta = {"annotations": {last: said}, "finalizers": ["x/a"]}
+    take(api, Step("maker", {"x": "1"}, "create", meta))
+    assert api.refused("PATCH", f"{MAPS}/m", a_map({"x": "2"}), APPLY, fieldManager="kubectl")[0] == 409
+    assert take(api, Step("kubectl", {"y": "2"}))["data"] == {"x": "1", "y": "2"}
+
+
 # -- what is refused
 
 

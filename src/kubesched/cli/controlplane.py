@@ -5,6 +5,7 @@ writes, until it is told to end. The token is in that file alone.
 """
 
 import asyncio
+import gc
 import secrets
 import shlex
 import signal
@@ -28,6 +29,8 @@ from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.store import HISTORY, Store
 
+# how many new objects the garbage collector waits for, in each of its generations
+COLLECTIONS = (10_000, 20, 50)
 FAULTS = "\n".join(f"  {name + '=' + kind.form:<34}{kind.does}" for name, kind in KINDS.items())
 HELP = f"""Start a Kubernetes API server on this machine: no cluster, no etcd, no kubelets.
 
@@ -179,6 +182,8 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
     dice = _dice(asked)
     simulation = Simulation(server, note=_note) if asked.simulate else None
     port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
+    # requests make many objects that go without the collector's help
+    gc.set_threshold(*COLLECTIONS)
     run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
 
 

@@ -49,6 +49,7 @@ DELAYS = {
     "pod-ready": ("ready_seconds", "from there to its being ready"),
     "termination": ("termination_seconds", "longest time for a pod to end (1s)"),
     "provision": ("provision_seconds", "from a volume's being wanted to the volume"),
+    "job": ("job_seconds", "how long pods of a Job run, unless annotated with kubesched.io/run-seconds (5s)"),
 }
 NO_NODES = (
     "there are no nodes, so no pod can be placed: add Node objects (examples/quickstart/nodes.yaml has some), or take "
@@ -56,8 +57,9 @@ NO_NODES = (
 )
 HELP = f"""Run a cluster on this machine, in one process: API server, simulated nodes and the scheduler.
 
-FILES are manifests in YAML or JSON: files, folders, - for standard input: nodes, pods, whatever they need. Pods are
-scheduled as on a real cluster; nodes are simulated and "run" what is bound to them. Nothing is kept when it ends.
+FILES are manifests in YAML or JSON: files, folders, - for standard input: nodes, pods, Deployments, Jobs, whatever they
+need. Pods are scheduled as on a real cluster; nodes are simulated and "run" what is bound to them. Nothing is kept when
+it ends.
 
 \b
 Example: where does everything go, and why not?

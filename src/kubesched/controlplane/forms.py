@@ -8,7 +8,7 @@ for each change; tables show ages, so theirs is made anew every second.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -28,6 +28,9 @@ _encode = msgspec.json.encode
 class Form:
     """Objects as they are stored, with their owners."""
 
+    # what was made last: all who watch are told of a change one after the other, and nobody needs it later
+    _latest: ClassVar[tuple[Change | None, bytes]] = (None, b"")
+
     def __init__(self, resource: Resource) -> None:
         self.resource = resource
 
@@ -45,8 +48,12 @@ class Form:
         return _joined(_encode(head), "items", [self.encode(stored) for stored in objects])
 
     def of_change(self, change: Change) -> bytes:
-        """Return the object of a change; putting its owners into it costs less than keeping it twice."""
-        return self.encode(change.new)
+        """Return the object of a change, the same bytes for all who are told of it."""
+        latest, body = Form._latest
+        if latest is not change:
+            body = self.encode(change.new)
+            Form._latest = (change, body)
+        return body
 
     def bookmark(self, meta: Mapping[str, Any]) -> bytes:
         """Return what a bookmark carries."""
@@ -59,6 +66,10 @@ class Unowned(Form):
     def encode(self, stored: Stored) -> bytes:
         """Return an object in this form."""
         return stored.body
+
+    def of_change(self, change: Change) -> bytes:
+        """Return the object of a change, as it is kept."""
+        return change.new.body
 
 
 class Made(Form):

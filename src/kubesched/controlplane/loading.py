@@ -24,17 +24,20 @@ from kubesched.controlplane.store import Document
 
 STANDARD_INPUT = "-"
 SUFFIXES = (".yaml", ".yml", ".json")
-# what others need comes first; kinds that are not named come last
+# what others need comes first; kinds that are not named come last: quotas are among them, which take for used what
+# their status says, and would count it again as it comes
 ORDER = (
     ("Namespace",),
-    ("PriorityClass", "StorageClass", "CSIDriver", "VolumeAttributesClass", "DeviceClass"),
-    ("ClusterRole", "Role", "ServiceAccount", "ConfigMap", "Secret"),
+    ("PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "VolumeAttributesClass", "DeviceClass"),
+    ("ClusterRole", "Role", "ServiceAccount", "ConfigMap", "Secret", "LimitRange"),
     ("ClusterRoleBinding", "RoleBinding"),
     ("Node",),
     ("CSINode", "CSIStorageCapacity", "ResourceSlice", "DeviceTaintRule"),
     ("PersistentVolume", "ResourceClaimTemplate"),
     ("PersistentVolumeClaim", "ResourceClaim"),
-    ("Service", "PodDisruptionBudget", "ReplicationController", "ReplicaSet", "StatefulSet", "Workload", "PodGroup"),
+    ("Service", "PodDisruptionBudget", "Workload", "PodGroup"),
+    ("CronJob", "Deployment", "ControllerRevision"),
+    ("ReplicationController", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"),
     ("Pod",),
 )
 _RANKS = {kind: rank for rank, kinds in enumerate(ORDER) for kind in kinds}
@@ -228,6 +231,8 @@ def _create(client: LocalClient, document: Document, created: set[tuple[str, str
     status = document.get("status")
     if status and "status" in resource.subresources:
         found = client.update(resource, {**found, "status": status}, "status")
+    if _has_generated_selector(resource, document):
+        found["spec"].pop("manualSelector", None)
     _keep_identity(client.server, resource, found, document["metadata"])
     return True
 
@@ -267,7 +272,20 @@ def _wanted(resource: Resource, document: Document) -> Document:
             )
     else:
         meta.pop("namespace", None)
+    if _has_generated_selector(resource, document):
+        return {**document, "metadata": meta, "spec": {**document["spec"], "manualSelector": True}}
     return {**document, "metadata": meta}
+
+
+def _has_generated_selector(resource: Resource, document: Document) -> bool:
+    """Return whether an object selects by the UID that it had where it comes from: one that is not given another."""
+    spec = document.get("spec")
+    return (
+        resource.qualified == "jobs.batch"
+        and isinstance(spec, dict)
+        and bool(spec.get("selector"))
+        and not spec.get("manualSelector")
+    )
 
 
 def _keep_identity(server: ApiServer, resource: Resource, stored: Document, given: Document) -> None:

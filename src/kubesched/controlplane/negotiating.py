@@ -24,7 +24,7 @@ from kubesched.controlplane.statuses import ApiError, bad_request, not_acceptabl
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 OFFERED = (JSON,)
 UNDERSTOOD = (JSON, YAML, PROTOBUF)
-# differs: the reference lists what it answers in, too, as CBOR and Protocol Buffers
+# differs: the reference also answers in YAML and Protocol Buffers
 _GOOD_ENOUGH = (JSON, "application/*", "*/*")
 _META = "meta.k8s.io"
 TABLE, METADATA, METADATA_LIST = "Table", "PartialObjectMetadata", "PartialObjectMetadataList"
@@ -100,7 +100,7 @@ def in_json(request: Request, resource: Resource) -> Request:
         body = from_protobuf(request.body, resource) if kind == PROTOBUF else msgspec.json.encode(parse(request.body))
     except (ProtobufError, DocumentError) as error:
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): {error}") from None
-    headers = {**request.headers, "content-type": JSON}
+    headers = {**{name.lower(): value for name, value in request.headers.items()}, "content-type": JSON}
     return msgspec.structs.replace(request, body=body, headers=headers)
 
 

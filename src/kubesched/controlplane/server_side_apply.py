@@ -67,7 +67,8 @@ def apply_config(verbs: Verbs, target: Target, request: Request, config: Documen
 
 
 def read_config(request: Request) -> Document:
-    """Return the configuration in a request, YAML or JSON."""
+    """Return the configuration in a request, YAML or JSON, once the options beside it are found right."""
+    apply_options(request)
     try:
         config: Any = parse(request.body) if request.body.strip() else None
     except DocumentError as error:

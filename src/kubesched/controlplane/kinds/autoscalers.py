@@ -83,6 +83,9 @@ class HorizontalPodAutoscalers(Rules):
         problems += _reference_problems("spec.scaleTargetRef", spec.get("scaleTargetRef") or {})
         for number, metric in enumerate(spec["metrics"]):
             problems += _metric_problems(f"spec.metrics[{number}]", metric)
+        if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in spec["metrics"]):
+            why = "must specify at least one Object or External metric to support scaling to zero replicas"
+            problems.append(forbidden("spec.metrics", why))
         for field in ("scaleUp", "scaleDown"):
             rules = (spec.get("behavior") or {}).get(field)
             if rules is not None:

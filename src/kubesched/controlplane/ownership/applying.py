@@ -23,6 +23,7 @@ from kubesched.controlplane.ownership.field_sets import (
     union,
     without,
 )
+from kubesched.controlplane.ownership.list_ways import WayError
 from kubesched.controlplane.ownership.owners import (
     BEFORE_APPLY,
     STRIPPED,
@@ -173,8 +174,11 @@ def _last_applied(way: Way, live: Document) -> Fields:
         return NOTHING
     if last.get("apiVersion") != live.get("apiVersion"):
         return NOTHING
-    changed, removed = way.changed(last, live)
-    return difference(difference(way.said(last) or NOTHING, changed or NOTHING), removed or NOTHING)
+    try:
+        said, (changed, removed) = way.said(last) or NOTHING, way.changed(last, live)
+    except WayError:
+        return NOTHING
+    return difference(difference(said, changed or NOTHING), removed or NOTHING)
 
 
 def _keep_last_applied(document: Document, config: Document) -> None:

@@ -13,6 +13,7 @@ import msgspec
 
 from kubesched.controlplane.ownership.field_sets import MEMBER, SELF, Fields, is_member
 from kubesched.controlplane.ownership.ways import MISSING, WHOLE, Changed, Way, note
+from kubesched.controlplane.schema.go_words import printed
 
 _json = msgspec.json.Encoder().encode
 
@@ -41,11 +42,8 @@ class Elements(Way):
         """Return all that is in a list."""
         if not value:
             return MEMBER
-        found: Fields = {SELF: MEMBER}
         way = self.element()
-        for each in value:
-            found[self.key(each)] = way.added(each)
-        return found
+        return {SELF: MEMBER, **{key: way.added(each) for key, each in self._by_key(value).items()}}
 
     def said(self, value: Any) -> Fields | None:
         """Return the elements of a list and their leaves."""
@@ -76,6 +74,8 @@ class Elements(Way):
         return changed or None, removed or None
 
     def _by_key(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, list | tuple):
+            raise WayError(f"expected list, got {printed(value)}")
         # differs: the reference owns elements with the same key together, as a whole; here the last one counts
         return {self.key(each): each for each in value}
 

@@ -15,8 +15,9 @@ from typing import Generic, TypeVar
 from kubesched.controlplane.statuses import ApiError
 
 K = TypeVar("K", bound=Hashable)
-# so many in one turn, so that others get theirs
+# so many in one turn, or until so much was written, so that others get theirs
 MOST_IN_A_TURN = 25
+MOST_WRITES_IN_A_TURN = 25
 _RETRY_SECONDS = 1.0
 _MOST_TRIES = 10
 
@@ -24,8 +25,16 @@ _MOST_TRIES = 10
 class Agenda(Generic[K]):
     """Keys that wait for a function to look at them."""
 
-    def __init__(self, loop: AbstractEventLoop, look: Callable[[K], None], note: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        look: Callable[[K], None],
+        note: Callable[[str], None],
+        written: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`written` tells how much was written ever."""
         self._loop = loop
+        self._written = written
         self._look = look
         self._note = note
         # what waits for its turn; the queue may hold what was forgotten meanwhile
@@ -109,8 +118,8 @@ class Agenda(Generic[K]):
 
     def _work(self) -> None:
         self._turn = None
-        left = MOST_IN_A_TURN
-        while self._queue and left:
+        left, enough = MOST_IN_A_TURN, self._written() + MOST_WRITES_IN_A_TURN
+        while self._queue and left and self._written() < enough:
             left -= 1
             key = self._queue.popleft()
             if key in self._ready:

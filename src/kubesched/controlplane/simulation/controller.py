@@ -60,6 +60,10 @@ class Tools(msgspec.Struct):
         """Replace an object, or its status."""
         return self.client.update(self.resources[store], document, subresource)
 
+    def written(self) -> int:
+        """Return how much was written ever."""
+        return self.store.version
+
     def delete(self, store: str, stored: Stored, grace_seconds: int | None = None, propagation: str = "") -> None:
         """Delete just this object; `propagation` says what becomes of those it owns."""
         options: Document = {"preconditions": {"uid": stored.uid}}
@@ -81,7 +85,7 @@ class Controller:
 
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
-        self.agenda: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note)
+        self.agenda: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
         self._stops: list[Callable[[], None]] = []
 
     def watches(self) -> dict[str, Changed]:

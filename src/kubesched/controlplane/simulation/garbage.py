@@ -60,7 +60,7 @@ class Garbage(Controller):
         self._owners: dict[Place, tuple[_Owner, ...]] = {}
         # the UIDs of owners that wait, once what they own was told to go
         self._waiting: set[str] = set()
-        self._agenda: Agenda[Place] = Agenda(tools.loop, self._judge, self._note)
+        self._agenda: Agenda[Place] = Agenda(tools.loop, self._judge, self._note, tools.written)
 
     def watches(self) -> dict[str, Changed]:
         """Return who is told of changes, by set."""

@@ -15,23 +15,12 @@ import msgspec
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import LabelSelector
 from kubesched.controlplane.services import moment
+from kubesched.controlplane.tables.descriptions import DESCRIPTIONS
 
 Document = dict[str, Any]
 Cells = list[Any]
 
 NONE, UNSET, UNKNOWN = "<none>", "<unset>", "<unknown>"
-_DESCRIPTIONS = {
-    "Name": "The name of the object, unique among those of its kind in its namespace.",
-    "Age": "How long ago the object was created.",
-    "Created At": "When the object was created.",
-    "Containers": "The names of the containers.",
-    "Images": "The images of the containers.",
-    "Selector": "The labels of the pods that are meant.",
-    "Status": "How the object is doing.",
-    "Ready": "How many are ready.",
-    "Desired": "How many there should be.",
-    "Current": "How many there are.",
-}
 
 
 class Column(NamedTuple):
@@ -60,7 +49,7 @@ def columns(text: str) -> tuple[Column, ...]:
         for entry in part.split(", "):
             name, _, kind = entry.partition(":")
             form = "name" if name == "Name" else ""
-            found.append(Column(name, kind or "string", form, _DESCRIPTIONS.get(name, f"{name}."), priority))
+            found.append(Column(name, kind or "string", form, DESCRIPTIONS.get(name, ""), priority))
     return tuple(found)
 
 

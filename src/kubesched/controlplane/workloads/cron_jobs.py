@@ -81,6 +81,8 @@ class CronJobs(Controller):
             jobs.pop(stored.name, None)
             if each is stored and change.type != DELETED:
                 jobs[stored.name] = None
+            if not jobs:
+                del self._jobs[key]
             self.agenda.add(key)
 
     def _cron_job_changed(self, change: Change) -> None:

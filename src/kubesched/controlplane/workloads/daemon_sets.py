@@ -24,7 +24,7 @@ from kubesched.controlplane.workloads.daemon_nodes import DaemonNode, Fitness, b
 from kubesched.controlplane.workloads.daemon_places import NOWHERE, Place, Places
 from kubesched.controlplane.workloads.owning import BURST, PodOwners, counts, is_namespace_going
 from kubesched.controlplane.workloads.pods import Pod, Pods
-from kubesched.controlplane.workloads.revisions import REVISIONS, Revisions
+from kubesched.controlplane.workloads.revisions import REVISIONS, Revisions, is_observed
 
 DAEMON_SETS = "daemonsets.apps"
 _HASH: Final = "controller-revision-hash"
@@ -121,7 +121,8 @@ class DaemonSets(PodOwners):
         reference = self.reference(daemon_set)
         revisions = self._revisions.of(daemon_set, self._known[key[0]][key[1]].selector, reference)
         revisions = [self._labelled(revision) for revision in revisions]
-        current = self._revisions.current(daemon_set, revisions, reference, _HASH)
+        known_as = "" if revisions else self._known_hash(daemon_set)
+        current = self._revisions.current(daemon_set, revisions, reference, _HASH, known_as)
         look = _Look(daemon_set, self._remembered(key, daemon_set), current["metadata"]["labels"][_HASH])
         problem: ApiError | None = None
         try:
@@ -145,6 +146,18 @@ class DaemonSets(PodOwners):
             return revision
         labels[_HASH] = revision["metadata"]["name"]
         return self.tools.update(REVISIONS, revision)
+
+    def _known_hash(self, daemon_set: Document) -> str:
+        """Return the hash that pods give to the template, empty if they do not.
+
+        Sets that are loaded from another cluster without their revisions keep their pods that way.
+        """
+        meta = daemon_set["metadata"]
+        generation = (meta.get("annotations") or {}).get(TEMPLATE_GENERATION)
+        if not generation or not is_observed(daemon_set):
+            return ""
+        fitting = (pod.labels for pod in self.pods.of(meta["uid"]) if pod.labels.get(_GENERATION) == generation)
+        return next((labels[_HASH] for labels in fitting if _HASH in labels), "")
 
     def _remembered(self, key: Key, daemon_set: Document) -> Places:
         """Return what is remembered of a set; a change of it has all nodes looked at."""

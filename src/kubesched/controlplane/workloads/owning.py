@@ -83,6 +83,8 @@ class PodOwners(Controller):
         owners = self._known.setdefault(stored.namespace, {})
         if change.type == DELETED:
             owners.pop(stored.name, None)
+            if not owners:
+                del self._known[stored.namespace]
             self.agenda.forget(key)
             self.retries.forget(key)
             self.forget(key, stored.uid)

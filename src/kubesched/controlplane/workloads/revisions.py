@@ -7,6 +7,7 @@ template back, as clients apply it.
 # upstream: pkg/controller/history/controller_history.go, pkg/controller/daemon/update.go (constructHistory),
 # pkg/controller/statefulset/stateful_set_control.go (getStatefulSetRevisions) (v1.36)
 
+import re
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from kubesched.controlplane.workloads.pods import Owner, controller_of
 
 REVISIONS = "controllerrevisions.apps"
 _LONGEST_PREFIX: Final = 223
+_LIKE_A_HASH: Final = re.compile("[a-z0-9]{1,20}")
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -52,14 +54,13 @@ class Revisions(Controller):
         for each in (change.old, stored):
             owner = None if each is None else controller_of(_decode(each.body).metadata.owner_references)
             if owner is not None:
-                self._owned.get(owner.uid, {}).pop(stored.name, None)
-        orphans = self._orphans.setdefault(stored.namespace, {})
-        orphans.pop(stored.name, None)
+                _take(self._owned, owner.uid, stored.name)
+        _take(self._orphans, stored.namespace, stored.name)
         if change.type == DELETED:
             return
         owner = controller_of(_decode(stored.body).metadata.owner_references)
-        holder = orphans if owner is None else self._owned.setdefault(owner.uid, {})
-        holder[stored.name] = None
+        holders, key = (self._orphans, stored.namespace) if owner is None else (self._owned, owner.uid)
+        holders.setdefault(key, {})[stored.name] = None
 
     def of(self, owner: Document, selector: Selector, reference: Document) -> list[Document]:
         """Return the revisions of an owner, the oldest first; those that nobody owns and that fit are adopted."""
@@ -79,14 +80,20 @@ class Revisions(Controller):
                 found.append(self.tools.update(REVISIONS, revision))
         return sorted(found, key=lambda each: (each["revision"], *_age(each)))
 
-    def current(self, owner: Document, revisions: list[Document], reference: Document, label: str) -> Document:
-        """Return the revision of an owner's template, which becomes the newest; `revisions` are all, and get it."""
+    def current(
+        self, owner: Document, revisions: list[Document], reference: Document, label: str, known_as: str = ""
+    ) -> Document:
+        """Return the revision of an owner's template, which becomes the newest; `revisions` are all, and get it.
+
+        `known_as` is the hash that the template has, as far as one can see, for an owner without any revision.
+        """
         template = owner["spec"]["template"]
         data = {"spec": {"template": {"$patch": "replace", **template}}}
         newest = revisions[-1]["revision"] if revisions else 0
         equal = [each for each in revisions if each.get("data") == data]
         if not equal:
-            made = self._create(owner, data, newest + 1, reference, label)
+            known_as = "" if revisions or not _LIKE_A_HASH.fullmatch(known_as) else known_as
+            made = self._create(owner, data, newest + 1, reference, label, known_as)
             revisions.append(made)
             return made
         found = equal[-1]
@@ -98,14 +105,16 @@ class Revisions(Controller):
             revisions.append(found)
         return found
 
-    def _create(self, owner: Document, data: Document, number: int, reference: Document, label: str) -> Document:
+    def _create(
+        self, owner: Document, data: Document, number: int, reference: Document, label: str, known_as: str
+    ) -> Document:
         meta = owner["metadata"]
         described = owner["spec"]["template"].get("metadata") or {}
         ordered = _in_order(data)
         while True:
             collisions = (owner.get("status") or {}).get("collisionCount") or 0
             # the label too, so that sets of two kinds with one name and one template have two revisions
-            name_hash = short_hash([label, ordered], collisions)
+            name_hash = known_as or short_hash([label, ordered], collisions)
             name = f"{meta['name'][:_LONGEST_PREFIX]}-{name_hash}"
             revision: Document = {
                 "metadata": {
@@ -126,6 +135,7 @@ class Revisions(Controller):
                     raise
                 if found.get("data") == data and _controller_uid(found) == meta["uid"]:
                     return found
+                known_as = ""
                 owner.setdefault("status", {})["collisionCount"] = collisions + 1
 
     def truncate(self, old: list[Document], live: Collection[str], limit: int) -> None:
@@ -138,6 +148,15 @@ class Revisions(Controller):
                 self.tools.delete(REVISIONS, stored)
 
 
+def _take(holders: dict[str, dict[str, None]], key: str, name: str) -> None:
+    """Take a name from its holder, who is forgotten with the last."""
+    names = holders.get(key)
+    if names is not None:
+        names.pop(name, None)
+        if not names:
+            del holders[key]
+
+
 def template_of(revision: Document, owner: Document) -> Document:
     """Return the template that a revision keeps, or the owner's own if what it keeps is none."""
     kept: Any = revision
@@ -147,6 +166,12 @@ def template_of(revision: Document, owner: Document) -> Document:
         template: Document = owner["spec"]["template"]
         return template
     return {field: value for field, value in kept.items() if field != "$patch"}
+
+
+def is_observed(owner: Document) -> bool:
+    """Return whether the status of an owner is about what it wants now; one from another cluster starts at one."""
+    observed = (owner.get("status") or {}).get("observedGeneration") or 0
+    return bool(observed >= (owner["metadata"].get("generation") or 0))
 
 
 def _controller_uid(revision: Document) -> str | None:

@@ -21,7 +21,7 @@ from kubesched.controlplane.store import Document
 from kubesched.controlplane.workloads import stateful_pods as identity
 from kubesched.controlplane.workloads.owning import BURST, PodOwners, counts, is_namespace_going
 from kubesched.controlplane.workloads.pods import Pod, Pods
-from kubesched.controlplane.workloads.revisions import Revisions, template_of
+from kubesched.controlplane.workloads.revisions import Revisions, is_observed, template_of
 
 STATEFUL_SETS = "statefulsets.apps"
 _HASH = "controller.kubernetes.io/hash"
@@ -77,7 +77,7 @@ class StatefulSets(PodOwners):
         revisions = self._revisions.of(stateful_set, selector, reference)
         pods = self.claim(stateful_set)
         part(stateful_set, "status")
-        update = self._revisions.current(stateful_set, revisions, reference, _HASH)
+        update = self._revisions.current(stateful_set, revisions, reference, _HASH, _known_hash(stateful_set))
         named = stateful_set["status"].get("currentRevision")
         current = next((each for each in revisions if each["metadata"]["name"] == named), update)
         in_order = stateful_set["spec"]["podManagementPolicy"] != "Parallel"
@@ -309,3 +309,13 @@ class StatefulSets(PodOwners):
         limit = stateful_set["spec"].get("revisionHistoryLimit")
         if limit is not None and len(revisions) > limit:
             self._revisions.truncate(revisions, live, limit)
+
+
+def _known_hash(stateful_set: Document) -> str:
+    """Return the hash that the status gives to the template, empty if it does not.
+
+    Sets that are loaded from another cluster without their revisions keep their pods that way.
+    """
+    named = stateful_set["status"].get("updateRevision") or ""
+    prefix = f"{stateful_set['metadata']['name']}-"
+    return named.removeprefix(prefix) if is_observed(stateful_set) and named.startswith(prefix) else ""
