@@ -31,7 +31,7 @@ def test_a_token_that_is_not_accepted_is_read_again_until_it_is(tmp_path: Path) 
         token = (tmp_path / "token").read_text()
         replace(tmp_path / "token", "out-of-date")
         cluster.secrets.append("out-of-date")
-        with cluster.scheduler(ALONE) as scheduler:
+        with cluster.scheduler(ALONE, "-v=10") as scheduler:
             line = scheduler.says("Unauthorized")
             assert f"in kubeconfig {cluster.kubeconfig}; they may have expired or been revoked" in line
             assert len(scheduler.lines("Unauthorized")) == 1, "said once, not for each kind"
@@ -55,9 +55,9 @@ def test_without_its_roles_it_says_what_it_lacks_and_begins_when_it_has_them(tmp
     with a_cluster_process(tmp_path, [a_node("n"), a_pod("p")]) as cluster:
         granted = revoke(cluster)
         with cluster.scheduler() as scheduler:
-            line = scheduler.says("/api/v1/pods")
-            assert 'User "system:kube-scheduler" cannot watch resource "pods"' in line
+            line = scheduler.says('User "system:kube-scheduler" cannot watch resource "')
             assert "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it" in line
+            assert len(scheduler.lines("cannot watch resource")) == 1, "said once, not for each kind"
             restore(cluster, granted)
             bound(cluster.api, "p")
 

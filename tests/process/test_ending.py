@@ -29,6 +29,15 @@ def test_a_scheduler_that_waits_for_the_lease_ends_well(tmp_path: Path) -> None:
         assert lease["spec"]["holderIdentity"], "the lease is still the first one's"
 
 
+def test_a_leader_that_is_told_to_end_gives_the_lease_up(tmp_path: Path) -> None:
+    with a_cluster_process(tmp_path) as cluster, cluster.scheduler() as scheduler:
+        scheduler.says(LEADS)
+        assert scheduler.end(seconds=5) == 0
+        lease = cluster.api.get("Lease", "kube-scheduler", "kube-system")
+        assert lease is not None
+        assert lease["spec"].get("holderIdentity", "") == ""
+
+
 def test_it_ends_while_there_is_no_server(tmp_path: Path) -> None:
     with a_cluster_process(tmp_path, [a_node("n")]) as cluster, cluster.scheduler() as scheduler:
         scheduler.says(LEADS)

@@ -9,7 +9,7 @@ import pytest
 
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.clusters import SHORT_LEASE, Cluster, a_cluster_process, all_bound, node_of, settled
-from kubesched.testing.processes import SchedulerProcess
+from kubesched.testing.processes import SchedulerProcess, eventually
 
 NODES = [a_node(f"n{number}", cpu="4") for number in range(3)]
 LEADS = "Successfully acquired lease kube-system/kube-scheduler"
@@ -44,6 +44,7 @@ def holder(cluster: Cluster) -> str:
     return str(lease["spec"].get("holderIdentity", "")) if lease else ""
 
 
+@pytest.mark.slow
 def test_a_leader_that_ends_gives_the_lease_up_and_another_one_goes_on_at_once(tmp_path: Path) -> None:
     with a_cluster_process(tmp_path, NODES) as cluster, cluster.scheduler() as first:
         first.says(LEADS)
@@ -122,6 +123,18 @@ def test_a_leader_whose_interpreter_is_held_ends_when_its_lease_has_run_out(tmp_
         create_pods(cluster, "slow")
         assert scheduler.ends(10) == 1
         assert "blocking.py" in scheduler.log, "it says what it was doing"
+
+
+@pytest.mark.slow
+def test_a_leader_whose_server_comes_back_empty_takes_the_lease_again(tmp_path: Path) -> None:
+    with a_cluster_process(tmp_path, NODES) as cluster, cluster.scheduler() as scheduler:
+        scheduler.says(LEADS)
+        leader = holder(cluster)
+        cluster.kill()
+        scheduler.says("cannot connect to https://127.0.0.1:")
+        cluster.start([*NODES, a_pod("p", cpu="1")])
+        all_bound(cluster.api, 1)
+        eventually(lambda: holder(cluster) == leader, "the lease is there again")
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@ from kubesched.testing import a_node, a_pod
 from kubesched.testing.clusters import ALONE, a_cluster_process, all_bound, bound, settled, unschedulable, why_waiting
 
 NODES = [a_node(f"n{number}", cpu="4") for number in range(5)]
+# so that a server can be killed while pods are being bound
+SLOWLY = {"qps": 50, "burst": 40}
 
 
 def pods(first: int, last: int) -> list[ApiObject]:
@@ -30,7 +32,9 @@ def pods(first: int, last: int) -> list[ApiObject]:
             "lost-request=0.3 on create pods/binding", id="bindings are lost on the way", marks=pytest.mark.slow
         ),
         pytest.param(
-            "slow=0.3:300ms,lost-response=0.2 on get,lost-request=0.2 on patch", id="answers are late or lost"
+            "slow=0.3:300ms,lost-response=0.2 on get,lost-request=0.2 on patch",
+            id="answers are late or lost",
+            marks=pytest.mark.slow,
         ),
         pytest.param("watch-duplicate=0.5,watch-delay=0.3:200ms", id="events come twice, and late"),
         pytest.param("watch-drop=0.3 on pods,watch-expire=1s", id="events are lost, and watches expire all the time"),
@@ -59,9 +63,24 @@ def test_a_server_that_comes_back_empty_under_its_address_is_known_anew(tmp_path
         scheduler.says("cannot connect to https://127.0.0.1:")
         # another node, and pods that have the names of earlier ones
         cluster.start([a_node("other", cpu="4"), *pods(1, 4), a_pod("p5", cpu="2", node="other")])
+        scheduler.says("the API server has another past than before; everything is listed anew")
         waiting = [pod for pod in settled(cluster.api) if not pod["spec"].get("nodeName")]
         assert len(waiting) == 2
         assert why_waiting(waiting[0]).startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_a_server_that_is_killed_in_the_middle_and_keeps_everything_goes_on(tmp_path: Path) -> None:
+    objects = [*(a_node(f"n{number}", cpu="10") for number in range(10)), *pods(1, 50)]
+    config = {"clientConnection": SLOWLY}
+    with a_cluster_process(tmp_path, objects, durable=True) as cluster, cluster.scheduler(ALONE, config=config) as it:
+        all_bound(cluster.api, 10)
+        cluster.kill()
+        it.says("cannot connect to https://127.0.0.1:")
+        cluster.start()
+        for pod in pods(51, 100):
+            cluster.api.create(pod)
+        all_bound(cluster.api, 100)
+        assert not it.lines("another past")
 
 
 def test_a_server_that_is_gone_for_a_while_is_waited_for(tmp_path: Path) -> None:

@@ -101,3 +101,24 @@ def test_a_pod_is_bound_only_after_what_is_being_written_of_it() -> None:
         assert [type(effect) for effect in told] == [Patch, Bind]
 
     live(story)
+
+
+def test_a_word_that_was_true_before_is_said_again_after_another_one() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("small", cpu="1"))
+        world.put(a_pod("large", cpu="2"))
+        await asyncio.sleep(3)
+        before = why(world, "large")
+        assert "0/1 nodes are available: 1 Insufficient cpu." in before
+        # what is written from now on is reported late
+        world.report_seconds = lambda: 5.0
+        tainted = a_node("tainted", cpu="4", taints=["key=value:NoSchedule"])
+        scheduler.put(tainted)
+        await asyncio.sleep(3)
+        assert "0/2 nodes are available" in why(world, "large")
+        scheduler.drop(tainted)
+        scheduler.queue.activate(["default-large"], scheduler.now())
+        await asyncio.sleep(3)
+        assert why(world, "large") == before
+
+    live(story)

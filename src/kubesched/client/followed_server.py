@@ -38,14 +38,16 @@ class FollowedServer:
     """An API server that several reflectors follow."""
 
     def __init__(self, rest: Rest, note: Note, clock: Callable[[], float] = time.monotonic) -> None:
-        # which of its pasts the server has, as far as is known
+        # which of its pasts the server has, as far as is known, and who is told when that changes
         self.epoch = 0
+        self.followers: list[Callable[[], None]] = []
         self._rest = rest
         self._note = note
         self._clock = clock
         self._cluster = ""
         self._asking: asyncio.Task[None] | None = None
         self._said: dict[str, float] = {}
+        self._well = asyncio.Event()
 
     # -- its past
 
@@ -59,7 +61,7 @@ class FollowedServer:
     async def goes_on(self, epoch: int, path: str, version: str) -> bool:
         """Return whether what was known of a resource in an epoch, up to a version, is still the server's past."""
         if await self.current_epoch() == epoch and is_older(await self.newest(path), version) and self.epoch == epoch:
-            self.epoch += 1
+            self._begin_epoch()
         return self.epoch == epoch
 
     async def newest(self, path: str) -> str:
@@ -73,8 +75,14 @@ class FollowedServer:
             # not everybody may know it; versions have to do then
             return
         if self._cluster and cluster != self._cluster:
-            self.epoch += 1
+            self._begin_epoch()
         self._cluster = cluster
+
+    def _begin_epoch(self) -> None:
+        self.epoch += 1
+        self._note("the API server has another past than before; everything is listed anew")
+        for tell in self.followers:
+            tell()
 
     async def _read(self, path: str, query: dict[str, str]) -> _Meta:
         try:
@@ -86,16 +94,27 @@ class FollowedServer:
 
     def complain(self, what: str, error: Exception) -> None:
         """Say what went wrong and why, unless somebody has said just now that he suffers from the same."""
-        reason, now = str(error), self._clock()
+        forbidden = isinstance(error, Refused) and error.code == 403
+        reason, now = "forbidden" if forbidden else str(error), self._clock()
         if now - self._said.get(reason, -REPEATED_EVERY_SECONDS) < REPEATED_EVERY_SECONDS:
             return
         self._said[reason] = now
-        hint = f"; {ROLES}" if isinstance(error, Refused) and error.code == 403 else ""
-        self._note(f"{what}: {reason}{hint}")
+        self._note(f"{what}: {error}; {ROLES}" if forbidden else f"{what}: {error}")
 
     def is_well(self) -> None:
-        """Take note that something worked: from now on whatever goes wrong is news."""
+        """Take note that something worked: whoever waits tries again, and whatever goes wrong from now on is news."""
         self._said.clear()
+        self._well.set()
+        self._well = asyncio.Event()
+
+    async def pause(self, seconds: float) -> bool:
+        """Wait after something went wrong; return True, early, if meanwhile something worked for somebody else."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._well.wait()
+            return True
+        except TimeoutError:
+            return False
 
 
 def is_older(version: str, other: str) -> bool:

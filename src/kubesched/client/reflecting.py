@@ -30,6 +30,10 @@ LONGEST_WAIT_SECONDS = 30.0
 CALM_SECONDS = 120.0
 # the server ends a watch after 5 to 10 minutes, so that load is spread anew
 SHORTEST_WATCH_SECONDS = 300
+# a watch that ends sooner was not worth its while, and the next one has to wait
+SHORT_SECONDS = 1.0
+# a server that has just started does not know yet who may do what
+PASSING = (401, 403, 429, 500, 503, 504)
 # objects told in one go before others have a turn
 SLICE = 200
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
@@ -105,6 +109,7 @@ class Reflector(Generic[T]):
         self.reached: Callable[[str], None] = lambda version: None
         self._rest = rest
         self._server = server or FollowedServer(rest, note)
+        self._server.followers.append(self._new_epoch)
         # which of the server's pasts the list belongs to, and the one that is being listed
         self.epoch = -1
         self._listing = -1
@@ -142,17 +147,28 @@ class Reflector(Generic[T]):
                 self._server.complain(f"failed to list and watch {self.path}", error)
                 if loop.time() - began > CALM_SECONDS:
                     wait = FIRST_WAIT_SECONDS
-                seconds = getattr(error, "retry_after_seconds", None) or wait * (1 + self._random.random())
-                await asyncio.sleep(seconds)
-                wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+                wait = await self._later(wait, error)
             finally:
                 self._complete = False
+
+    async def _later(self, wait: float, error: Refused | Unreachable | None) -> float:
+        """Wait after something went wrong; return how long to wait the next time."""
+        asked = getattr(error, "retry_after_seconds", None)
+        if asked:
+            await asyncio.sleep(asked)
+        elif await self._server.pause(wait * (1 + self._random.random())):
+            return FIRST_WAIT_SECONDS
+        return min(2 * wait, LONGEST_WAIT_SECONDS)
 
     def relist(self) -> None:
         """List anew at once, since the watch may be behind."""
         self._relist_asked = True
         if self._watch_task is not None:
             self._watch_task.cancel()
+
+    def _new_epoch(self) -> None:
+        if self._complete:
+            self.relist()
 
     # -- listing
 
@@ -192,6 +208,9 @@ class Reflector(Generic[T]):
             self._drop(obj)
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
+        if self._listing != self._server.epoch:
+            # meanwhile it turned out to be a list of the past
+            raise ExpiredError
         self._complete = True
         self.epoch = self._listing
         self._reach(version)
@@ -202,28 +221,40 @@ class Reflector(Generic[T]):
 
     async def _watch_on(self) -> None:
         """Watch, again and again, until there is a gap."""
+        wait = FIRST_WAIT_SECONDS
+        now = asyncio.get_running_loop().time
         while True:
             if self._relist_asked and self._complete:
                 raise ExpiredError
-            task = asyncio.ensure_future(self._watch())
-            self._watch_task = task
-            try:
-                await task
-            except asyncio.CancelledError:
-                current = asyncio.current_task()
-                if current is None or current.cancelling():
-                    raise
-                # only the watch was cancelled: somebody wants a list
-                raise ExpiredError from None
-            except (Refused, Unreachable) as error:
-                if not self._complete or not _is_passing(error):
-                    raise
-                # where it broke off is known: no need to list
+            began, error = now(), await self._watch_once()
+            lasted = now() - began
+            if lasted > LONGEST_WAIT_SECONDS:
+                wait = FIRST_WAIT_SECONDS
+            if error is None and lasted > SHORT_SECONDS:
+                continue
+            # where it broke off is known: no need to list
+            if error is not None:
                 self._server.complain(f"watch of {self.path} broke off", error)
-                seconds = getattr(error, "retry_after_seconds", None)
-                await asyncio.sleep(seconds or FIRST_WAIT_SECONDS * (1 + self._random.random()))
-            finally:
-                self._watch_task = None
+            wait = await self._later(wait, error)
+
+    async def _watch_once(self) -> Refused | Unreachable | None:
+        """Watch until that ends; return what ended it, if it may be resumed all the same."""
+        self._watch_task = asyncio.ensure_future(self._watch())
+        try:
+            await self._watch_task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # only the watch was cancelled: somebody wants a list
+            raise ExpiredError from None
+        except (Refused, Unreachable) as error:
+            if not self._complete or not _is_passing(error):
+                raise
+            return error
+        finally:
+            self._watch_task = None
+        return None
 
     async def _watch(self) -> None:
         """Watch from where everything is known, or with a list at the beginning."""
@@ -241,6 +272,8 @@ class Reflector(Generic[T]):
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
         seen: dict[str, T] = {}
         async with self._rest.stream(self.path, query) as stream:
+            if self._complete:
+                self._server.is_well()
             async for lines in _lines(stream):
                 for number, line in enumerate(lines):
                     event = self._event(line)
@@ -256,7 +289,6 @@ class Reflector(Generic[T]):
     async def _check_past(self) -> None:
         """Raise ExpiredError if the server does not have the past that is known here."""
         if not await self._server.goes_on(self.epoch, self.path, self.version):
-            self._note(f"{self.path}: the API server has another past than before; everything is listed anew")
             raise ExpiredError
 
     async def _take_listed(self, event: _Event, seen: dict[str, T]) -> None:
@@ -345,7 +377,7 @@ def _is_passing(error: Exception) -> bool:
     """Return whether a watch may be resumed where it broke off; a version that is too old cannot."""
     if isinstance(error, Refused) and error.code == 410:
         raise ExpiredError from None
-    return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in (429, 500, 503, 504))
+    return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in PASSING)
 
 
 async def _lines(stream: Stream) -> AsyncIterator[list[bytes]]:

@@ -122,11 +122,13 @@ def _status_patch(queued: QueuedPod, failed: Failed) -> Patch | None:
     status: dict[str, Any] = {}
     condition = {"type": "PodScheduled", "status": "False", "reason": failed.reason, "message": failed.message}
     known = next((c for c in pod.status.conditions if c.type == "PodScheduled"), None)
-    if known is None or (known.status, known.reason, known.message) != ("False", failed.reason, failed.message):
+    said = ("False", failed.reason, failed.message)
+    if known is None or {said} != {(known.status, known.reason, known.message), queued.told_condition or said}:
+        # what was written last may not be reported yet
+        queued.told_condition = said
         status["conditions"] = [{**condition, "observedGeneration": pod.metadata.generation}]
     nominated = failed.nominated_node_name
     if nominated is not None and {nominated} != {pod.status.nominated_node_name, queued.told_nomination}:
-        # what was written last may not be reported yet
         status["nominatedNodeName"] = queued.told_nomination = nominated
     # the UID guards against a pod that was created again under the name
     body = {"metadata": {"uid": pod.uid}, "status": status}

@@ -39,6 +39,7 @@ class QueuedPod:
         "pod",
         "stopwatch",
         "timestamp",
+        "told_condition",
         "told_nomination",
         "unschedulable_count",
         "unschedulable_plugins",
@@ -59,8 +60,9 @@ class QueuedPod:
         self.pending_plugins: set[str] = set()
         self.gating_plugin = ""
         self.gating_events: tuple[ClusterEvent, ...] = ()
-        # the nomination that was written into the pod's status last, whether or not it is reported yet
+        # the nomination and the condition that were written last, whether or not they are reported yet
         self.told_nomination = ""
+        self.told_condition: tuple[str, str, str] | None = None
         self.was_flushed = False
         self.flushed_at = NEVER
         # of the last attempt

@@ -63,11 +63,11 @@ class Schedulers:
         content: Document = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
-            "clientConnection": {"kubeconfig": str(self.kubeconfig)},
             "podMaxBackoffSeconds": 1,
             "profiles": [{}],
             **(config or {}),
         }
+        content["clientConnection"] = {"kubeconfig": str(self.kubeconfig), **content.get("clientConnection", {})}
         for profile in content["profiles"]:
             profile.setdefault("schedulerName", self.scheduler_name)
         file = self.folder / f"config-{len(list(self.folder.glob('config-*')))}.yaml"
@@ -101,10 +101,12 @@ class Schedulers:
 class Cluster(Schedulers):
     """A control plane in a process, and schedulers on it."""
 
-    def __init__(self, folder: Path, faults: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, faults: Sequence[str] = (), *, durable: bool = False) -> None:
         super().__init__(folder, folder / "scheduler.kubeconfig")
         self.api: ApiClient
-        self._faults = [part for fault in faults for part in ("--fault", fault)]
+        self._flags = [part for fault in faults for part in ("--fault", fault)]
+        if durable:
+            self._flags += ["--data", str(folder / "data")]
         self._port = 0
         self._stack = ExitStack()
         self._server: Process
@@ -117,14 +119,14 @@ class Cluster(Schedulers):
         admin, given = self.folder / "admin.kubeconfig", self.folder / "given.kubeconfig"
         files = ("--kubeconfig", str(admin), "--scheduler-kubeconfig", str(given))
         self._server = self._stack.enter_context(
-            a_control_plane(*files, "--port", str(self._port), *self._faults, str(manifest))
+            a_control_plane(*files, "--port", str(self._port), *self._flags, str(manifest))
         )
         self._port = int(self._server.url.rpartition(":")[2])
         self.api = ApiClient(admin)
         self._hand_over(given)
 
     def kill(self) -> None:
-        """Kill the server; everything that it knew is gone."""
+        """Kill the server; unless it is durable, everything that it knew is gone."""
         self._server.process.kill()
         self._server.process.wait(SECONDS)
 
@@ -155,10 +157,14 @@ class Cluster(Schedulers):
 
 @contextmanager
 def a_cluster_process(
-    folder: Path, objects: Iterable[ApiObject | Document] = (), *, faults: Sequence[str] = ()
+    folder: Path,
+    objects: Iterable[ApiObject | Document] = (),
+    *,
+    faults: Sequence[str] = (),
+    durable: bool = False,
 ) -> Iterator[Cluster]:
-    """Start a cluster; end it when the block is left."""
-    cluster = Cluster(folder, faults)
+    """Start a cluster; end it when the block is left. A durable one keeps everything when it is killed."""
+    cluster = Cluster(folder, faults, durable=durable)
     try:
         cluster.start(objects)
         yield cluster
