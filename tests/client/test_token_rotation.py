@@ -22,10 +22,10 @@ from kubesched.client.credentials import (
     PemSource,
     Proof,
     TokenFile,
-    seldom,
 )
 from kubesched.client.rest import Refused, RestClient, Target, Unreachable
 from kubesched.client.targets import load_target
+from kubesched.notes import seldom
 
 Read = Callable[[], Awaitable[str]]
 

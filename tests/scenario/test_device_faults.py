@@ -1,19 +1,14 @@
 """Faults that schedulers have had with devices, replayed. Names carry the fault's number."""
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
-import msgspec
 import pytest
 
 from kubesched.api.devices import (
     CapacityRequestPolicy,
     CapacityRequestPolicyRange,
-    Device,
     DeviceCapacity,
-    ResourceClaim,
-    ResourceClaimStatus,
     ResourceSlice,
 )
 from kubesched.api.kinds import to_builtins
@@ -22,6 +17,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.effects import ConflictError, Effect, Write
 from kubesched.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, a_storage_class, a_volume
+from kubesched.testing.device_stories import claim_of, given, message_of, put_pool, release
 from kubesched.testing.devices import (
     a_claiming_pod,
     a_device,
@@ -33,51 +29,6 @@ from kubesched.testing.devices import (
 )
 from kubesched.testing.shorthand import HOSTNAME
 from kubesched.testing.world import World, live
-
-
-def message_of(world: World, name: str) -> str:
-    """Return why a pod has no node."""
-    pod = world.pod(name)
-    assert pod is not None
-    return pod.status.conditions[0].message if pod.status.conditions else ""
-
-
-def claim_of(world: World, name: str) -> ResourceClaim:
-    claim = world.objects["ResourceClaim", f"default/{name}"]
-    assert isinstance(claim, ResourceClaim)
-    return claim
-
-
-def given(world: World, name: str) -> list[str]:
-    """Return the devices that a claim holds, as `driver/pool/device` without the common end of the driver."""
-    allocation = claim_of(world, name).status.allocation
-    results = allocation.devices.results if allocation is not None else ()
-    return [f"{each.driver.partition('.')[0]}/{each.pool}/{each.device}" for each in results]
-
-
-def kind(name: str) -> str:
-    """Return the selector for devices of a kind."""
-    return f'device.attributes["gpu.example.com"].kind == "{name}"'
-
-
-def put_pool(
-    world: World,
-    node: str,
-    *devices: Device,
-    counters: Mapping[str, Mapping[str, str]],
-    driver: str = "gpu.example.com",
-) -> None:
-    """Offer devices on a node that draw on counters, which have a slice of their own."""
-    world.put(a_slice(f"{driver}-{node}-devices", *devices, node=node, driver=driver, slices=2))
-    world.put(a_slice(f"{driver}-{node}-counters", node=node, driver=driver, slices=2, counters=counters))
-
-
-def release(world: World, pod: str, claim: str) -> None:
-    """Delete a pod and let go of its claim, as the one who looks after claims does it."""
-    world.delete("Pod", f"default/{pod}")
-    world.put(msgspec.structs.replace(claim_of(world, claim), status=ResourceClaimStatus()))
-    world.delete("ResourceClaim", f"default/{claim}")
-
 
 # -- 30: what was reported belongs to nobody
 

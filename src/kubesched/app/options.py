@@ -22,6 +22,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded, load
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.framework.registry import Registry
+from kubesched.serving.options import ServingOptions, options_from
 
 Note = Callable[[str], None]
 
@@ -50,6 +51,7 @@ class RunOptions(msgspec.Struct, frozen=True):
     loaded: Loaded
     registry: Registry
     flags: Given
+    serving: ServingOptions
 
     @property
     def config(self) -> KubeSchedulerConfiguration:
@@ -66,9 +68,7 @@ def gates_of(flags: Given) -> FeatureGates:
 def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
     """Return what the flags amount to; warns of those that are no longer what they were."""
     gates = gates_of(flags)
-    problems = [*_port_problems(flags), *_pair_problems(flags)]
-    if problems:
-        raise OptionError("; ".join(problems))
+    serving = options_from(flags.values)
     from_file = bool(flags["config"])
     text = read_file(flags["config"], "--config") if from_file else legacy_config(flags, gates, note)
 
@@ -80,7 +80,7 @@ def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
         return _with(config, "leader_election", flags, _LEADER_ELECTION)
 
     loaded = load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
-    return RunOptions(loaded, registry, flags)
+    return RunOptions(loaded, registry, flags, serving)
 
 
 def _with(
@@ -98,19 +98,3 @@ def write_config(path: str, config: KubeSchedulerConfiguration) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise OptionError(f"--write-config-to {path}: {reason}; name a file that can be written") from None
-
-
-def _port_problems(flags: Given) -> list[str]:
-    port = flags["secure-port"]
-    if not 0 <= port <= 65535:
-        return [f"--secure-port {port} must be between 0 and 65535, inclusive. 0 for turning off secure port"]
-    return []
-
-
-def _pair_problems(flags: Given) -> list[str]:
-    problems = []
-    if bool(flags["tls-cert-file"]) != bool(flags["tls-private-key-file"]):
-        problems.append("--tls-cert-file and --tls-private-key-file must be given together")
-    if flags["requestheader-client-ca-file"] and not flags["requestheader-username-headers"]:
-        problems.append("--requestheader-client-ca-file needs --requestheader-username-headers")
-    return problems

@@ -16,8 +16,6 @@ import signal
 from contextlib import AsyncExitStack, suppress
 from random import Random
 
-import msgspec
-
 from kubesched.app.assembling import Note, Surroundings, assemble
 from kubesched.app.connecting import AGENT, Clients, connect
 from kubesched.app.logs import Logs
@@ -25,10 +23,8 @@ from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.app.options import RunOptions
 from kubesched.app.state import VERSION, State
 from kubesched.client.candidates import Versions
-from kubesched.client.informing import CatchingUp
 from kubesched.client.leader_thread import LeaderThread
 from kubesched.client.leading import settings_from
-from kubesched.client.rest import Refused, Unreachable
 from kubesched.client.targets import load_target
 from kubesched.loop.scheduler import LoopOptions
 from kubesched.serving.catalog import LOOP_LAG
@@ -37,15 +33,6 @@ from kubesched.serving.process_metrics import measure_lag
 
 # how long the end waits for bindings and events under way, and for the lease to be given up
 LAST_SECONDS = 5.0
-TRY_AGAIN_SECONDS = 1.0
-
-
-class _ListMeta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-
-
-class _List(msgspec.Struct):
-    metadata: _ListMeta
 
 
 class Running:
@@ -126,7 +113,7 @@ class Running:
                 await self._lead()
                 if config.delay_cache_until_active:
                     await self._inform()
-                await self._catch_up()
+                await self.informers.catch_up()
             _settle_memory()
             self._state.active = True
             self.scheduler.go()
@@ -156,26 +143,6 @@ class Running:
         await asyncio.wrap_future(self.leader.leading)
         # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
         self.scheduler.only_while(lambda: self.leader is not None and self.leader.holds)
-
-    async def _catch_up(self) -> None:
-        """Return when all that is known is as new as what the API server has now that the lease is ours."""
-
-        async def one(path: str, reflector_name: str) -> None:
-            reflector = self.informers.reflectors[reflector_name]
-            version = await self._current_version(path)
-            await CatchingUp([reflector]).reach(version)
-
-        await asyncio.gather(*(one(reflector.path, name) for name, reflector in self.informers.reflectors.items()))
-
-    async def _current_version(self, path: str) -> int:
-        while True:
-            try:
-                page = msgspec.json.decode(await self.clients.scheduling.get(path, {"limit": "1"}), type=_List)
-                text = page.metadata.resource_version
-                return int(text) if text.isdigit() else 0
-            except (Refused, Unreachable, msgspec.MsgspecError) as error:
-                self._note(f"cannot tell how new {path} is: {error}")
-                await asyncio.sleep(TRY_AGAIN_SECONDS)
 
     # -- the end
 

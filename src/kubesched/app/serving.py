@@ -26,7 +26,6 @@ from kubesched.serving.authentication import Authentication
 from kubesched.serving.authorization import Authorization
 from kubesched.serving.health import Check, Checks, handler_sync_check, shutdown_check
 from kubesched.serving.metric_pages import resources_text
-from kubesched.serving.options import options_from
 from kubesched.serving.pages import MetricsPage, Pages
 from kubesched.serving.server import Server
 from kubesched.serving.zpages import Versions
@@ -60,7 +59,7 @@ class AskedOnLoop(Generic[T]):
 def build_server(options: RunOptions, parts: Parts, instruments: Instruments, state: State) -> Server:
     """Return the server of a process; call it on the scheduler's loop."""
     config, flags, gates = options.config, options.flags, options.loaded.gates
-    serving, note = options_from(flags.values), instruments.log.warning
+    serving, note = options.serving, instruments.log.warning
     instruments.follow(parts.scheduler, AskedOnLoop(lambda: read_gauges(parts.scheduler)))
     health, registry = instruments.health, instruments.registry
     pods = AskedOnLoop(

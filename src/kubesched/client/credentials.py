@@ -35,7 +35,6 @@ PEM_FILE_SECONDS = 1.0
 # differs: the reference runs a failing plugin again for each request
 PAUSE_SECONDS = 2.0
 # a complaint that goes on is repeated so often
-REPEATED_EVERY_SECONDS = 60.0
 
 
 class CredentialsError(Unreachable):
@@ -204,19 +203,6 @@ def bearer(token: str, where: str) -> str:
 def basic(username: str, password: str) -> str:
     """Return the value of the Authorization header for a user with a password."""
     return "Basic " + b64encode(f"{username}:{password}".encode()).decode("ascii")
-
-
-def seldom(note: Note, clock: Clock = time.monotonic) -> Note:
-    """Return a `note` that says the same line only now and then."""
-    said: dict[str, float] = {}
-
-    def say(line: str) -> None:
-        now = clock()
-        if now - said.get(line, -REPEATED_EVERY_SECONDS) >= REPEATED_EVERY_SECONDS:
-            said[line] = now
-            note(line)
-
-    return say
 
 
 class _Access(msgspec.Struct, frozen=True):

@@ -18,11 +18,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.client.followed_server import FollowedServer
 from kubesched.client.reflecting import Reflector, Told
-from kubesched.client.rest import Query, Rest
+from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.profile import Profile
 
 ALWAYS = ("Node", "Pod")
+TRY_AGAIN_SECONDS = 1.0
 # finished pods take no room
 UNFINISHED = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 _OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGroup"}
@@ -83,6 +84,7 @@ class Informers:
         note: Callable[[str], None],
         random: Random | None = None,
     ) -> None:
+        self._note = note
         self._server = FollowedServer(rest, note)
         self.reflectors = {
             each.name: Reflector(
@@ -116,6 +118,20 @@ class Informers:
         """Return when everything has been listed once."""
         for reflector in self.reflectors.values():
             await reflector.synced.wait()
+
+    async def catch_up(self) -> None:
+        """Return when all that is known is as new as what the API server has now."""
+        await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))
+
+    async def _catch_up(self, reflector: Reflector[ApiObject]) -> None:
+        while True:
+            try:
+                newest = await self._server.newest(reflector.path)
+                break
+            except (Refused, Unreachable) as error:
+                self._note(f"cannot tell how new {reflector.path} is: {error}")
+                await asyncio.sleep(TRY_AGAIN_SECONDS)
+        await CatchingUp([reflector]).reach(int(newest) if newest.isdigit() else 0)
 
     def objects(self) -> list[ApiObject]:
         """Return everything that is known."""

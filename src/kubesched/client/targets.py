@@ -32,7 +32,6 @@ from kubesched.client.credentials import (
     TokenFile,
     basic,
     bearer,
-    seldom,
 )
 from kubesched.client.credentials_exec import ExecPlugin
 from kubesched.client.credentials_oidc import OidcProvider
@@ -48,6 +47,7 @@ from kubesched.client.proxies import ProxyError, checked_proxy, proxy_from
 from kubesched.client.rest import Target
 from kubesched.client.tls import TlsError, client_context
 from kubesched.config.golang import decode_base64
+from kubesched.notes import seldom
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 # bytes that may be part of a header's name

@@ -127,6 +127,8 @@ def _header_problems(options: ServingOptions) -> list[str]:
         names: tuple[str, ...] = getattr(options, f"requestheader_{field}")
         if any(not name.strip() for name in names):
             problems.append(f"--{flag} has an empty value; leave it out")
+    if options.requestheader_client_ca_file and not options.requestheader_username_headers:
+        problems.append("--requestheader-client-ca-file needs --requestheader-username-headers")
     return problems
 
 

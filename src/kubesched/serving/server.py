@@ -33,6 +33,7 @@ from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from kubesched.errors import KubeschedError
+from kubesched.notes import seldom
 from kubesched.serving.authentication import Authentication, UnauthenticatedError
 from kubesched.serving.authorization import Authorization
 from kubesched.serving.certificates import load_identities
@@ -40,7 +41,6 @@ from kubesched.serving.client_certificates import Chain
 from kubesched.serving.health import Checks
 from kubesched.serving.listening import Connections, listen
 from kubesched.serving.negotiating import forbidden, internal_error, unauthorized
-from kubesched.serving.notes import seldom
 from kubesched.serving.options import Note, ServingOptions
 from kubesched.serving.pages import Pages, Routes
 from kubesched.serving.profiling import LONGEST_SECONDS

@@ -1,12 +1,14 @@
-"""Lines for the log that clients can cause: the same one only now and then, since anybody can cause it again.
+"""Lines for the log that come again and again: the same one only now and then.
 
-From lines to fewer lines; a bounded number of them is remembered.
+From lines to fewer lines; a bounded number of them is remembered, since anybody may cause them.
 """
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 
-from kubesched.serving.options import Clock, Note
+Note = Callable[[str], None]
+Clock = Callable[[], float]
 
 REPEATED_EVERY_SECONDS = 60.0
 MOST_LINES = 100
