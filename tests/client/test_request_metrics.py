@@ -25,15 +25,15 @@ async def answer(request: web.Request) -> web.StreamResponse:
     return web.Response(body=b"x" * 300)
 
 
-def asked(story: Callable[[RestClient], Awaitable[None]], **options: object) -> list[str]:
-    """Return the counts and sums of requests after a story with a server on loopback."""
+def asked(story: Callable[[RestClient], Awaitable[None]], server: str = "", **options: object) -> list[str]:
+    """Return the counts and sums of requests after a story with a server on loopback, or another."""
     registry = MetricRegistry(others=None)
 
     async def play() -> None:
         app = web.Application()
         app.router.add_route("*", "/{tail:.*}", answer)
-        async with TestServer(app) as server:
-            target = Target(str(server.make_url("")).rstrip("/"), no_headers)
+        async with TestServer(app) as here:
+            target = Target(server or str(here.make_url("")).rstrip("/"), no_headers)
             client = RestClient(target, "test", watcher=RequestMetrics(registry, "api"), **options)  # type: ignore[arg-type]
             try:
                 await story(client)
@@ -71,12 +71,11 @@ def test_a_refusal_is_counted_by_its_code() -> None:
 
 def test_silence_is_counted_as_an_error() -> None:
     async def story(client: RestClient) -> None:
-        nobody = Target(f"http://127.0.0.1:{unused_port()}", no_headers)
-        client._target = nobody
         with pytest.raises(Unreachable):
             await client.get("/here")
 
-    assert 'requests_total{code="<error>",host="api",method="GET"} 1' in asked(story)
+    lines = asked(story, server=f"http://127.0.0.1:{unused_port()}")
+    assert 'requests_total{code="<error>",host="api",method="GET"} 1' in lines
 
 
 def test_a_watch_is_counted_but_not_timed() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 
 from kubesched.serving.certificates import load_identities
@@ -48,6 +49,22 @@ def test_one_is_made_in_memory() -> None:
     assert [str(name) for name in names.get_values_for_type(x509.IPAddress)] == ["127.0.0.1"]
     assert names.get_values_for_type(x509.DNSName) == ["localhost"]
     assert name_of(shown).startswith("localhost@")
+
+
+@pytest.mark.parametrize(
+    ("suites", "key"),
+    [
+        ((), ec.EllipticCurvePublicKey),
+        (("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",), rsa.RSAPublicKey),
+        (
+            ("TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
+            ec.EllipticCurvePublicKey,
+        ),
+    ],
+)
+def test_the_key_that_is_made_suits_the_ciphers(suites: tuple[str, ...], key: type) -> None:
+    with served(ServingOptions(tls_cipher_suites=suites)) as found:
+        assert isinstance(found.certificate().public_key(), key)
 
 
 def test_one_is_made_in_a_directory_and_used_again(tmp_path: Path) -> None:

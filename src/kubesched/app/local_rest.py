@@ -17,6 +17,7 @@ from kubesched.controlplane.watching import Watch
 
 # a watch whose client says nothing lasts so long
 WATCH_SECONDS = 1800.0
+PIECE = 1 << 18
 
 
 class LocalRest:
@@ -61,8 +62,11 @@ class LocalRest:
             self._under_way -= 1
 
     @asynccontextmanager
-    async def stream(self, path: str, query: Query) -> AsyncIterator["LocalStream"]:
-        """Give the body of an answer that goes on and on."""
+    async def stream(self, path: str, query: Query) -> AsyncIterator["LocalStream | LocalPieces"]:
+        """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
+        if "watch" not in query:
+            yield LocalPieces(await self.get(path, query))
+            return
         watch = await self._ask(self._request("GET", path, None, query, ""))
         assert isinstance(watch, Watch), f"{path} is not watched: use get"
         end_after(watch, watch.seconds or WATCH_SECONDS, self._transport.server)
@@ -97,8 +101,20 @@ class LocalRest:
         except ConnectionLostError as error:
             raise Unreachable(str(error), maybe_done=not away) from None
         if isinstance(found, Response) and found.code >= 300:
-            raise refusal_of(found.code, found.headers, b"".join(found.chunks))
+            raise refusal_of(found.code, found.headers.get("Retry-After"), b"".join(found.chunks))
         return found
+
+
+class LocalPieces:
+    """An answer that came whole, in pieces."""
+
+    def __init__(self, answer: bytes) -> None:
+        self._answer = answer
+
+    async def iter_any(self) -> AsyncIterator[bytes]:
+        """Yield the answer piece by piece."""
+        for begin in range(0, len(self._answer), PIECE):
+            yield self._answer[begin : begin + PIECE]
 
 
 class LocalStream:

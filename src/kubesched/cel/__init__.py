@@ -7,7 +7,19 @@ A text becomes words (`lexer`), a tree (`parser`, `macros`), a tree with types (
 (`planner`), which `selectors` runs on devices.
 """
 
-from kubesched.cel.errors import CelCompileError, CelRuntimeError
-from kubesched.cel.selectors import CompiledSelector, compile_selector
+from typing import TYPE_CHECKING
 
-__all__ = ["CelCompileError", "CelRuntimeError", "CompiledSelector", "compile_selector"]
+from kubesched.cel.errors import CelCompileError, CelRuntimeError
+
+if TYPE_CHECKING:
+    from kubesched.cel.selectors import CompiledSelector
+
+__all__ = ["CelCompileError", "CelRuntimeError", "compile_selector"]
+
+
+def compile_selector(expression: str, *, list_attributes: bool) -> "CompiledSelector":
+    """Return the compiled expression, the same one as long as it is kept; its `error` is empty if it can be used."""
+    # the language takes a tenth of a scheduler's start to load, and few clusters have devices
+    from kubesched.cel import selectors
+
+    return selectors.compile_selector(expression, list_attributes=list_attributes)

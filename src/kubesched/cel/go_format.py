@@ -6,9 +6,9 @@ such texts.
 
 import re
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any, Final
 
+from kubesched.api.go_numbers import plain, shortest
 from kubesched.api.quantity import Quantity
 from kubesched.cel.types import Type
 from kubesched.cel.values import MAX_INT, CelMap, ComputedQuantity, Duration, Opaque, Optional, Timestamp
@@ -16,31 +16,6 @@ from kubesched.cel.values import MAX_INT, CelMap, ComputedQuantity, Duration, Op
 SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _SECOND: Final = 10**9
 _EPOCH: Final = datetime(1970, 1, 1)
-
-
-def shortest(value: float) -> str:
-    """Return a double as `%g` writes it, with as many digits as it takes."""
-    if value != value:
-        return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "+Inf" if value > 0 else "-Inf"
-    if value == 0:
-        return "-0" if str(value).startswith("-") else "0"
-    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
-    assert isinstance(exponent, int)
-    text = "".join(map(str, digits))
-    power = len(text) + exponent - 1
-    minus = "-" if sign else ""
-    if power < -4 or power >= 6:
-        mantissa = text[0] + ("." + text[1:] if len(text) > 1 else "")
-        return f"{minus}{mantissa}e{'-' if power < 0 else '+'}{abs(power):02d}"
-    return minus + plain(abs(value))
-
-
-def plain(value: float) -> str:
-    """Return a double without an exponent, with as many digits as it takes."""
-    text = format(Decimal(repr(value)), "f")
-    return text.removesuffix(".0")
 
 
 def duration_text(value: Duration) -> str:

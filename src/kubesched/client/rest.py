@@ -10,27 +10,27 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from typing import Any, Protocol, TypeVar
 
 import aiohttp
 import msgspec
 from multidict import CIMultiDict
 
+from kubesched.client.exchanges import Answer, CannotConnectError, Exchanges, Question, keep_alive
 from kubesched.client.limiting import Limiter
 from kubesched.errors import KubeschedError
 
 Query = Mapping[str, str]
 Shown = Mapping[str, str]
+T = TypeVar("T")
 
 # the API server itself gives a request a minute; whoever says nothing for longer is not there any more
 SILENCE_SECONDS = 70.0
 # a watch hears at least of how far it has got, about every minute
 WATCH_SILENCE_SECONDS = 200.0
 CONNECT_SECONDS = 30.0
-# (option, value): a peer that is gone without a word is noticed after little more than a minute
-_KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))
 
 # an answer longer than this to anything but a list or a watch is a mistake
 LONGEST_ERROR_TEXT = 2000
@@ -136,7 +136,7 @@ class Rest(Protocol):
         """Send a request; return the body of the answer, or raise Refused or Unreachable."""
 
     def stream(self, path: str, query: Query) -> AbstractAsyncContextManager[Stream]:
-        """Give the body of an answer that goes on and on."""
+        """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
 
 
 class RestClient:
@@ -160,10 +160,15 @@ class RestClient:
         self._limiter = limiter
         self._timeout = timeout_seconds or None
         self._most_connections = most_connections
+        self._exchanges = Exchanges(
+            target.server, target.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
+        )
+        # for answers that go on and on, and for proxies
         self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
         """Close all connections."""
+        self._exchanges.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -186,8 +191,11 @@ class RestClient:
         began, answer = now(), b""
         request = _Request(method, path, body, query, content_type, self._timeout, self._silence)
         try:
-            async with self._response(request) as response:
-                answer = await response.read()
+            if self._target.proxy is None:
+                answer = await self._exchange(request)
+            else:
+                async with self._response(request) as response:
+                    answer = await response.read()
             return answer
         finally:
             if self._watcher is not None:
@@ -195,33 +203,75 @@ class RestClient:
 
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator[aiohttp.StreamReader]:
-        """Give the body of an answer that goes on and on."""
-        async with self._response(_Request("GET", path, query=query, silence=WATCH_SILENCE_SECONDS)) as response:
-            yield response.content
+        """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
+        now = asyncio.get_running_loop().time
+        began, watches = now(), "watch" in query
+        request = _Request("GET", path, query=query, silence=WATCH_SILENCE_SECONDS if watches else self._silence)
+        received = 0
+        try:
+            async with self._response(request) as response:
+                yield response.content
+                received = response.content.total_bytes
+        finally:
+            if self._watcher is not None and not watches:
+                self._watcher.finished("GET", now() - began, 0, received)
+
+    async def _exchange(self, request: _Request) -> bytes:
+        """Return the body of a short answer."""
+        await self._turn(request)
+        with self._in_words():
+            async with asyncio.timeout(request.timeout):
+                return (await self._answer(request, self._exchanged)).body
 
     @asynccontextmanager
     async def _response(self, request: _Request) -> AsyncIterator[aiohttp.ClientResponse]:
+        await self._turn(request)
+        with self._in_words():
+            async with await self._answer(request, self._streamed) as response:
+                yield response
+
+    async def _turn(self, request: _Request) -> None:
         # a watch waits for nobody's turn
         if self._limiter is not None and request.silence != WATCH_SILENCE_SECONDS:
             waited = await self._limiter.turn()
             if self._watcher is not None:
                 self._watcher.limited(request.method, waited)
+
+    @contextmanager
+    def _in_words(self) -> Iterator[None]:
+        """Raise Unreachable, in words for people, for whatever keeps an answer away."""
         try:
-            async with await self._answer(request) as response:
-                yield response
+            yield
         except aiohttp.ClientConnectorCertificateError as error:
-            raise Unreachable(self._untrusted(error), maybe_done=False) from None
+            raise self._unconnected(error.certificate_error) from None
+        except aiohttp.ClientProxyConnectionError as error:
+            raise self._unconnected(error.os_error, " (proxy)") from None
         except aiohttp.ClientConnectorError as error:
-            raise Unreachable(f"cannot connect to {self._target.server}: {_cause(error)}", maybe_done=False) from None
+            raise self._unconnected(error.os_error) from None
+        except CannotConnectError as error:
+            raise self._unconnected(error.cause) from None
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
             raise Unreachable(_words(error), maybe_done=True) from None
 
-    async def _answer(self, request: _Request) -> aiohttp.ClientResponse:
+    def _unconnected(self, cause: Exception, where: str = "") -> Unreachable:
+        """Return why there is no connection, and where to mend it."""
+        target = self._target
+        if isinstance(cause, ssl.CertificateError):
+            problem = getattr(cause, "verify_message", "") or str(cause)
+            told = (
+                f"the certificate of {target.server} is not trusted ({problem.rstrip('.')}): "
+                f"check certificate-authority and tls-server-name of {target.origin}"
+            )
+        else:
+            told = f"cannot connect to {target.server}: {_cause(cause)}{where}"
+        return Unreachable(told, maybe_done=False)
+
+    async def _answer(self, request: _Request, ask: Callable[[_Request, Shown], Awaitable[T]]) -> T:
         """Return the answer to a request; it is sent again if the credentials are refused and there are new ones."""
         target = self._target
         shown = await target.headers()
         try:
-            return await self._ask(request, shown)
+            return await ask(request, shown)
         except Refused as refused:
             if refused.code != 401:
                 raise
@@ -230,12 +280,33 @@ class RestClient:
         if self._watcher is not None:
             self._watcher.retried(request.method, 401)
         try:
-            return await self._ask(request, await target.headers())
+            return await ask(request, await target.headers())
         except Refused as refused:
             raise self._unauthorized(refused) if refused.code == 401 else refused from None
 
-    async def _ask(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
-        """Return the answer to a request; raises Refused if it is a refusal."""
+    async def _exchanged(self, request: _Request, shown: Shown) -> Answer:
+        """Return a short answer to a request; raises Refused if it is a refusal."""
+        question = Question(
+            request.method,
+            request.path,
+            self._headers(request, shown),
+            request.body,
+            request.query,
+            request.silence or SILENCE_SECONDS,
+        )
+        code: int | None = None
+        try:
+            answer = await self._exchanges.ask(question, self._tls())
+            code = answer.code
+        finally:
+            if self._watcher is not None:
+                self._watcher.answered(request.method, code)
+        if code < 300:
+            return answer
+        raise refusal_of(code, answer.headers.get("retry-after"), answer.body)
+
+    async def _streamed(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
+        """Return the beginning of an answer to a request; raises Refused if it is a refusal."""
         code: int | None = None
         try:
             response = await self._send(request, shown)
@@ -246,31 +317,39 @@ class RestClient:
         if response.status < 300:
             return response
         async with response:
-            raise refusal_of(response.status, response.headers, await response.content.read(1 << 20))
+            raise refusal_of(response.status, response.headers.get("Retry-After"), await response.content.read(1 << 20))
 
     async def _send(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
         target = self._target
-        headers = CIMultiDict(shown)
-        headers["Accept"] = "application/json"
-        headers["User-Agent"] = self._user_agent
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
         options: dict[str, Any] = {"server_hostname": target.server_name} if target.server_name else {}
         return await self._open_session().request(
             request.method,
             target.server + request.path,
             params=request.query,
             data=request.body,
-            headers=headers,
+            headers=self._headers(request, shown),
             timeout=aiohttp.ClientTimeout(
                 total=request.timeout, sock_connect=CONNECT_SECONDS, sock_read=request.silence
             ),
             proxy=target.proxy,
             allow_redirects=False,
             # part of what connections are told apart by: a new certificate opens new ones
-            ssl=(target.tls() if callable(target.tls) else target.tls) or True,
+            ssl=self._tls() or True,
             **options,
         )
+
+    def _headers(self, request: _Request, shown: Shown) -> CIMultiDict[str]:
+        # one name may be there several times
+        headers = CIMultiDict(shown)
+        headers["Accept"] = "application/json"
+        headers["User-Agent"] = self._user_agent
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        return headers
+
+    def _tls(self) -> ssl.SSLContext | None:
+        tls = self._target.tls
+        return tls() if callable(tls) else tls
 
     def _unauthorized(self, refused: Refused) -> Refused:
         """Return a refusal of the credentials in words that say whose they are."""
@@ -279,15 +358,6 @@ class RestClient:
             "they may have expired or been revoked"
         )
         return Refused(refused.code, refused.reason, message, refused.retry_after_seconds)
-
-    def _untrusted(self, error: aiohttp.ClientConnectorCertificateError) -> str:
-        """Return what is wrong with the server's certificate, and where to mend it."""
-        target, cause = self._target, error.certificate_error
-        problem = getattr(cause, "verify_message", "") or str(cause)
-        return (
-            f"the certificate of {target.server} is not trusted ({problem.rstrip('.')}): "
-            f"check certificate-authority and tls-server-name of {target.origin}"
-        )
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -298,7 +368,7 @@ class RestClient:
         return self._session
 
 
-def refusal_of(code: int, headers: Mapping[str, str], body: bytes) -> Refused:
+def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
     """Return what the server's answer says; answers of proxies and the like are no Status."""
     try:
         status = msgspec.json.decode(body, type=_Status)
@@ -307,33 +377,30 @@ def refusal_of(code: int, headers: Mapping[str, str], body: bytes) -> Refused:
         status = _Status(text or f"the server answered with code {code}")
     wait: float | None = None
     try:
-        wait = float(headers["Retry-After"])
-    except (KeyError, ValueError):
+        wait = float(retry_after or "")
+    except ValueError:
         if status.details is not None:
             wait = status.details.retry_after_seconds
     return Refused(code, status.reason, status.message or f"the server answered with code {code}", wait)
 
 
-def _cause(error: aiohttp.ClientConnectorError) -> str:
+def _cause(error: Exception) -> str:
     """Return why there is no connection."""
-    cause = error.os_error
-    if isinstance(cause, ssl.SSLError):
-        return f"TLS fails ({cause.reason or cause})"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS fails ({error.reason or error})"
+    if isinstance(error, TimeoutError) and not error.errno:
+        return f"no answer within {CONNECT_SECONDS:g} seconds"
+    number = getattr(error, "errno", None)
     # asyncio puts addresses in place of the words for the number
-    words = os.strerror(cause.errno) if cause.errno and cause.errno > 0 else str(cause.strerror or cause)
-    words = words or "the connection was closed while it was being opened"
-    return f"{words} (proxy)" if isinstance(error, aiohttp.ClientProxyConnectionError) else words
+    words = os.strerror(number) if number and number > 0 else str(getattr(error, "strerror", "") or error)
+    return words or "the connection was closed while it was being opened"
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
     """Return a socket that notices when the other side is gone without a word."""
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in _KEEP_ALIVE:
-        # not every platform has them all
-        if hasattr(socket, name):
-            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    keep_alive(made)
     return made
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from kubesched.api.devices import Device
-from kubesched.cel import CelRuntimeError, CompiledSelector, compile_selector
+from kubesched.cel import CelRuntimeError, compile_selector
+from kubesched.cel.selectors import CompiledSelector
 from kubesched.config.feature_gates import FeatureGates
 
 

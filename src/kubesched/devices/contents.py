@@ -10,13 +10,17 @@ another one, also across inventories made from one another.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import msgspec
 
 from kubesched.api.devices import Device, DeviceTaint
-from kubesched.cel import CelRuntimeError, CompiledSelector
+from kubesched.cel import CelRuntimeError
 from kubesched.devices.amounts import nanos_of
+
+if TYPE_CHECKING:
+    from kubesched.cel.selectors import CompiledSelector
 
 _BLOCKING_EFFECTS = ("NoSchedule", "NoExecute")
 _REMEMBERED_VERDICTS = 256

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.cel.go_format import shortest
+from kubesched.api.go_numbers import shortest
 
 ALPHA: Final = "ALPHA"
 BETA: Final = "BETA"

@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from kubesched.api.go_numbers import shortest
 from kubesched.cel import types
 from kubesched.cel.errors import CelValueError
 from kubesched.cel.functions.arithmetic import MAX_SECONDS, MIN_SECONDS, checked_int, checked_uint
-from kubesched.cel.go_format import duration_text, parse_duration, parse_timestamp, shortest, timestamp_text
+from kubesched.cel.go_format import duration_text, parse_duration, parse_timestamp, timestamp_text
 from kubesched.cel.types import Type
 from kubesched.cel.values import MAX_INT, MAX_UINT, MIN_INT, Duration, Opaque, Timestamp, Uint, type_of
 

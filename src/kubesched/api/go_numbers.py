@@ -1,0 +1,28 @@
+"""Floating-point numbers in the words of Go: what metrics and CEL show."""
+
+from decimal import Decimal
+
+
+def shortest(value: float) -> str:
+    """Return a double as `%g` writes it, with as many digits as it takes."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "+Inf" if value > 0 else "-Inf"
+    if value == 0:
+        return "-0" if str(value).startswith("-") else "0"
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    text = "".join(map(str, digits))
+    power = len(text) + exponent - 1
+    minus = "-" if sign else ""
+    if power < -4 or power >= 6:
+        mantissa = text[0] + ("." + text[1:] if len(text) > 1 else "")
+        return f"{minus}{mantissa}e{'-' if power < 0 else '+'}{abs(power):02d}"
+    return minus + plain(abs(value))
+
+
+def plain(value: float) -> str:
+    """Return a double without an exponent, with as many digits as it takes."""
+    text = format(Decimal(repr(value)), "f")
+    return text.removesuffix(".0")

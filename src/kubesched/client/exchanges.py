@@ -1,0 +1,317 @@
+"""Short requests over connections that are kept: a question, an answer, and the connection is free for the next.
+
+From a method, a path, headers and a body to an `Answer`. It does what the hot path needs and no more: HTTP/1.1 to one
+server, straight, with or without TLS; answers that go on and on, proxies and redirects are aiohttp's.
+
+A connection carries one request at a time. One that broke, or whose answer nobody waits for any more, is closed, never
+used again.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import quote, urlencode, urlsplit
+
+import httptools
+import msgspec
+
+# servers close connections after a minute and a half without a request; one that is closed just when a request is
+# sent leaves open whether that was carried out
+LONGEST_IDLE_SECONDS = 30.0
+# what may stand in a path as it is; a percent sign begins something that is quoted already
+_PLAIN = "/%:@!$&'()*+,;=~"
+_SECURE = "https"
+
+
+class CannotConnectError(Exception):
+    """There is no connection; `cause` says why. Nothing was sent."""
+
+    def __init__(self, cause: OSError) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
+class Answer(msgspec.Struct, gc=False):
+    """What a server answered; names of headers are in lower case."""
+
+    code: int
+    headers: dict[str, str]
+    body: bytes
+
+
+class Question(msgspec.Struct, frozen=True, gc=False):
+    """A request; `path` may hold a query, `silence` is for how many seconds the server may say nothing."""
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: bytes | None = None
+    query: Mapping[str, str] | None = None
+    silence: float = 60.0
+
+
+class Exchanges:
+    """Connections to one server, as many as are needed at once, up to a limit; whoever comes later waits in line."""
+
+    def __init__(
+        self, server: str, server_name: str | None = None, *, most_connections: int = 100, connect_seconds: float = 30.0
+    ) -> None:
+        parts = urlsplit(server)
+        self._secure = parts.scheme == _SECURE
+        self._host = parts.hostname or ""
+        self._port = parts.port or (443 if self._secure else 80)
+        self._before = parts.path.rstrip("/")
+        self._named = parts.netloc.rpartition("@")[2]
+        self._server_name = server_name or self._host
+        self._most = most_connections
+        self._connect_seconds = connect_seconds
+        # connections that are being opened, busy or idle; the last one used is used next
+        self._open = 0
+        self._idle: list[_Connection] = []
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def ask(self, question: Question, tls: ssl.SSLContext | None) -> Answer:
+        """Return the answer; CannotConnectError if nothing was sent, OSError or TimeoutError if it may have been."""
+        head = self._head(question)
+        connection = await self._connection(tls)
+        try:
+            answer = await connection.ask(head if question.body is None else head + question.body, question.silence)
+        except BaseException:
+            connection.abort()
+            raise
+        if connection.usable:
+            connection.idle_since = asyncio.get_running_loop().time()
+            self._idle.append(connection)
+            self._wake()
+        else:
+            connection.abort()
+        return answer
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        for connection in list(self._idle):
+            connection.close()
+        self._idle.clear()
+
+    def _head(self, question: Question) -> bytes:
+        path = quote(self._before + question.path, safe=_PLAIN)
+        if question.query:
+            path += "?" + urlencode(question.query)
+        lines = [f"{question.method} {path} HTTP/1.1", f"Host: {self._named}"]
+        lines += [f"{name}: {value}" for name, value in question.headers.items()]
+        if question.body is not None:
+            lines.append(f"Content-Length: {len(question.body)}")
+        head = "\r\n".join(lines)
+        if head.count("\n") != len(lines) - 1 or head.count("\r") != len(lines) - 1:
+            raise ValueError("a header of the request holds a line break")
+        return head.encode("latin-1", "replace") + b"\r\n\r\n"
+
+    # -- connections
+
+    async def _connection(self, tls: ssl.SSLContext | None) -> "_Connection":
+        """Return a connection that is free, by this context: other credentials mean other connections."""
+        loop = asyncio.get_running_loop()
+        while True:
+            while self._idle:
+                connection = self._idle.pop()
+                fresh = loop.time() - connection.idle_since < LONGEST_IDLE_SECONDS
+                if connection.tls is tls and fresh and connection.usable:
+                    return connection
+                connection.close()
+            if self._open < self._most:
+                return await self._connect(tls)
+            await self._turn()
+
+    async def _turn(self) -> None:
+        """Return when a connection may be free; one who is waiting no more passes the word on."""
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._wake()
+            raise
+
+    async def _connect(self, tls: ssl.SSLContext | None) -> "_Connection":
+        loop = asyncio.get_running_loop()
+        options: dict[str, Any] = {}
+        if self._secure:
+            options = {"ssl": tls or ssl.create_default_context(), "server_hostname": self._server_name}
+        self._open += 1
+        made: _Connection | None = None
+        try:
+            async with asyncio.timeout(self._connect_seconds):
+                _, made = await loop.create_connection(_Connection, self._host, self._port, **options)
+                made.belong_to(self, tls)
+        except OSError as error:
+            raise CannotConnectError(error) from None
+        finally:
+            if made is None or made.pool is None:
+                self.closed(made)
+        return made
+
+    def closed(self, connection: "_Connection | None") -> None:
+        """Take note that a connection is no more."""
+        self._open -= 1
+        if connection is not None and connection in self._idle:
+            self._idle.remove(connection)
+        self._wake()
+
+    def _wake(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+
+
+class _Connection(asyncio.Protocol):
+    """One connection, with the answer that is arriving on it."""
+
+    def __init__(self) -> None:
+        # whom to tell of the end
+        self.pool: Exchanges | None = None
+        self.tls: ssl.SSLContext | None = None
+        self.idle_since = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._parser = httptools.HttpResponseParser(self)
+        self._answered: asyncio.Future[Answer] | None = None
+        self._heard = 0.0
+        self._keep = True
+        self._begin()
+
+    def _begin(self) -> None:
+        self._headers: dict[str, str] = {}
+        self._pieces: list[bytes] = []
+        self._told_head = False
+
+    def belong_to(self, pool: Exchanges, tls: ssl.SSLContext | None) -> None:
+        """Be one of a pool's connections; ConnectionError if it is over already."""
+        if self._transport is None:
+            raise ConnectionResetError("the server closed the connection at once")
+        self.pool, self.tls = pool, tls
+
+    @property
+    def usable(self) -> bool:
+        """Return whether the connection can carry another request."""
+        return self._keep and self._answered is None and self._transport is not None
+
+    async def ask(self, request: bytes, silence: float) -> Answer:
+        """Send a request and return the answer."""
+        if self._transport is None:
+            raise ConnectionResetError("the server closed the connection")
+        answered: asyncio.Future[Answer] = self._loop.create_future()
+        self._answered = answered
+        self._heard = self._loop.time()
+        timer = self._loop.call_later(silence, self._check_silence, answered, silence)
+        self._transport.write(request)
+        try:
+            return await answered
+        finally:
+            timer.cancel()
+
+    def _check_silence(self, answered: "asyncio.Future[Answer]", silence: float) -> None:
+        """End the wait if nothing was heard for so long."""
+        if answered.done():
+            return
+        left = self._heard + silence - self._loop.time()
+        if left > 0:
+            self._loop.call_later(left, self._check_silence, answered, silence)
+        else:
+            answered.set_exception(TimeoutError())
+
+    def abort(self) -> None:
+        """End the connection, whatever is on its way."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def close(self) -> None:
+        """End the connection in an orderly way."""
+        if self._transport is not None:
+            self._transport.close()
+
+    # -- what the transport tells
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Take the transport; a peer that is gone without a word is to be noticed."""
+        self._transport = cast(asyncio.Transport, transport)
+        raw = transport.get_extra_info("socket")
+        if raw is not None:
+            keep_alive(raw)
+
+    def data_received(self, data: bytes) -> None:
+        """Take a piece of an answer."""
+        self._heard = self._loop.time()
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._fail(ConnectionError(f"the answer is not HTTP: {error}"))
+            self.abort()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Take note of the end; an answer without a length is complete with it."""
+        self._transport = None
+        self._keep = False
+        if self._told_head and not {"content-length", "transfer-encoding"} & self._headers.keys():
+            self.on_message_complete()
+        self._fail(error if isinstance(error, OSError) else ConnectionResetError(_BROKE[self._told_head]))
+        if self.pool is not None:
+            self.pool.closed(self)
+
+    def _fail(self, error: OSError) -> None:
+        answered, self._answered = self._answered, None
+        if answered is not None and not answered.done():
+            answered.set_exception(error)
+
+    # -- what the parser tells
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
+
+    def on_headers_complete(self) -> None:
+        """Take note that a body follows."""
+        self._told_head = True
+
+    def on_body(self, piece: bytes) -> None:
+        """Take a piece of the body."""
+        self._pieces.append(piece)
+
+    def on_message_complete(self) -> None:
+        """Give the answer to whoever waits for it; one that only says to go on is none."""
+        code = self._parser.get_status_code()
+        answer = Answer(code, self._headers, self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces))
+        self._begin()
+        if code < 200:
+            return
+        if not self._parser.should_keep_alive():
+            self._keep = False
+        answered, self._answered = self._answered, None
+        if answered is None:
+            # an answer to no question: whatever comes next could be taken for that of another
+            self.abort()
+        elif not answered.done():
+            answered.set_result(answer)
+
+
+_BROKE = {
+    False: "the server closed the connection before it answered",
+    True: "the connection broke before the answer was complete",
+}
+
+# (option, value): a peer that is gone without a word is noticed after little more than a minute
+_KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))
+
+
+def keep_alive(made: socket.socket) -> None:
+    """Have a socket notice when the other side is gone without a word."""
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEP_ALIVE:
+        # not every platform has them all
+        if hasattr(socket, name):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
