@@ -1,12 +1,13 @@
 # make run    set up and run the main job        make test   set up, check and run the quick tests
 # make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
+# make docs   write the pages that come from the code
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test test-slow test-cluster check bench lock clean
+.PHONY: run test test-slow test-cluster check bench docs lock clean
 
 run: $(READY)
 	$(BIN)/kubesched up --once examples/quickstart/
@@ -28,6 +29,9 @@ check: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(BENCH)
+
+docs: $(READY)
+	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kubesched needs Python 3.11 or later; set PYTHON=python3.11")'

@@ -1,6 +1,7 @@
 """Requests to an API server in the same process: the answers and errors of a client over HTTP, and what faults do."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -251,6 +252,23 @@ def test_a_reflector_is_told_to_list_anew_while_it_waits_for_the_server() -> Non
         await rest.send("POST", PODS, a_body("a"))
         await asyncio.sleep(1)
         assert heard.names == ["a"], "it watches again"
+        await ended(running)
+
+    asking(story)
+
+
+def test_a_reflector_keeps_nothing_of_what_was_listed_once_it_has_changed() -> None:
+    async def story(rest: LocalRest, transport: Transport) -> None:
+        await rest.send("POST", PODS, a_body("a"))
+        reflector = Reflector(rest, "/api/v1/pods", Pod, Heard())
+        running = asyncio.create_task(reflector.run())
+        await reflector.synced.wait()
+        listed = reflector.objects["default/a"]
+        patch = b'{"metadata":{"labels":{"colour":"blue"}}}'
+        await rest.send("PATCH", f"{PODS}/a", patch, content_type="application/merge-patch+json")
+        await asyncio.sleep(1)
+        assert reflector.objects["default/a"].metadata.labels == {"colour": "blue"}
+        assert sys.getrefcount(listed) == 2, "nobody else has it"
         await ended(running)
 
     asking(story)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubesched.app.placements import Placement, Report, read_report
 from kubesched.app.up import LocalCluster, Wishes
@@ -22,6 +23,7 @@ from kubesched.controlplane.loading import Manifest, create, read
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Options
+from kubesched.controlplane.simulation.options import LIFELIKE
 from kubesched.controlplane.transport import Transport
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow
@@ -167,16 +169,20 @@ def test_the_quickstart_shows_what_it_says() -> None:
     async def story(lived: Lived) -> None:
         report = await lived.settled()
         pods = by_name(report)
-        zones = Counter(pods[f"web-{number}"].node.removeprefix("node-")[0] for number in range(1, 7))
+        nodes: dict[str, list[str]] = {}
+        for pod in report.pods:
+            nodes.setdefault(pod.owner, []).append(pod.node)
+        web, caches, train = (nodes[owner] for owner in ("Deployment/web", "Deployment/cache", "Job/train"))
+        zones = Counter(node.removeprefix("node-")[0] for node in web)
         assert zones == {"a": 2, "b": 2, "c": 2}, "spread evenly"
-        web = [pods[f"web-{number}"].node for number in range(1, 7)]
-        caches = [pods[f"cache-{number}"].node for number in range(1, 4)]
         assert len(set(web)) == 6, "one a node, which is but a wish"
         assert set(caches) <= set(web), "beside web servers"
         assert len(set(caches)) == 3, "each by itself"
-        assert {pods["train-1"].node, pods["train-2"].node} <= {"node-a-gpu", "node-b-gpu"}
+        assert len(train) == 4, "two at a time, and then two more"
+        assert set(train) <= {"node-a-gpu", "node-b-gpu"}
+        assert {pod.status for pod in report.pods if pod.owner == "Job/train"} == {"Succeeded"}
         assert pods["train-big"].node == "node-b-gpu"
-        assert pods["database"].node.startswith("node-b"), "where its volume can be"
+        assert pods["database-0"].node.startswith("node-b"), "where its volume can be"
         assert pods["giant"].status == "Unschedulable"
         assert "9 Insufficient cpu, 3 node(s) had untolerated taint(s)" in _sorted_reasons(pods["giant"].reason)
         (victim,) = report.preempted
@@ -185,17 +191,17 @@ def test_the_quickstart_shows_what_it_says() -> None:
         assert victim.name not in pods, "it is gone"
         waiting = [pod.name for pod in report.pods if not pod.node]
         assert waiting == ["giant"]
-        assert (report.nodes, len(report.pods)) == (12, 17)
+        assert (report.nodes, len(report.pods)) == (12, 19)
         claim = LocalClient(lived.server).get(
-            LocalClient(lived.server).resource("v1", "PersistentVolumeClaim"), "default", "database"
+            LocalClient(lived.server).resource("v1", "PersistentVolumeClaim"), "default", "data-database-0"
         )
         assert claim is not None
         assert claim["status"]["phase"] == "Bound"
-        assert report.summary() == "12 nodes, 17 pods: 16 bound, 1 unschedulable, 1 preempted"
+        assert report.summary() == "12 nodes, 19 pods: 14 bound, 4 succeeded, 1 unschedulable, 1 preempted"
 
     lived = quickstart(story)
     assert lived.notes == []
-    assert lived.seconds < 2, "nothing takes time but the end of the pod that has to go"
+    assert lived.seconds < 3, "nothing takes time but the Job, and the end of the pod that has to go"
 
 
 def _sorted_reasons(message: str) -> str:
@@ -287,6 +293,47 @@ def test_what_lies_far_off_is_not_waited_for() -> None:
         a_pod("next", cpu="4"),
         a_pod("later", schedulingGates=[{"name": "example.com/gate"}]),
     )
+
+
+def a_job(name: str, run_seconds: str, completions: int = 1) -> Document:
+    template = a_pod("", annotations={"kubesched.io/run-seconds": run_seconds}, restartPolicy="Never")
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "completions": completions,
+            "template": {"metadata": {"annotations": template["metadata"]["annotations"]}, "spec": template["spec"]},
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "status"),
+    [
+        pytest.param(Options(), "Running", id="a minute is not waited for"),
+        pytest.param(LIFELIKE.at_speed(10), "Running", id="nor are six seconds"),
+        pytest.param(LIFELIKE.at_speed(100), "Succeeded", id="what is over in a moment is"),
+        pytest.param(
+            Options(termination_seconds=0.0).at_speed(1e6), "Succeeded", id="controllers are slower than that"
+        ),
+    ],
+)
+def test_speed_counts_for_what_pods_say_and_signs_of_life_are_not_waited_for(options: Options, status: str) -> None:
+    async def story(lived: Lived) -> None:
+        async with asyncio.timeout(60):
+            report = await lived.settled()
+        assert {pod.status for pod in report.pods} == {status}
+        assert len(report.pods) == (1 if status == "Running" else 3), "one at a time"
+        assert {pod.owner for pod in report.pods} == {"Job/work"}
+
+    living(story, a_node("n1"), a_job("work", "60", completions=3), options=replace(options, heartbeat_seconds=0.05))
+
+
+def test_a_faster_cluster_does_the_same_in_less_time() -> None:
+    seconds = [quickstart(_settle, options=LIFELIKE.at_speed(speed)).seconds for speed in (1, 4)]
+    # whatever does not go by the nodes' clock takes a moment at any speed
+    assert seconds[0] > 2 * seconds[1] > 6
 
 
 class Angry(FilterPlugin):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 from base64 import b64decode
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -70,13 +71,20 @@ def manifest(tmp_path: Path) -> Path:
 # -- once
 
 
+@pytest.fixture(autouse=True)
+def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the names of clusters be those of this test alone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+
+
 def test_the_quickstart_is_placed_and_the_process_ends_with_zero() -> None:
     process = ran("--once", str(QUICKSTART))
     assert (process.returncode, process.stderr) == (0, "")
     lines = process.stdout.splitlines()
     assert lines[0].split() == ["NAMESPACE", "POD", "NODE", "STATUS", "REASON"]
     rows = {line.split()[1]: line.split(maxsplit=4)[2:] for line in lines[1 : lines.index("")]}
-    assert len(rows) == 17
+    assert len(rows) == 19
+    assert Counter(row[1] for row in rows.values()) == {"Running": 14, "Succeeded": 4, "Unschedulable": 1}
     assert rows["train-big"] == ["node-b-gpu", "Running"]
     node, status, reason = rows["giant"]
     assert (node, status) == ("-", "Unschedulable")
@@ -85,7 +93,7 @@ def test_the_quickstart_is_placed_and_the_process_ends_with_zero() -> None:
     preempted, summary = lines[lines.index("") + 1 :]
     assert preempted.startswith("Preempted: default/batch-")
     assert preempted.endswith(f" had to leave {rows['urgent'][0]} for default/urgent.")
-    assert summary == "12 nodes, 17 pods: 16 bound, 1 unschedulable, 1 preempted."
+    assert summary == "12 nodes, 19 pods: 14 bound, 4 succeeded, 1 unschedulable, 1 preempted."
     assert not any(line.endswith(" ") for line in lines)
 
 
@@ -95,8 +103,9 @@ def test_programs_get_json(manifest: Path) -> None:
     document = msgspec.json.decode(process.stdout)
     reason = document["pods"][0].pop("reason")
     assert reason.startswith("0/1 nodes are available: 1 Insufficient cpu.")
-    waiting = {"namespace": "default", "name": "giant", "status": "Unschedulable", "node": "", "nominatedNode": ""}
-    running = {"namespace": "default", "name": "web", "status": "Running", "node": "n1", "nominatedNode": ""}
+    both = {"namespace": "default", "nominatedNode": "", "owner": ""}
+    waiting = {**both, "name": "giant", "status": "Unschedulable", "node": ""}
+    running = {**both, "name": "web", "status": "Running", "node": "n1"}
     assert document == {
         "settled": True,
         "nodes": 1,
@@ -145,6 +154,29 @@ def test_what_does_not_settle_in_time_is_an_error_that_says_what_is_under_way() 
     assert document["settled"] is False
 
 
+def test_nodes_need_no_manifests(tmp_path: Path) -> None:
+    file = tmp_path / "pods.yaml"
+    gpu = a_pod("trainer").replace('{cpu: "100m"}', '{nvidia.com/gpu: "1"}, limits: {nvidia.com/gpu: "1"}')
+    elsewhere = a_pod("picky").replace("spec: {", "spec: {nodeSelector: {kubesched.io/pool: large}, ")
+    file.write_text("---\n".join((gpu, elsewhere, a_pod("giant", "9"))))
+    pool = "name=large,nodes=1,taint=example.com/own:NoSchedule,label=example.com/disk=fast"
+    process = ran("-o", "json", "--nodes", "6", "--cpu", "7", "--gpu", "1:1", "--pool", pool, str(file))
+    assert (process.returncode, process.stderr) == (0, "")
+    document = msgspec.json.decode(process.stdout)
+    assert document["nodes"] == 7
+    pods = {pod["name"]: pod for pod in document["pods"]}
+    assert pods["trainer"]["node"] == "node-1"
+    assert "1 node(s) had untolerated taint(s)" in pods["picky"]["reason"]
+    assert "6 Insufficient cpu" in pods["giant"]["reason"]
+
+
+def test_at_the_speed_of_a_real_cluster_things_take_their_time(manifest: Path) -> None:
+    process = ran("-o", "json", "--speed", "0.001", "--timeout", "500ms", str(manifest))
+    assert (process.returncode, msgspec.json.decode(process.stdout)["settled"]) == (1, False)
+    process = ran("-o", "json", "--speed", "1000", str(manifest))
+    assert (process.returncode, msgspec.json.decode(process.stdout)["settled"]) == (0, True)
+
+
 # -- bad input
 
 
@@ -184,10 +216,52 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
         pytest.param(["MANIFEST", "--feature-gates", "Nope=true"], 1, "Nope", id="no such gate"),
         pytest.param(["MANIFEST", "--plugin", "no_such:Thing"], 1, "no_such", id="no such plugin"),
         pytest.param(["MANIFEST", "--timeout", "soon"], 2, "'soon' is no duration such as 30s", id="no duration"),
-        pytest.param(["MANIFEST", "--delay", "pod-strat=1s"], 2, "one of node-ready, pod-start", id="no such delay"),
+        pytest.param(
+            ["MANIFEST", "--delay", "pod-strat=1s"], 2, "one of node-ready, heartbeat, pod-start", id="no such delay"
+        ),
         pytest.param(["MANIFEST", "--delay", "pod-start=-1s"], 2, "'-1s' is no duration", id="a delay below zero"),
         pytest.param(["--config", "-", "-"], 2, "not both", id="standard input twice"),
         pytest.param(["MANIFEST", "-o", "yaml"], 2, "'table', 'json'", id="no such output"),
+        pytest.param(["--nodes", "many"], 2, "'--nodes': 'many': expected a number from 1 to 100000", id="no number"),
+        pytest.param(["--nodes", "0"], 2, "'--nodes': '0': expected a number from 1", id="no nodes"),
+        pytest.param(["--nodes", "9" * 30], 2, "'--nodes': '999", id="too many nodes"),
+        pytest.param(["--nodes", "2", "--zones", "-1"], 2, "'--zones': '-1': expected", id="less than no zones"),
+        pytest.param(["--nodes", "2", "--cpu", "1e30"], 2, "'--cpu': '1e30': expected a quantity", id="too many CPUs"),
+        pytest.param(["--nodes", "2", "--memory", "32"], 2, "1Pi, such as 32Gi", id="memory without a unit"),
+        pytest.param(["--nodes", "2", "--memory", "32GB"], 2, "'32GB': expected a quantity", id="no such unit"),
+        pytest.param(["--nodes", "2", "--gpu", "1:x"], 2, "expected GPUS or GPUS:NODES, such as 1:20", id="GPUs"),
+        pytest.param(
+            ["--nodes", "2", "--gpu", "1:3"], 2, "--gpu: 3 nodes are to have GPUs, but there are 2", id="more GPUs"
+        ),
+        pytest.param(["--cpu", "8"], 2, "--cpu is about nodes to be made: add --nodes", id="CPUs of no nodes"),
+        pytest.param(["--gpu", "1", "--pool", "name=a,nodes=1"], 2, "--gpu is about nodes", id="GPUs of no nodes"),
+        pytest.param(["--pool", "nodes=3"], 2, "--pool: 'nodes=3': name is missing", id="a pool without a name"),
+        pytest.param(
+            ["--pool", "name=a,nodes=3,cpus=4"], 2, "'cpus=4': expected NAME=VALUE with one of", id="no field"
+        ),
+        pytest.param(["--pool", "name=A,nodes=3"], 2, "name='A': expected a name of lower-case", id="no name"),
+        pytest.param(["--pool", "name=a,nodes=3,nodes=4"], 2, "nodes is there twice", id="a field twice"),
+        pytest.param(["--pool", "name=a,nodes=3,taint=x:No"], 2, "taint='x:No': expected KEY=VALUE:EFFECT", id="taint"),
+        pytest.param(["--pool", "name=a,nodes=3,label=x"], 2, "label='x': expected KEY=VALUE", id="label"),
+        pytest.param(
+            ["--pool", "name=a,nodes=1,taint=x:NoSchedule,taint=x=y:NoSchedule"], 2, "leave one out", id="a taint twice"
+        ),
+        pytest.param(
+            ["--nodes", "1", "--pool", "name=node,nodes=1"], 2, "two pools have the name 'node'", id="a pool twice"
+        ),
+        pytest.param(["MANIFEST", "--speed", "0"], 2, "'--speed': 0: expected a number above 0", id="no speed"),
+        pytest.param(["MANIFEST", "--speed", "nan"], 2, "'--speed': nan: expected", id="no number for the speed"),
+        pytest.param(["MANIFEST", "--speed", "fast"], 2, "'--speed': 'fast' is not a valid float", id="a word for it"),
+        pytest.param(
+            ["--name", "My Cluster"], 2, "'--name': 'My Cluster' is no name of a cluster", id="no cluster's name"
+        ),
+        pytest.param(["--name", "../x"], 2, "'../x' is no name of a cluster", id="a path for a name"),
+        pytest.param(
+            ["--name", "dev", "status"], 2, "status comes first: kubesched up status [NAME]", id="the wrong way round"
+        ),
+        pytest.param(["status", "a", "b"], 2, "unexpected extra argument", id="two names"),
+        pytest.param(["down", "a", "--all"], 2, "NAME or --all, not both", id="one and all"),
+        pytest.param(["MANIFEST", "--data", "MANIFEST"], 1, "MANIFEST: is a file, and no folder", id="a file for data"),
     ],
 )
 def test_what_cannot_work_is_told(arguments: list[str], code: int, words: str, manifest: Path, tmp_path: Path) -> None:
@@ -220,7 +294,7 @@ def test_help_teaches_by_example() -> None:
 def test_a_port_that_is_taken_is_told(manifest: Path) -> None:
     with staying(str(manifest)) as first:
         taken = first.url.rpartition(":")[2]
-        process = ran("--stay", "--port", taken, str(manifest))
+        process = ran("--stay", "--name", "another", "--port", taken, str(manifest))
     assert process.returncode == 1
     assert process.stderr.startswith(f"cannot listen on 127.0.0.1 port {taken}: ")
     assert process.stderr.endswith("address already in use\n")
@@ -408,12 +482,13 @@ def terminal(tmp_path: Path) -> Iterator[Any]:
 def test_on_a_terminal_it_stays_shows_how_things_stand_and_ends_with_ctrl_c(terminal: Any) -> None:
     shown = terminal(str(QUICKSTART))
     eventually(lambda: "default/urgent to node-" in shown.read(), "events are shown")
-    eventually(lambda: "16\x1b[0m pods bound" in shown.read(), "pods are counted")
+    eventually(lambda: "Job completed" in shown.read(), "controllers are at work")
+    eventually(lambda: "14\x1b[0m pods bound" in shown.read(), "pods are counted, those of a finished Job are not")
     for words in ("export KUBECONFIG=", "\x1b[1m12\x1b[0m nodes", "unschedulable", "bound/s", "Scheduled"):
         assert words in shown.text
     shown.type(b"\x03")
     assert shown.end() == 0
-    assert "12 nodes, 17 pods: 16 bound, 1 unschedulable, 1 preempted." in shown.text
+    assert "12 nodes, 19 pods: 14 bound, 4 succeeded, 1 unschedulable, 1 preempted." in shown.text
     assert "Traceback" not in shown.text
     assert "Aborted" not in shown.text
 
@@ -422,5 +497,5 @@ def test_on_a_terminal_once_ends_with_a_table_that_fits_it(terminal: Any) -> Non
     shown = terminal("--once", str(QUICKSTART))
     assert shown.end() == 0
     table = shown.text[shown.text.rindex("NAMESPACE") :]
-    assert "12 nodes, 17 pods: 16 bound" in table
+    assert "12 nodes, 19 pods: 14 bound" in table
     assert "export KUBECONFIG" not in shown.text, "nobody could use it"

@@ -100,7 +100,7 @@ def test_an_answer_is_whole_and_the_connection_serves_again(case: str) -> None:
                 answer = await asked(pool)
                 assert (answer.code, answer.body) == (code, body)
             assert server.connections == 1
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -120,7 +120,7 @@ def test_a_connection_that_ends_is_not_used_again(case: str) -> None:
             for number in range(3):
                 assert (await asked(pool)).body == b"ok"
                 assert server.connections == number + 1
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -154,7 +154,7 @@ def test_a_torn_answer_is_an_error_of_that_request_alone(case: str) -> None:
             with pytest.raises(OSError, match=told):
                 await asked(pool)
             assert (await asked(pool)).body == b"ok"
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -179,7 +179,7 @@ def test_silence_ends_the_wait_but_slow_words_do_not() -> None:
         async with serving(slow) as (_, address):
             pool = Exchanges(address)
             assert (await asked(pool, a_question(silence=0.3))).body == b"ok"
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -206,7 +206,7 @@ def test_an_answer_that_nobody_waits_for_goes_to_nobody_else() -> None:
             late.cancel()
             held.set()
             assert (await next_one).body == b"/next"
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -222,7 +222,7 @@ def test_those_who_come_late_wait_in_line_and_may_leave_it() -> None:
             answers = await asyncio.gather(*asks, return_exceptions=True)
             assert sum(isinstance(answer, Answer) for answer in answers) == 35
             assert server.connections <= 2
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -283,7 +283,7 @@ def test_other_credentials_mean_another_connection(tmp_path: Path) -> None:
             with pytest.raises(CannotConnectError) as error:
                 await Exchanges(address).ask(a_question(), ssl.create_default_context())
             assert isinstance(error.value.cause, ssl.SSLCertVerificationError)
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
 
@@ -305,7 +305,7 @@ def test_what_is_asked_is_what_was_meant() -> None:
             with pytest.raises(ValueError, match="line break"):
                 await pool.ask(a_question(X_Two="1\nX-Evil: 1"), None)
             await pool.ask(a_question("/x\r\nX-Evil: 1"), None)
-            pool.close()
+            await pool.close()
 
     asyncio.run(story())
     assert heads[0].startswith("PATCH /clusters/c-1/a%20b/%C3%BC?fieldManager=a%26b HTTP/1.1\r\nHost: 127.0.0.1:")

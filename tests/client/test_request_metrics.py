@@ -86,6 +86,17 @@ def test_a_watch_is_counted_but_not_timed() -> None:
     assert asked(story) == ['requests_total{code="200",host="api",method="GET"} 1']
 
 
+def test_a_list_that_is_read_as_it_arrives_is_a_request_like_others() -> None:
+    async def story(client: RestClient) -> None:
+        async with client.stream("/here", {"limit": "500"}) as body:
+            await body.read()
+
+    lines = asked(story, limiter=Limiter(1000, 1))
+    assert 'rate_limiter_duration_seconds_count{host="api",verb="GET"} 1' in lines
+    assert 'request_duration_seconds_count{host="api",verb="GET"} 1' in lines
+    assert 'response_size_bytes_sum{host="api",verb="GET"} 300' in lines
+
+
 def test_waiting_for_ones_turn_is_timed() -> None:
     async def story(client: RestClient) -> None:
         for _ in range(3):

@@ -149,6 +149,24 @@ def test_which_pod_goes_first(name: str, pods: dict[str, Document], victim: str)
     with_nodes(story, 1)
 
 
+def test_of_many_pods_that_go_bit_by_bit_none_goes_before_its_turn() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        for cost in range(60):
+            annotations = {"controller.kubernetes.io/pod-deletion-cost": str(cost)}
+            meta = {"name": f"web-{cost:02}", "labels": {"app": "web"}, "annotations": annotations}
+            cluster.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": a_template()["spec"]})
+        await asyncio.sleep(1)
+        cluster.create(a_workload("ReplicaSet", replicas=8))
+        await asyncio.sleep(3)
+        assert cluster.names("Pod") == [f"web-{cost:02}" for cost in range(52, 60)]
+        scale(cluster, "ReplicaSet", 40)
+        await asyncio.sleep(2)
+        assert len(staying(cluster)) == 40, "those that were chosen to go are forgotten when more are wanted"
+        assert status_of(cluster, "ReplicaSet")["availableReplicas"] == 40
+
+    with_nodes(story)
+
+
 def test_of_equal_pods_those_doubled_up_on_a_node_go_first() -> None:
     async def story(cluster: SimulatedCluster) -> None:
         cluster.create(a_workload("Deployment", replicas=4))

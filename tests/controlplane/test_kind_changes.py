@@ -143,6 +143,7 @@ def test_what_may_change(kind: str, path: str, value: Any) -> None:
 
 
 CONDITIONAL = ("PodDisruptionBudget", "Lease", "LeaseCandidate", "CSIDriver", "CSINode", "VolumeAttachment")
+WEBHOOKS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 
 
 @pytest.mark.parametrize("kind", GOOD)
@@ -151,7 +152,7 @@ def test_which_kinds_want_to_know_what_a_change_is_based_on(kind: str) -> None:
     made = asking.ok("POST", path_of(kind), good(kind))
     del made["metadata"]["resourceVersion"]
     code, answer = asking.ask("PUT", path_of(kind, "a"), made)
-    if kind in (*CONDITIONAL, "CSIStorageCapacity"):
+    if kind in (*CONDITIONAL, *WEBHOOKS, "CSIStorageCapacity"):
         assert code == 422
         assert "metadata.resourceVersion: Invalid value: 0: must be specified for an update" in answer["message"]
     else:

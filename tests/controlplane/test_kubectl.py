@@ -122,8 +122,8 @@ def test_it_deletes(kubectl: Kubectl) -> None:
     assert delete("pod", "p1", "--wait=false") == 'pod "p1" deleted'
     meta = kubectl.json("get", "pod", "p1")["metadata"]
     assert meta["deletionGracePeriodSeconds"] == 30, "one that runs is given time"
-    assert delete("pod", "p1", "--wait=false", "--grace-period=5") == 'pod "p1" deleted'
-    assert kubectl.json("get", "pod", "p1")["metadata"]["deletionGracePeriodSeconds"] == 5
+    assert delete("pod", "p1", "--wait=false", "--grace-period=25") == 'pod "p1" deleted'
+    assert kubectl.json("get", "pod", "p1")["metadata"]["deletionGracePeriodSeconds"] == 25
     assert delete("pod", "p1", "--force", "--grace-period=0") == 'pod "p1" force deleted'
     assert "NotFound" in kubectl.refused("get", "pod", "p1")
     assert delete("node", "n1") == 'node "n1" deleted'

@@ -1,6 +1,10 @@
 """Credentials and permissions that are wrong, run out or are taken away: it says so, and recovers by itself."""
 
+import signal
+import sys
 from pathlib import Path
+
+import yaml
 
 from kubesched.controlplane.certificates import make_tls
 from kubesched.testing import a_node, a_pod
@@ -84,3 +88,40 @@ def test_a_token_that_is_replaced_while_it_runs_is_used(tmp_path: Path) -> None:
         cluster.start([a_node("n"), a_pod("q")])
         bound(cluster.api, "q")
         assert scheduler.alive
+
+
+# a credential plugin that hands out what is in a file
+EXEC = """
+import json
+from pathlib import Path
+
+token = Path(__file__).with_name("token").read_text()
+kind = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential"}
+print(json.dumps({**kind, "status": {"token": token}}))
+"""
+
+
+def test_no_secret_is_in_the_log_of_those_who_want_to_know_everything(tmp_path: Path) -> None:
+    with a_cluster_process(tmp_path, [a_node("n"), a_pod("p")]) as cluster:
+        (tmp_path / "credentials.py").write_text(EXEC)
+        content = yaml.safe_load(cluster.kubeconfig.read_text())
+        content["users"][0]["user"] = {
+            "exec": {
+                "apiVersion": "client.authentication.k8s.io/v1",
+                "command": sys.executable,
+                "args": [str(tmp_path / "credentials.py")],
+                "env": [{"name": "CLIENT_SECRET", "value": "s3cr3t-of-the-plugin"}],
+                "interactiveMode": "Never",
+            }
+        }
+        replace(cluster.kubeconfig, yaml.safe_dump(content))
+        cluster.secrets.append("s3cr3t-of-the-plugin")
+        reviews = ("--authentication-kubeconfig", str(cluster.kubeconfig))
+        with cluster.scheduler(ALONE, "-v=10", "--logging-format=json", *reviews) as scheduler:
+            bound(cluster.api, "p")
+            # a server with another token and another authority: what was shown is refused
+            cluster.kill()
+            cluster.start([a_node("n"), a_pod("q")])
+            bound(cluster.api, "q")
+            scheduler.process.send_signal(signal.SIGUSR2)
+            scheduler.says("Dump of cached NodeInfo")

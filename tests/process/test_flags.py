@@ -89,6 +89,42 @@ def test_help_and_version_go_to_standard_output(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == "Kubernetes v1.36.4\n"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("foo", 'strconv.ParseBool: parsing "foo": invalid syntax'),
+        ("", 'strconv.ParseBool: parsing "": invalid syntax'),
+        ("v", 'could not parse "v" as version'),
+        ("v1.36", 'illegal version string "v1.36"'),
+        ("v01.36.4", 'illegal zero-prefixed version component "01" in "v01.36.4"'),
+        ("v1.36.4-01", 'illegal zero-prefixed version component "01" in "v1.36.4-01"'),
+        ("v1.36.4-", 'could not parse pre-release/metadata (-) in version "v1.36.4-"'),
+        ("v1.36.5", 'version "v1.36.5" must match major/minor/patch of default version "v1.36.4"'),
+    ],
+)
+def test_what_is_no_version(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([f"--version={text}"], "kubesched run") == 1
+    assert capsys.readouterr().err.startswith(f'Error: invalid argument "{text}" for "--version" flag: {message}')
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("raw", 'version.Info{Major:"1", Minor:"36", EmulationMajor:"", EmulationMinor:"", MinCompatibilityMajor:"", '),
+        ("T", "Kubernetes v1.36.4\n"),
+    ],
+)
+def test_forms_of_the_version(text: str, printed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([f"--version={text}"], "kubesched run") == 0
+    assert capsys.readouterr().out.startswith(printed)
+
+
+@pytest.mark.parametrize("text", ["false", "v1.36.4", "v1.36.4-of.somebody+1"])
+def test_a_version_to_be_reported_does_not_keep_it_from_running(text: str, kubeconfig: str) -> None:
+    with pytest.raises(AssertionError, match="it runs"):
+        main([f"--version={text}", "--kubeconfig", kubeconfig, "--secure-port=0"], "kubesched run")
+
+
 def test_both_programs_are_the_same() -> None:
     answers = [
         subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.testing import a_node, a_pod
+from kubesched.testing.api_client import Document
 from kubesched.testing.clusters import SHORT_LEASE, Cluster, a_cluster_process, all_bound, node_of, settled
 from kubesched.testing.processes import SchedulerProcess, eventually
 
@@ -154,3 +155,39 @@ def test_a_lease_that_somebody_takes_away_ends_the_leader_at_once(tmp_path: Path
         cluster.api.change("Lease", "kube-scheduler", {"spec": spec}, namespace="kube-system")
         assert scheduler.ends(10) == 1
         scheduler.says("Leaderelection lost: the lease is held by somebody-else")
+
+
+ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kube-scheduler"
+
+
+def may_lead_only(cluster: Cluster) -> Document:
+    """Take nearly everything from the scheduler but its lease; return the role that it had."""
+    role: Document = cluster.api.ok("GET", ROLE)
+    kept = [rule for rule in role["rules"] if "leases" in rule.get("resources", ())]
+    cluster.api.ok("PUT", ROLE, {**role, "rules": kept})
+    return role
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lost", [False, True], ids=["it catches up", "it loses the lease meanwhile"])
+def test_a_new_leader_binds_nothing_before_it_has_caught_up(lost: bool, tmp_path: Path) -> None:
+    with a_cluster_process(tmp_path, NODES) as cluster, cluster.scheduler(*SHORT_LEASE) as first:
+        first.says(LEADS)
+        with cluster.scheduler(*SHORT_LEASE) as second:
+            second.says(STANDS)
+            role = may_lead_only(cluster)
+            assert first.end(signal.SIGKILL) == -signal.SIGKILL
+            second.says(LEADS)
+            create_pods(cluster, "p")
+            line = second.says("cannot tell how new")
+            assert "bind the cluster roles system:kube-scheduler" in line
+            if lost:
+                spec = {"holderIdentity": "somebody-else", "renewTime": "2099-01-01T00:00:00.000000Z"}
+                cluster.api.change("Lease", "kube-scheduler", {"spec": spec}, namespace="kube-system")
+                assert second.ends(10) == 1
+                assert node_of(cluster.api, "p") == ""
+            else:
+                assert node_of(cluster.api, "p") == ""
+                role["metadata"].pop("resourceVersion")
+                cluster.api.ok("PUT", ROLE, role)
+                all_bound(cluster.api, 1)

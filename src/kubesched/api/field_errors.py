@@ -16,6 +16,10 @@ class Shown(str):
     """A bad value that is already in the form it is printed in."""
 
 
+class WrongType(str):
+    """The sentence about a value that is not even of the right type."""
+
+
 # Texts are quoted, numbers and lists are JSON; None stands for a list that was never given.
 BadValue = str | int | Sequence[str] | None
 
@@ -38,6 +42,11 @@ def index(path: str, subscript: int | str) -> str:
 def invalid(path: str, value: BadValue, detail: str) -> str:
     """Return the sentence about a malformed value."""
     return _with_detail(f"{path or '<nil>'}: Invalid value: {_shown(value)}", detail)
+
+
+def wrong_type(path: str, value: BadValue, detail: str) -> WrongType:
+    """Return the sentence about a value of a wrong type."""
+    return WrongType(invalid(path, value, detail))
 
 
 def duplicate(path: str, value: BadValue) -> str:

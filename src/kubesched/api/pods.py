@@ -328,6 +328,14 @@ class Volume(ApiStruct, frozen=True):
     image: ImageVolumeSource | None = None
 
 
+def with_source(volumes: tuple[Volume, ...]) -> tuple[Volume, ...]:
+    """Return the volumes of which more than the name is known; the others are nothing to scheduling.
+
+    Every pod has one of those, with a name of its own: the token that admission has mounted.
+    """
+    return tuple(volume for volume in volumes if volume != Volume(name=volume.name))
+
+
 class PodOS(ApiStruct, frozen=True):
     """spec.os."""
 

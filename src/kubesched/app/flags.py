@@ -219,7 +219,9 @@ GLOBAL = Group(
     "Global",
     (
         Flag("help", "bool", "Show this text.", "", "h"),
-        Flag("version", "version", "Show the version and exit; --version=raw shows more."),
+        Flag(
+            "version", "version", "Show the version and exit; =raw shows more, =v1.36.4-x is reported instead.", "false"
+        ),
     ),
 )
 

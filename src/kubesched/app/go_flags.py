@@ -14,7 +14,8 @@ import msgspec
 
 from kubesched.api.go_text import quote
 from kubesched.api.quantity import parse_quantity
-from kubesched.config.golang import Duration, parse_duration
+from kubesched.app.versions import parse_version
+from kubesched.config.golang import Duration, parse_bool, parse_duration
 from kubesched.errors import KubeschedError
 
 Value = Any
@@ -110,15 +111,10 @@ def _take(given: Given, flag: Flag, text: str, shown: str) -> None:
 # -- values
 
 _BARE = {"bool": "true", "version": "true"}
-_TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
 
 
 def _bool(text: str) -> bool:
-    if text in _TRUE:
-        return True
-    if text in _FALSE or not text:
-        return False
-    raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
+    return bool(text) and parse_bool(text)
 
 
 def _whole(bits: int) -> Callable[[str], int]:
@@ -198,7 +194,7 @@ _KINDS: Mapping[str, Callable[[str], Value]] = {
     "colonSeparatedMultimapStringString": _pairs,
     "ip": _address,
     "quantity": _quantity,
-    "version": str,
+    "version": parse_version,
     "pattern=N,...": str,
 }
 

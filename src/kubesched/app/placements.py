@@ -9,12 +9,16 @@ from collections.abc import Sequence
 import msgspec
 
 from kubesched.api.kinds import decode_json
+from kubesched.api.meta import OwnerReference
 from kubesched.api.pods import Pod
+from kubesched.api.workloads import ReplicaSet
 from kubesched.app.happenings import Happenings, Preempted
 from kubesched.app.up import LocalCluster
-from kubesched.controlplane.store import Stored
+from kubesched.controlplane.store import Store, Stored
+from kubesched.controlplane.workloads.replica_sets import REPLICA_SETS
 
 PENDING, BOUND, TERMINATING = "Pending", "Bound", "Terminating"
+OVER = ("Succeeded", "Failed")
 
 
 class Placement(msgspec.Struct, frozen=True, rename="camel"):
@@ -26,6 +30,8 @@ class Placement(msgspec.Struct, frozen=True, rename="camel"):
     node: str = ""
     nominated_node: str = ""
     reason: str = ""
+    # who made it, such as Deployment/web
+    owner: str = ""
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -37,7 +43,8 @@ class Report(msgspec.Struct, frozen=True):
 
     def summary(self) -> str:
         """Return it in a line."""
-        waiting = Counter(pod.status for pod in self.pods if not pod.node)
+        # who has run to its end is on its node no more
+        waiting = Counter(pod.status for pod in self.pods if not pod.node or pod.status in OVER)
         bound = len(self.pods) - waiting.total()
         parts = [f"{bound} bound", *(f"{count} {_in_words(status)}" for status, count in sorted(waiting.items()))]
         if self.preempted:
@@ -48,14 +55,17 @@ class Report(msgspec.Struct, frozen=True):
 def read_report(cluster: LocalCluster) -> Report:
     """Return how a cluster stands, its pods by namespace and name."""
     store, schedulers = cluster.server.services.store, cluster.parts.scheduler.engine.profiles
+    owners = _Owners(store)
     return Report(
         nodes=len(store.set_of("nodes")),
-        pods=tuple(_placement(stored, tuple(schedulers), cluster.happenings) for stored in store.set_of("pods")),
+        pods=tuple(
+            _placement(stored, owners, tuple(schedulers), cluster.happenings) for stored in store.set_of("pods")
+        ),
         preempted=tuple(cluster.happenings.preempted),
     )
 
 
-def _placement(stored: Stored, schedulers: Sequence[str], happenings: Happenings) -> Placement:
+def _placement(stored: Stored, owners: "_Owners", schedulers: Sequence[str], happenings: Happenings) -> Placement:
     pod = decode_json(Pod, stored.body)
     status, reason = _standing(pod, stored) if pod.spec.node_name else _waiting(pod, schedulers, happenings)
     if pod.metadata.deletion_timestamp is not None:
@@ -67,7 +77,31 @@ def _placement(stored: Stored, schedulers: Sequence[str], happenings: Happenings
         node=pod.spec.node_name,
         nominated_node="" if pod.spec.node_name else pod.status.nominated_node_name,
         reason=reason,
+        owner=owners.of(pod),
     )
+
+
+class _Owners:
+    """Knows who made pods; a replica set that is somebody's own is a means and no end."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._above: dict[tuple[str, str], OwnerReference | None] = {}
+
+    def of(self, pod: Pod) -> str:
+        """Return who made a pod, an empty text if nobody says."""
+        owner = _controller(pod.metadata.owner_references)
+        if owner is not None and owner.kind == "ReplicaSet":
+            owner = self._above_replica_set(pod.namespace, owner.name) or owner
+        return f"{owner.kind}/{owner.name}" if owner is not None else ""
+
+    def _above_replica_set(self, namespace: str, name: str) -> OwnerReference | None:
+        key = (namespace, name)
+        if key not in self._above:
+            stored = self._store.get(REPLICA_SETS, namespace, name)
+            owners = () if stored is None else decode_json(ReplicaSet, stored.body).metadata.owner_references
+            self._above[key] = _controller(owners)
+        return self._above[key]
 
 
 def _standing(pod: Pod, stored: Stored) -> tuple[str, str]:
@@ -96,3 +130,7 @@ def _in_words(status: str) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _controller(owners: Sequence[OwnerReference]) -> OwnerReference | None:
+    return next((owner for owner in owners if owner.controller), None)

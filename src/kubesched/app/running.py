@@ -10,18 +10,19 @@ bindings under way get a moment to finish; a second signal ends it at once.
 # upstream: cmd/kube-scheduler/app/server.go (Run) (v1.36)
 
 import asyncio
-import gc
 import os
 import signal
 from contextlib import AsyncExitStack, suppress
 from random import Random
 
 from kubesched.app.assembling import Note, Surroundings, assemble
+from kubesched.app.collecting import Collecting
 from kubesched.app.connecting import AGENT, Clients, connect
 from kubesched.app.logs import Logs
 from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.app.options import RunOptions
-from kubesched.app.state import VERSION, State
+from kubesched.app.state import State
+from kubesched.app.versions import VERSION, reported
 from kubesched.client.candidates import Versions
 from kubesched.client.leader_thread import LeaderThread
 from kubesched.client.leading import settings_from
@@ -52,7 +53,7 @@ class Running:
             flags["allow-metric-labels-manifest"],
             flags["show-hidden-metrics-for-version"],
         )
-        self._instruments = Instruments(self._log, metric_options, options.loaded.gates, VERSION)
+        self._instruments = Instruments(self._log, metric_options, options.loaded.gates, reported(flags["version"]))
         target = load_target(config.client_connection.kubeconfig, flags["master"], note=self._note)
         self.clients: Clients = connect(target, config.client_connection, self._instruments.requests(target.server))
         self.parts = assemble(
@@ -105,6 +106,8 @@ class Running:
         config = self._options.config
         # reports are taken in from the beginning, lest those of a long wait for the lease pile up
         self.scheduler.hold()
+        collecting = Collecting(lambda: self.scheduler.busy)
+        collects = asyncio.create_task(collecting.run())
         running = asyncio.create_task(self.scheduler.run())
         try:
             if not (leads and config.delay_cache_until_active):
@@ -114,12 +117,13 @@ class Running:
                 if config.delay_cache_until_active:
                     await self._inform()
                 await self.informers.catch_up()
-            _settle_memory()
+            collecting.settle()
             self._state.active = True
             self.scheduler.go()
             await running
         finally:
             running.cancel()
+            collects.cancel()
 
     async def _inform(self) -> None:
         self.informers.start()
@@ -177,9 +181,3 @@ class Running:
         await self.informers.stop()
         if self.leader is not None:
             await asyncio.to_thread(self.leader.stop, LAST_SECONDS)
-
-
-def _settle_memory() -> None:
-    """Take what is known out of the garbage collector's sight: it stays, and looking at it takes long."""
-    gc.collect()
-    gc.freeze()

@@ -17,7 +17,8 @@ from kubesched.app.assembling import Note, Parts
 from kubesched.app.connecting import AGENT
 from kubesched.app.observing import Instruments
 from kubesched.app.options import RunOptions
-from kubesched.app.state import VERSION, State
+from kubesched.app.state import State
+from kubesched.app.versions import reported
 from kubesched.client.rest import RestClient
 from kubesched.client.targets import in_cluster_target, load_target
 from kubesched.config import to_wire
@@ -74,7 +75,9 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         flags=(lambda: {name: _shown(value) for name, value in flags.values.items()})
         if gates.enabled("ComponentFlagz")
         else None,
-        versions=Versions(VERSION, str(gates.version)) if gates.enabled("ComponentStatusz") else None,
+        versions=Versions(reported(flags["version"]), str(gates.version))
+        if gates.enabled("ComponentStatusz")
+        else None,
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
     )
     lease = Check("leaderElection", lambda: state.lease_problem())

@@ -5,9 +5,6 @@ From the process to its health checks: single values, which any thread may read.
 
 from collections.abc import Callable
 
-# what it is in place of
-VERSION = "v1.36.4"
-
 
 class State:
     """What health checks look at."""

@@ -28,6 +28,8 @@ from kubesched.queue.queued_pod import Place
 
 # how often to look whether things have settled
 LOOK_SECONDS = 0.02
+# what comes so soon is waited for: controllers look at changes by the batch, and pods may run but for a moment
+NEAR_SECONDS = 1.0
 # pods in these places will be tried again without anything happening to them
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 
@@ -139,6 +141,7 @@ _WORDS = {
 def _delays(options: Options) -> float:
     """Return how long the longest step takes that a pod may be waiting for; ends that lie further off are not near."""
     return max(
+        NEAR_SECONDS,
         options.node_ready_seconds,
         options.pod_start_seconds,
         options.ready_seconds,

@@ -205,15 +205,18 @@ async def _called_back_or_done(
 async def _pre_bind(placed: Placed, preparing: Sequence[PreBindPlugin]) -> Status | None:
     """Run the plugins in order, neighbours that allow it side by side; return the first failure."""
     for group in _groups(preparing):
-        tasks = [asyncio.ensure_future(_pre_bind_one(placed, plugin)) for plugin in group]
+        unfinished = [asyncio.ensure_future(_pre_bind_one(placed, plugin)) for plugin in group]
         try:
-            for task in asyncio.as_completed(tasks):
-                failure = await task
-                if failure is not None:
-                    return failure
+            while unfinished:
+                # a plugin may be deaf to being called back: it is not waited for then
+                done, _ = await asyncio.wait(unfinished, return_when=asyncio.FIRST_COMPLETED)
+                for task in unfinished:
+                    if task in done and (failure := task.result()) is not None:
+                        return failure
+                unfinished = [task for task in unfinished if task not in done]
         finally:
-            for unfinished in tasks:
-                unfinished.cancel()
+            for task in unfinished:
+                task.cancel()
     return None
 
 

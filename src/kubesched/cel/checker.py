@@ -1,10 +1,12 @@
 """The type checker: a tree in, the same tree with types and overloads out, and what does not fit reported.
 
-Only what a device selector can name is known: `device`, the types, and the functions of `declarations`.
+Only what an expression can name is known: its variables (`device` in a selector), the types, and the functions of
+`declarations`.
 """
 
 # upstream: cel-go checker/{checker,env,errors}.go (v0.26)
 
+from collections.abc import Mapping
 from typing import Final
 
 from kubesched.cel import types
@@ -38,6 +40,9 @@ from kubesched.cel.types import (
     unwrap_optional,
 )
 from kubesched.cel.values import type_of
+
+# of types with fields: the types of those, by name
+Fields = Mapping[str, Mapping[str, Type]]
 
 TYPE_NAMES: Final[dict[str, Type]] = {
     each.name: each
@@ -73,8 +78,14 @@ def device_fields(*, list_attributes: bool) -> dict[str, Type]:
 
 
 def check(root: Node, problems: Problems, *, list_attributes: bool) -> Type:
-    """Return the type of a tree, with the types of all its parts filled in."""
-    checker = _Checker(problems, device_fields(list_attributes=list_attributes))
+    """Return the type of a selector, with the types of all its parts filled in."""
+    fields = {types.DEVICE.name: device_fields(list_attributes=list_attributes)}
+    return check_names(root, problems, {"device": types.DEVICE}, fields)
+
+
+def check_names(root: Node, problems: Problems, variables: dict[str, Type], fields: Fields) -> Type:
+    """Return the type of a tree that may name variables, with the types of all its parts filled in."""
+    checker = _Checker(problems, variables, fields)
     checker.check(root)
     for node in descendants(root):
         if node.type is not None:
@@ -85,11 +96,11 @@ def check(root: Node, problems: Problems, *, list_attributes: bool) -> Type:
 class _Checker:
     """Sets the type of every node that it is shown."""
 
-    def __init__(self, problems: Problems, fields: dict[str, Type]) -> None:
+    def __init__(self, problems: Problems, variables: dict[str, Type], fields: Fields) -> None:
         self.known = Substitutions()
         self._problems = problems
         self._fields = fields
-        self._scopes: list[dict[str, Type]] = [{"device": types.DEVICE}]
+        self._scopes: list[dict[str, Type]] = [variables]
 
     def check(self, node: Node) -> Type:
         """Return the type of a node."""
@@ -161,10 +172,11 @@ class _Checker:
         return optional_of(result) if was_optional or optional else result
 
     def _struct_field(self, node: Node, target: Type, name: str) -> Type:
-        if target != types.DEVICE:
+        fields = self._fields.get(target.name)
+        if fields is None:
             self._problems.report(node.offset, f"unexpected failed resolution of '{target.name}'")
             return types.ERROR
-        found = self._fields.get(name)
+        found = fields.get(name)
         if found is None:
             self._problems.report(node.offset, f"undefined field '{name}'")
             return types.ERROR

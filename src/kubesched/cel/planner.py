@@ -1,8 +1,8 @@
 """From a checked tree to a program: closures over a frame.
 
-A frame is a list: what the run has cost so far, the device, then a place for each variable of a comprehension. Errors
-are exceptions; what `||` and `&&` absorb is a CelValueError. Constants are folded where the reference folds them, since
-an error there is one of the whole program.
+A frame is a list: what the run has cost so far, the variables (of a selector, the device), then a place for each
+variable of a comprehension. Errors are exceptions; what `||` and `&&` absorb is a CelValueError. Constants are folded
+where the reference folds them, since an error there is one of the whole program.
 """
 
 # upstream: cel-go interpreter/{planner,interpretable,decorators,optimizations}.go (v0.26)
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from kubesched.cel import types
 from kubesched.cel.attributes import KEY_TYPES, checked_key, find, get
 from kubesched.cel.comprehensions import Variable, plan_bind, plan_fold
-from kubesched.cel.cost import NEW_LIST, NEW_MAP, cost_of
+from kubesched.cel.cost import LIMIT, LIMIT_EXCEEDED, NEW_LIST, NEW_MAP, cost_of
 from kubesched.cel.declarations import FUNCTIONS
 from kubesched.cel.dispatch import (
     conditional,
@@ -40,7 +40,8 @@ Frame = list[Any]
 Run = Callable[[Frame], Any]
 
 COST: Final = 0
-DEVICE: Final = 1
+# where the variables begin
+FIRST: Final = 1
 
 
 class Program(NamedTuple):
@@ -48,6 +49,22 @@ class Program(NamedTuple):
 
     run: Run
     frame_length: int
+
+    def evaluate(self, *values: Any) -> tuple[Any, int]:
+        """Return what it amounts to for the values of its variables, and what that has cost, or a CelRuntimeError."""
+        frame: list[Any] = [0] * self.frame_length
+        frame[FIRST : FIRST + len(values)] = values
+        try:
+            result = self.run(frame)
+        except RecursionError:
+            raise CelAbortError("expression recursion limit exceeded") from None
+        except CelRuntimeError:
+            if frame[0] > LIMIT:
+                raise CelAbortError(LIMIT_EXCEEDED) from None
+            raise
+        if frame[0] > LIMIT:
+            raise CelAbortError(LIMIT_EXCEEDED)
+        return result, frame[0]
 
 
 class _Plan:
@@ -69,9 +86,9 @@ class _Qualifier(NamedTuple):
     optional: bool
 
 
-def plan(root: Node) -> Program:
-    """Return the program of a checked tree, or raise CelCompileError."""
-    planner = _Planner()
+def plan(root: Node, names: Sequence[str] = ("device",)) -> Program:
+    """Return the program of a checked tree with variables of these names, or raise CelCompileError."""
+    planner = _Planner(names)
     run = planner.plan(root).run
     return Program(run, planner.frame_length)
 
@@ -83,9 +100,9 @@ def _constant(value: Any) -> _Plan:
 class _Planner:
     """Plans nodes; knows which variable lives where in the frame."""
 
-    def __init__(self) -> None:
-        self.frame_length = 2
-        self._scopes: list[dict[str, Variable]] = [{"device": Variable(DEVICE)}]
+    def __init__(self, names: Sequence[str]) -> None:
+        self.frame_length = 1 + len(names)
+        self._scopes: list[dict[str, Variable]] = [{name: Variable(at) for at, name in enumerate(names, 1)}]
 
     def plan(self, node: Node) -> _Plan:
         """Return the plan of a node."""

@@ -14,12 +14,11 @@ from kubesched.api.devices import Device, DeviceAttribute
 from kubesched.api.quantity import InvalidQuantityError, quantity_of
 from kubesched.cel import types
 from kubesched.cel.checker import check
-from kubesched.cel.cost import LIMIT, LIMIT_EXCEEDED
-from kubesched.cel.errors import CelAbortError, CelCompileError, CelRuntimeError
+from kubesched.cel.errors import CelCompileError, CelRuntimeError
 from kubesched.cel.functions.conversions import native_problem
 from kubesched.cel.functions.versions import InvalidVersionError, parse_version
 from kubesched.cel.parser import parse
-from kubesched.cel.planner import DEVICE, Program, plan
+from kubesched.cel.planner import Program, plan
 from kubesched.cel.source import Problems
 from kubesched.cel.validators import validate
 from kubesched.cel.values import CelMap, Optional
@@ -48,18 +47,7 @@ class CompiledSelector:
         program = self._program
         if program is None:
             raise CelRuntimeError(self.error)
-        frame: list[Any] = [0] * program.frame_length
-        frame[DEVICE] = device_value(driver, device, list_attributes=self._list_attributes)
-        try:
-            result = program.run(frame)
-        except RecursionError:
-            raise CelAbortError("expression recursion limit exceeded") from None
-        except CelRuntimeError:
-            if frame[0] > LIMIT:
-                raise CelAbortError(LIMIT_EXCEEDED) from None
-            raise
-        if frame[0] > LIMIT:
-            raise CelAbortError(LIMIT_EXCEEDED)
+        result, _ = program.evaluate(device_value(driver, device, list_attributes=self._list_attributes))
         if type(result) is Optional and type(result.value) is bool:
             result = result.value
         if type(result) is not bool:

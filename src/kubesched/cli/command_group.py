@@ -44,6 +44,31 @@ class CommandGroup(click.Group):
             ctx.exit(1)
 
 
+class CommandOrOthers(click.Command):
+    """A command that others belong to: they are called by their name as its first argument.
+
+    A file of such a name can still be given, as ./name.
+    """
+
+    def __init__(self, *args: Any, others: Mapping[str, click.Command] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.others = dict(others or {})
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of this command, or that of another, which is then invoked in its place."""
+        if args and args[0] in self.others:
+            return self.others[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        return super().make_context(info_name, args, parent, **extra)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, and the others."""
+        super().format_options(ctx, formatter)
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str()) for name, each in self.others.items()])
+
+
 def problems(error: KubeschedError) -> list[str]:
     """Return the problems that an error tells of, each in one line."""
     texts = error.errors if isinstance(error, ConfigError) else (str(error),)

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 
 import click
 
+from kubesched.cli.admissions import Admission, kept_admissions, new_admissions
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.manifests import load_manifests
 from kubesched.controlplane.certificates import Tls, make_tls
 from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
-from kubesched.controlplane.kubeconfig import kubeconfig, new_token, offered
-from kubesched.controlplane.persistence.folder import KUBECONFIG, SCHEDULER_KUBECONFIG, DataFolder, opened
-from kubesched.controlplane.requests import ADMINISTRATOR, User
-from kubesched.controlplane.running import SCHEDULER, new_server, running
+from kubesched.controlplane.kubeconfig import kubeconfig, offered
+from kubesched.controlplane.persistence.folder import DataFolder, opened
+from kubesched.controlplane.running import new_server, running
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.store import HISTORY, Store
@@ -90,21 +90,13 @@ class _Asked(NamedTuple):
     history: int
 
 
-class _Admission(NamedTuple):
-    """Who is let in, with which token, and the file for it; None: one among the user's state, while it serves."""
-
-    user: User
-    token: str
-    file: Path | None
-
-
 class _Serving(NamedTuple):
     """Where and how to serve; whoever is admitted first has the kubeconfig whose name is told."""
 
     host: str
     port: int
     tls: Tls | None
-    admissions: Sequence[_Admission]
+    admissions: Sequence[Admission]
     dice: Dice | None
     simulation: Simulation | None
 
@@ -167,8 +159,8 @@ def controlplane(**options: Any) -> None:
 
 def _start(asked: _Asked, folder: DataFolder | None) -> None:
     """Load what is to be loaded, and serve."""
-    admissions = _admissions(asked) if folder is None else _kept_admissions(asked, folder)
-    _check_files(admissions)
+    files = asked.config_file, asked.scheduler_file
+    admissions = new_admissions(*files) if folder is None else kept_admissions(folder, *files)
     users = {each.token: each.user for each in admissions}
     certificates = None
     if asked.tls:
@@ -185,34 +177,6 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
     # requests make many objects that go without the collector's help
     gc.set_threshold(*COLLECTIONS)
     run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
-
-
-def _admissions(asked: _Asked) -> list[_Admission]:
-    """Return who is let in, with tokens that are new."""
-    found = [_Admission(ADMINISTRATOR, new_token(), asked.config_file)]
-    if asked.scheduler_file is not None:
-        found.append(_Admission(SCHEDULER, new_token(), asked.scheduler_file))
-    return found
-
-
-def _kept_admissions(asked: _Asked, folder: DataFolder) -> list[_Admission]:
-    """Return who is let in, with the tokens of last time; their kubeconfigs are also in the folder."""
-    found = []
-    for user, name, file in (
-        (ADMINISTRATOR, KUBECONFIG, asked.config_file),
-        (SCHEDULER, SCHEDULER_KUBECONFIG, asked.scheduler_file),
-    ):
-        token = folder.token(name)
-        found += [_Admission(user, token, each) for each in (file, folder.file(name)) if each is not None]
-    return found
-
-
-def _check_files(admissions: Sequence[_Admission]) -> None:
-    """See that nobody's kubeconfig replaces that of somebody else."""
-    users: dict[Path, User] = {}
-    for each in admissions:
-        if each.file is not None and users.setdefault(each.file.resolve(), each.user) != each.user:
-            raise click.BadParameter(f"{each.file} is for another kubeconfig", param_hint="--scheduler-kubeconfig")
 
 
 def _dice(asked: _Asked) -> Dice | None:

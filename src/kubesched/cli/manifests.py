@@ -18,9 +18,9 @@ from kubesched.controlplane.server import ApiServer
 MANY_OBJECTS = 500
 
 
-def load_manifests(server: ApiServer, files: Sequence[str]) -> int:
-    """Load manifests; return how many objects; exit with 1 and all reasons if some could not be."""
-    report = load(server, files, _with_bar)
+def load_manifests(server: ApiServer, files: Sequence[str], others: Sequence[Manifest] = ()) -> int:
+    """Load manifests, others first; return how many objects; exit with 1 and all reasons if some could not be."""
+    report = load(server, files, _with_bar, others)
     for problem in report.problems:
         click.echo(" ".join(problem.split("\n")), err=True)
     if report.problems:

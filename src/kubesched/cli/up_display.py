@@ -14,7 +14,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from kubesched.app.placements import BOUND, PENDING, TERMINATING, Placement, Report
+from kubesched.app.placements import BOUND, OVER, PENDING, TERMINATING, Placement, Report
 from kubesched.app.up import LocalCluster
 from kubesched.controlplane.store import DELETED, Change, Stored
 from kubesched.queue.queued_pod import Place
@@ -26,7 +26,6 @@ RATE_SECONDS = 3.0
 # wider than any line
 _ENDLESS = 100_000
 _STYLES = {"Running": "green", BOUND: "green", "Succeeded": "dim", PENDING: "yellow", TERMINATING: "dim"}
-_OVER = ("Succeeded", "Failed")
 
 
 # -- the table
@@ -134,7 +133,7 @@ class Progress:
             self.events.append(change.new)
 
     def _count(self, stored: Stored, number: int) -> None:
-        if stored.fields.get("status.phase") in _OVER:
+        if stored.fields.get("status.phase") in OVER:
             return
         if stored.fields.get("spec.nodeName"):
             self._bound += number

@@ -16,7 +16,7 @@ import msgspec
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
-from kubesched.client.followed_server import FollowedServer
+from kubesched.client.followed_server import FollowedServer, is_older
 from kubesched.client.reflecting import Reflector, Told
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates
@@ -24,6 +24,10 @@ from kubesched.framework.profile import Profile
 
 ALWAYS = ("Node", "Pod")
 TRY_AGAIN_SECONDS = 1.0
+# how long a watch may take to catch up before there is a list instead, and what a list takes for each object
+MOST_PATIENCE_SECONDS = 2.0
+LEAST_PATIENCE_SECONDS = 0.05
+LISTED_SECONDS = 0.0001
 # finished pods take no room
 UNFINISHED = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 _OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGroup"}
@@ -119,6 +123,7 @@ class Informers:
         for reflector in self.reflectors.values():
             await reflector.synced.wait()
 
+    # differs: the reference's new leader schedules on a cache that may miss the last bindings of the old one
     async def catch_up(self) -> None:
         """Return when all that is known is as new as what the API server has now."""
         await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))
@@ -129,44 +134,42 @@ class Informers:
                 newest = await self._server.newest(reflector.path)
                 break
             except (Refused, Unreachable) as error:
-                self._note(f"cannot tell how new {reflector.path} is: {error}")
+                self._server.complain(f"cannot tell how new {reflector.path} is", error)
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
-        await CatchingUp([reflector]).reach(int(newest) if newest.isdigit() else 0)
+        await reach(reflector, newest)
 
     def objects(self) -> list[ApiObject]:
         """Return everything that is known."""
         return [obj for reflector in self.reflectors.values() for obj in reflector.objects.values()]
 
 
-class CatchingUp:
-    """Sees to it that what is known is at least as new as a resource version."""
+async def reach(reflector: Reflector[ApiObject], version: str) -> None:
+    """Return when a reflector knows everything up to a version, listing anew if its watch does not get there soon.
 
-    # differs: the reference's new leader schedules on a cache that may miss the last bindings of the old one
+    A version counts the changes of all kinds: a watch of one that is quiet may never get there, and neither does one
+    that is stuck. Only a list can tell them apart.
+    """
+    reached = asyncio.Event()
 
-    def __init__(self, reflectors: Iterable[Reflector[ApiObject]], patience_seconds: float = 2.0) -> None:
-        self._reflectors = list(reflectors)
-        self._patience_seconds = patience_seconds
+    def look(known: str) -> None:
+        if not is_older(known, version):
+            reached.set()
 
-    async def reach(self, version: int) -> None:
-        """Return when all reflectors have reached a version, listing anew those that have not in a while."""
-        await asyncio.gather(*(self._reach(reflector, version) for reflector in self._reflectors))
-
-    async def _reach(self, reflector: Reflector[ApiObject], version: int) -> None:
-        reached = asyncio.Event()
-
-        def look(text: str) -> None:
-            if text.isdigit() and int(text) >= version:
-                reached.set()
-
-        before, reflector.reached = reflector.reached, look
-        try:
-            look(reflector.version)
-            while not reached.is_set():
-                try:
-                    async with asyncio.timeout(self._patience_seconds):
-                        await reached.wait()
-                except TimeoutError:
-                    # no event may have happened since: only a list can tell
+    before, reflector.reached = reflector.reached, look
+    try:
+        look(reflector.version)
+        while not reached.is_set():
+            try:
+                async with asyncio.timeout(_patience_seconds(len(reflector.objects))):
+                    await reached.wait()
+            except TimeoutError:
+                # a list that is under way is left to come to its end
+                if reflector.complete:
                     reflector.relist()
-        finally:
-            reflector.reached = before
+    finally:
+        reflector.reached = before
+
+
+def _patience_seconds(objects: int) -> float:
+    """Return how long to wait for a watch: for about as long as a list of so many objects would take."""
+    return min(MOST_PATIENCE_SECONDS, LEAST_PATIENCE_SECONDS + objects * LISTED_SECONDS)

@@ -17,7 +17,9 @@ import msgspec
 
 from kubesched.api.kinds import decode_json
 from kubesched.api.meta import ApiObject
+from kubesched.api.sharing import sharing
 from kubesched.client.followed_server import FollowedServer, is_older
+from kubesched.client.listing import ListMeta, ListReader
 from kubesched.client.rest import Query, Refused, Rest, Stream, Unreachable
 from kubesched.errors import InvalidObjectError
 
@@ -51,16 +53,6 @@ class Told(Protocol):
 
 class ExpiredError(Exception):
     """The version from which to go on is too old: list anew."""
-
-
-class _ListMeta(msgspec.Struct, rename={"resource_version": "resourceVersion", "more": "continue"}):
-    resource_version: str = ""
-    more: str = ""
-
-
-class _Page(msgspec.Struct):
-    metadata: _ListMeta
-    items: list[msgspec.Raw] | None = None
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -99,6 +91,7 @@ class Reflector(Generic[T]):
         server: FollowedServer | None = None,
     ) -> None:
         self.kind = kind
+        self._share = sharing(kind)
         self.path = path
         self.synced = asyncio.Event()
         # every object as it was last told, by namespace/name
@@ -122,6 +115,8 @@ class Reflector(Generic[T]):
         self._complete = False
         self._events = msgspec.json.Decoder(_Event)
         self._relist_asked = False
+        # whether somebody waits for the list
+        self._hurry = False
         self._watch_task: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
@@ -131,13 +126,13 @@ class Reflector(Generic[T]):
         while True:
             began = loop.time()
             try:
-                self._relist_asked = False
+                self._relist_asked = self._hurry = False
                 self._listing = await self._server.current_epoch()
                 if not self._streams_lists:
                     await self._paged_list()
                 await self._watch_on()
             except ExpiredError:
-                if loop.time() - began < FIRST_WAIT_SECONDS:
+                if not self._hurry and loop.time() - began < FIRST_WAIT_SECONDS:
                     # lest a server that always says so is asked without a pause
                     await asyncio.sleep(FIRST_WAIT_SECONDS * self._random.random())
             except (Refused, Unreachable) as error:
@@ -160,28 +155,37 @@ class Reflector(Generic[T]):
             return FIRST_WAIT_SECONDS
         return min(2 * wait, LONGEST_WAIT_SECONDS)
 
+    @property
+    def complete(self) -> bool:
+        """Return whether everything was listed, and is being watched; False while it is listed anew."""
+        return self._complete
+
     def relist(self) -> None:
         """List anew at once, since the watch may be behind."""
+        self._hurry = True
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
         self._relist_asked = True
         if self._watch_task is not None:
             self._watch_task.cancel()
 
     def _new_epoch(self) -> None:
         if self._complete:
-            self.relist()
+            self._begin_anew()
 
     # -- listing
 
     async def _paged_list(self) -> None:
-        seen: dict[str, T] = {}
+        seen: set[str] = set()
         # from the server's cache first; what is consistent comes with the watch
         query = {**self._query, "limit": str(PAGE)}
         if not self.version:
             query["resourceVersion"] = "0"
         while True:
             try:
-                page = msgspec.json.decode(await self._rest.get(self.path, query), type=_Page)
-            except msgspec.MsgspecError as error:
+                meta = await self._page(query, seen)
+            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise Unreachable(f"the answer is no list: {error}", maybe_done=False) from None
             except Refused as refused:
                 if refused.code == 410 and "continue" in query:
@@ -190,24 +194,41 @@ class Reflector(Generic[T]):
                     seen.clear()
                     continue
                 raise
-            for raw in page.items or ():
-                obj = self._decoded(raw)
-                if obj is not None:
-                    seen[obj.full_name] = obj
-                    self._put(obj)
-            await asyncio.sleep(0)
-            if not page.metadata.more:
+            if not meta.more:
                 break
-            query = {**self._query, "limit": str(PAGE), "continue": page.metadata.more}
-        await self._listed(seen, page.metadata.resource_version)
+            query = {**self._query, "limit": str(PAGE), "continue": meta.more}
+        await self._listed(seen, meta.resource_version)
 
-    async def _listed(self, seen: dict[str, T], version: str) -> None:
+    async def _page(self, query: Query, seen: set[str]) -> ListMeta:
+        """Tell the objects of a page, or of a whole list; return what it says of itself."""
+        reader = ListReader()
+        async with self._rest.stream(self.path, query) as stream:
+            async for piece in stream.iter_any():
+                await self._take_items(reader.feed(piece), seen)
+        items, meta = reader.end()
+        await self._take_items(items, seen)
+        return meta
+
+    async def _take_items(self, items: list[bytes], seen: set[str]) -> None:
+        for number, item in enumerate(items, 1):
+            obj = self._decoded(item)
+            if obj is not None:
+                seen.add(obj.full_name)
+                self._put(obj)
+            if number % SLICE == 0 or number == len(items):
+                await asyncio.sleep(0)
+
+    async def _listed(self, seen: set[str], version: str) -> None:
         """Tell what is gone since the last list, and that everything is known."""
-        gone = [obj for name, obj in self.objects.items() if name not in seen]
+        gone = []
+        if len(seen) < len(self.objects):
+            gone = [obj for name, obj in self.objects.items() if name not in seen]
         for number, obj in enumerate(gone):
             self._drop(obj)
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
+        # a watch goes on for long after its list
+        seen.clear()
         if self._listing != self._server.epoch:
             # meanwhile it turned out to be a list of the past
             raise ExpiredError
@@ -270,7 +291,7 @@ class Reflector(Generic[T]):
             query["resourceVersion"] = self.version
         else:
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-        seen: dict[str, T] = {}
+        seen: set[str] = set()
         async with self._rest.stream(self.path, query) as stream:
             if self._complete:
                 self._server.is_well()
@@ -291,7 +312,7 @@ class Reflector(Generic[T]):
         if not await self._server.goes_on(self.epoch, self.path, self.version):
             raise ExpiredError
 
-    async def _take_listed(self, event: _Event, seen: dict[str, T]) -> None:
+    async def _take_listed(self, event: _Event, seen: set[str]) -> None:
         """Take in an event of a list that is streamed; a bookmark ends it."""
         if event.type == "BOOKMARK":
             meta = msgspec.json.decode(event.object, type=_Mark).metadata
@@ -302,10 +323,10 @@ class Reflector(Generic[T]):
         if obj is None:
             return
         if event.type == "DELETED":
-            seen.pop(obj.full_name, None)
+            seen.discard(obj.full_name)
             self._drop(obj)
         else:
-            seen[obj.full_name] = obj
+            seen.add(obj.full_name)
             self._put(obj)
 
     def _take(self, event: _Event) -> None:
@@ -339,10 +360,10 @@ class Reflector(Generic[T]):
 
     # -- what both share
 
-    def _decoded(self, raw: msgspec.Raw) -> T | None:
+    def _decoded(self, raw: msgspec.Raw | bytes) -> T | None:
         """Return an object; one that cannot be read is noted and left out, since the others matter, too."""
         try:
-            return decode_json(self.kind, bytes(raw))
+            return self._share(decode_json(self.kind, bytes(raw)))
         except InvalidObjectError as error:
             self._note(f"an object of {self.path} cannot be read and is left out: {error}")
             return None

@@ -168,7 +168,7 @@ class RestClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        self._exchanges.close()
+        await self._exchanges.close()
         if self._session is not None:
             await self._session.close()
             self._session = None

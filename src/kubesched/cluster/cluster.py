@@ -71,8 +71,12 @@ class Cluster:
     def _add_pod(self, pod: Pod) -> None:
         if pod.terminal:
             self.remove_pod(pod.uid)
-            return
-        info = self.reader.read(pod)
+        else:
+            self.put_pod(self.reader.read(pod))
+
+    def put_pod(self, info: PodInfo) -> None:
+        """Add a pod that is not finished, or replace the one under its UID."""
+        pod = info.pod
         if not pod.spec.node_name:
             if info.uid in self._assumed:
                 # the API server does not know yet; the pod keeps its place until it is confirmed or forgotten

@@ -10,7 +10,7 @@ questions own counts:
 Counts are sparse (row -> count). Questions live as long as somebody holds them: the registry refers to them weakly.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
 from weakref import WeakValueDictionary
@@ -102,7 +102,7 @@ class LabelGroup:
         self.live: dict[int, int] = {}
         self.terminating: dict[int, int] = {}
         self.answers: tuple[int, ...] = ()
-        self.answers_version = -1
+        self.answers_version = 0
 
 
 def _bump(rows: dict[K, int], row: K, by: int) -> None:
@@ -168,10 +168,18 @@ class PodCounts:
                 self._carry(key, row, sign)
 
     def _answers(self, group: LabelGroup) -> tuple[int, ...]:
+        """Return which questions mean a group; each was asked once, when it was new."""
         if group.answers_version != self._next_number:
-            group.answers = tuple(
-                number for number, match in list(self._by_number.items()) if match.means(group.namespace, group.labels)
+            known = self._by_number
+            new: Sequence[int] = range(group.answers_version, self._next_number)
+            if len(new) > len(known):
+                new = [number for number in list(known) if number >= group.answers_version]
+            meant = (
+                number
+                for number in new
+                if (match := known.get(number)) is not None and match.means(group.namespace, group.labels)
             )
+            group.answers = (*(number for number in group.answers if number in known), *meant)
             group.answers_version = self._next_number
         return group.answers
 

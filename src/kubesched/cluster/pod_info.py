@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.api.meta import ObjectMeta
-from kubesched.api.pods import Pod, PodSpec, PodStatus
+from kubesched.api.pods import Pod, PodSpec, PodStatus, with_source
 from kubesched.api.resources import PodResources, RequestOptions, pod_resources
 from kubesched.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
 from kubesched.config.feature_gates import FeatureGates
@@ -41,36 +41,38 @@ class Digest:
         self.derived: dict[Callable[[Any], Any], Any] = {}
 
 
-class PodInfo:
+# there are as many as pods: the garbage collector, which could free none of them, does not look at them
+class PodInfo(msgspec.Struct, gc=False, eq=False):
     """A pod with its digest. Reads like the object: `.metadata`, `.spec`, `.status`, `.labels`, `.priority`."""
 
-    __slots__ = (
-        "digest",
-        "labels",
-        "metadata",
-        "name",
-        "namespace",
-        "pod",
-        "priority",
-        "slot",
-        "spec",
-        "status",
-        "uid",
-    )
+    pod: Pod
+    digest: Digest
+    metadata: ObjectMeta
+    spec: PodSpec
+    status: PodStatus
+    name: str
+    namespace: str
+    uid: str
+    labels: Mapping[str, str]
+    priority: int
+    slot: int = -1
 
-    def __init__(self, pod: Pod, digest: Digest) -> None:
-        meta = pod.metadata
-        self.pod = pod
-        self.metadata: ObjectMeta = meta
-        self.spec: PodSpec = pod.spec
-        self.status: PodStatus = pod.status
-        self.name = meta.name
-        self.namespace = meta.namespace
-        self.uid = pod.uid
-        self.labels: Mapping[str, str] = meta.labels
-        self.priority: int = pod.spec.priority or 0
-        self.digest = digest
-        self.slot = -1
+    @staticmethod
+    def of(pod: Pod, digest: Digest) -> "PodInfo":
+        """Return what is known of a pod."""
+        meta, spec = pod.metadata, pod.spec
+        return PodInfo(
+            pod,
+            digest,
+            meta,
+            spec,
+            pod.status,
+            meta.name,
+            meta.namespace,
+            pod.uid,
+            meta.labels,
+            spec.priority or 0,
+        )
 
     def __repr__(self) -> str:
         return f"<PodInfo {self.namespace}/{self.name}>"
@@ -97,7 +99,7 @@ class PodInfo:
 
     def replaced(self, pod: Pod) -> "PodInfo":
         """Return the same pod with another object of the same template (other node, other start time)."""
-        return PodInfo(pod, self.digest)
+        return PodInfo.of(pod, self.digest)
 
     def derive(self, function: Callable[["PodInfo"], T]) -> T:
         """Return `function(self)`, computed once per template.
@@ -125,9 +127,9 @@ class PodReader:
     def read(self, pod: Pod) -> PodInfo:
         """Return the pod with its digest; raises InvalidObjectError for a quantity that cannot be parsed."""
         spec, status = pod.spec, pod.status
-        if spec.node_name:
-            # where a pod is does not change what its template says
-            spec = msgspec.structs.replace(spec, node_name="")
+        if spec.node_name or spec.volumes:
+            # where a pod is does not change what its template says, nor does what its token is called
+            spec = msgspec.structs.replace(spec, node_name="", volumes=with_source(spec.volumes))
         reported = (
             status.container_statuses,
             status.init_container_statuses,
@@ -148,7 +150,7 @@ class PodReader:
             self._digests[key] = digest
             if len(self._digests) > DIGESTS:
                 self._digests.popitem(last=False)
-        return PodInfo(pod, digest)
+        return PodInfo.of(pod, digest)
 
     def _identity(self, part: object) -> object:
         """Return a hashable text of a part of a pod."""

@@ -33,6 +33,15 @@ _UNITS = {
 _TERM = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]*)")
 
 
+def parse_bool(text: str) -> bool:
+    """Return what strconv.ParseBool makes of a text; ValueError in its words."""
+    if text in ("1", "t", "T", "true", "TRUE", "True"):
+        return True
+    if text in ("0", "f", "F", "false", "FALSE", "False"):
+        return False
+    raise ValueError(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
+
+
 def decode_base64(text: str) -> bytes:
     """Return what base64 `text` stands for, ignoring line breaks only; ValueError if it is not base64."""
     return base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)

@@ -21,11 +21,12 @@ GROUP, KIND = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
 _FORMS = tuple(Wanted(GROUP, version, KIND) for version in ("v2", "v2beta1"))
 _ANY = (JSON, "application/*", "*/*")
 # the kinds of subresources that are not of the kind of their resource
-SUBRESOURCE_KINDS = {
+_KINDS = {
     "scale": ("autoscaling", "v1", "Scale"),
     "binding": ("", "v1", "Binding"),
     "eviction": ("policy", "v1", "Eviction"),
 }
+_STREAMS = {"attach": "Attach", "exec": "Exec", "portforward": "PortForward", "proxy": "Proxy"}
 
 
 class AggregatedDiscovery:
@@ -107,8 +108,15 @@ def _resource(resource: Resource) -> Document:
     return entry
 
 
+def subresource_kind(resource: Resource, name: str) -> tuple[str, str, str]:
+    """Return group, version and kind of what a subresource takes or gives."""
+    if name in _STREAMS:
+        return resource.group, resource.version, f"{resource.kind}{_STREAMS[name]}Options"
+    return _KINDS.get(name, (resource.group, resource.version, resource.kind))
+
+
 def _subresource(resource: Resource, name: str) -> Document:
-    group, version, kind = SUBRESOURCE_KINDS.get(name, (resource.group, resource.version, resource.kind))
+    group, version, kind = subresource_kind(resource, name)
     # what the group and version of the resource say already is left out
     if (group, version) == (resource.group, resource.version):
         group = version = ""

@@ -5,7 +5,7 @@ From the catalog to the documents that clients ask for before anything else.
 
 # upstream: apiserver/pkg/endpoints/discovery, pkg/server/routes/version.go (v1.36)
 
-from kubesched.controlplane.aggregated_discovery import SUBRESOURCE_KINDS, AggregatedDiscovery
+from kubesched.controlplane.aggregated_discovery import AggregatedDiscovery, subresource_kind
 from kubesched.controlplane.negotiating import check_accepts_json
 from kubesched.controlplane.requests import Request, Response, answer
 from kubesched.controlplane.resources import Catalog, Resource
@@ -107,14 +107,15 @@ def _resource(resource: Resource) -> Document:
 
 
 def _subresource(resource: Resource, name: str) -> Document:
+    group, version, kind = subresource_kind(resource, name)
     entry: Document = {
         "name": f"{resource.plural}/{name}",
         "singularName": "",
         "namespaced": resource.namespaced,
-        "kind": resource.kind,
+        "kind": kind,
         "verbs": list(resource.subresources[name]),
     }
-    if name in SUBRESOURCE_KINDS:
-        group, version, kind = SUBRESOURCE_KINDS[name]
-        entry |= {"group": group, "version": version, "kind": kind}
+    # what the group and version of the resource say already is left out
+    if (group, version) != (resource.group, resource.version):
+        entry |= {"group": group, "version": version}
     return entry

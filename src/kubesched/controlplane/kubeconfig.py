@@ -4,7 +4,6 @@ From a server's address to a file that only its owner can read. The token is in 
 was not written here is never replaced.
 """
 
-import os
 import secrets
 from base64 import b64encode
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kubesched.config.document import dump
-from kubesched.controlplane.private_files import write_privately
+from kubesched.controlplane.private_files import state_folder, write_privately
 from kubesched.errors import KubeschedError
 
 MARK = "# written by kubesched; replaced when it starts again\n"
@@ -31,8 +30,7 @@ def new_token() -> str:
 
 def default_file(port: int) -> Path:
     """Return where the kubeconfig of a server on a port goes if nobody says: among the user's state."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state, "kubesched", f"kubeconfig-{port}")
+    return state_folder() / f"kubeconfig-{port}"
 
 
 def kubeconfig(url: str, token: str, authority: bytes = b"") -> dict[str, Any]:

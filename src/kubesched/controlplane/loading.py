@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kubesched.config.document import DocumentError, parse
+from kubesched.controlplane.conversion import to_storage
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.server import ApiServer
@@ -27,6 +28,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 # what others need comes first; kinds that are not named come last: quotas are among them, which take for used what
 # their status says, and would count it again as it comes
 ORDER = (
+    ("CustomResourceDefinition",),
     ("Namespace",),
     ("PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "VolumeAttributesClass", "DeviceClass"),
     ("ClusterRole", "Role", "ServiceAccount", "ConfigMap", "Secret", "LimitRange"),
@@ -73,10 +75,10 @@ class Report(NamedTuple):
     kept: int = 0
 
 
-def load(server: ApiServer, paths: Sequence[str], progress: Progress = iter) -> Report:
-    """Load all manifests under some paths into a server; `progress` is shown each as its turn comes."""
+def load(server: ApiServer, paths: Sequence[str], progress: Progress = iter, others: Sequence[Manifest] = ()) -> Report:
+    """Load others and all manifests under some paths into a server; `progress` is shown each as its turn comes."""
     manifests, problems = read(paths)
-    found = create(server, manifests, progress)
+    found = create(server, [*others, *manifests], progress)
     return Report(found.loaded, problems + found.problems, found.kept)
 
 
@@ -293,5 +295,5 @@ def _keep_identity(server: ApiServer, resource: Resource, stored: Document, give
     kept = {field: given[field] for field in ("uid", "creationTimestamp") if isinstance(given.get(field), str)}
     if not kept or stored["metadata"] == {**stored["metadata"], **kept}:
         return
-    document = {**stored, "metadata": {**stored["metadata"], **kept}}
+    document = to_storage(resource, {**stored, "metadata": {**stored["metadata"], **kept}})
     server.services.store.put(resource.store, document, server.services.strategy(resource).fields(document))

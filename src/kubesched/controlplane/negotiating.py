@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.config.document import DocumentError, parse
-from kubesched.controlplane.patching import APPLY_PATCH
+from kubesched.controlplane.patching import APPLY_PATCH, STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.patching import OFFERED as PATCHES
 from kubesched.controlplane.protobuf import ProtobufError, from_protobuf
 from kubesched.controlplane.requests import Request
@@ -91,6 +91,9 @@ def in_json(request: Request, resource: Resource) -> Request:
     if request.method == "PATCH":
         if kind not in (*PATCHES, APPLY_PATCH):
             raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        if kind == STRATEGIC_MERGE_PATCH and resource.custom is not None:
+            # nobody says how the lists of such a kind merge
+            raise unsupported_media_type([*(form for form in PATCHES if form != kind), APPLY_PATCH])
         return request
     if kind in ("", JSON) or not request.body or request.method not in ("POST", "PUT", "DELETE"):
         return request

@@ -57,13 +57,14 @@ def patched_with_warnings(
     form = request.headers.get("content-type", "").partition(";")[0].strip()
     if form not in OFFERED:
         raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
-    shape = schemas.for_kind(document.get("apiVersion", ""), document.get("kind", "")) or schemas.shape(resource)
+    shape = schemas.for_kind(document.get("apiVersion", ""), document.get("kind", ""))
+    reader = schemas.reader(resource) if shape is None else reader_of(shape)
     try:
         if form == STRATEGIC_MERGE_PATCH:
-            return _by_strategy(shape, document, request.body, validation)
+            return _by_strategy(shape or schemas.shape(resource), document, request.body, validation)
         by_form = _by_operations if form == JSON_PATCH else _by_merge
         made, problems = by_form(document, request.body, strict=validation != IGNORE)
-        return _checked(lambda: reader_of(shape).read_patched(made), problems, validation, lambda: to_json(made))
+        return _checked(lambda: reader.read_patched(made), problems, validation, lambda: to_json(made))
     except RecursionError:
         raise bad_request("error decoding patch: exceeded max depth") from None
 

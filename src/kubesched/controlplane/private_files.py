@@ -1,4 +1,4 @@
-"""Files that only their owner can read.
+"""Files that only their owner can read, and the folder for those that nobody names.
 
 From bytes to a file that is there whole, or as it was before.
 """
@@ -6,6 +6,12 @@ From bytes to a file that is there whole, or as it was before.
 import os
 import secrets
 from pathlib import Path
+
+
+def state_folder() -> Path:
+    """Return where files go that are to be found again: among the user's state."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state, "kubesched")
 
 
 def write_privately(file: Path, content: bytes) -> None:

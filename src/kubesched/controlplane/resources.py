@@ -1,10 +1,18 @@
 """The resources that are served, as data: groups, versions, names, verbs, subresources.
 
 From here come routing, discovery, storage and authorisation. Resources that share a `store` are one set of objects in
-several versions (events).
+several versions (events, autoscalers).
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
 import msgspec
+
+if TYPE_CHECKING:
+    from kubesched.controlplane.custom.kinds import CustomKind
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -13,7 +21,7 @@ class Resource(msgspec.Struct, frozen=True):
     """One resource in one version.
 
     `subresources` maps a name to its verbs; `store` names the set of objects; without verbs beyond `create` nothing is
-    kept (reviews).
+    kept (reviews). One that is defined while the server runs brings along what is particular to it (`custom`).
     """
 
     group: str
@@ -26,6 +34,7 @@ class Resource(msgspec.Struct, frozen=True):
     verbs: tuple[str, ...] = ALL_VERBS
     subresources: dict[str, tuple[str, ...]] = {}
     same_store_as: str = ""
+    custom: CustomKind | None = None
 
     @property
     def api_version(self) -> str:
@@ -40,12 +49,12 @@ class Resource(msgspec.Struct, frozen=True):
     @property
     def singular(self) -> str:
         """Return the name of one."""
-        return self.kind.lower()
+        return self.kind.lower() if self.custom is None else self.custom.singular
 
     @property
     def list_kind(self) -> str:
         """Return the kind of a list of them."""
-        return f"{self.kind}List"
+        return f"{self.kind}List" if self.custom is None else self.custom.list_kind
 
     @property
     def store(self) -> str:
@@ -56,17 +65,29 @@ class Resource(msgspec.Struct, frozen=True):
 _STATUS = {"status": ("get", "patch", "update")}
 _SCALE = {"scale": ("get", "patch", "update")}
 _REVIEW = ("create",)
+# what is passed on to nodes
+_STREAM = ("create", "get")
+_PROXY = {"proxy": ("create", "delete", "get", "patch", "update")}
 
 
 def _core() -> tuple[Resource, ...]:
     def core(plural: str, kind: str, *short: str, **more: object) -> Resource:
         return Resource("", "v1", plural, kind, short_names=short, **more)  # type: ignore[arg-type]
 
-    pod_subresources = {**_STATUS, "binding": ("create",), "eviction": ("create",)}
+    pod_subresources = {
+        **_STATUS,
+        **_PROXY,
+        "attach": _STREAM,
+        "binding": ("create",),
+        "eviction": ("create",),
+        "exec": _STREAM,
+        "log": ("get",),
+        "portforward": _STREAM,
+    }
     return (
         core("pods", "Pod", "po", categories=("all",), subresources=pod_subresources),
         core("bindings", "Binding", verbs=("create",)),
-        core("nodes", "Node", "no", namespaced=False, subresources=_STATUS),
+        core("nodes", "Node", "no", namespaced=False, subresources={**_STATUS, **_PROXY}),
         core(
             "namespaces",
             "Namespace",
@@ -75,7 +96,7 @@ def _core() -> tuple[Resource, ...]:
             verbs=tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
             subresources={**_STATUS, "finalize": ("update",)},
         ),
-        core("services", "Service", "svc", categories=("all",), subresources=_STATUS),
+        core("services", "Service", "svc", categories=("all",), subresources={**_STATUS, **_PROXY}),
         core("endpoints", "Endpoints", "ep"),
         core(
             "replicationcontrollers",
@@ -105,6 +126,9 @@ def _r(plural: str, kind: str, *short: str, **more: object) -> Resource:
 
 
 _SCALABLE = {**_STATUS, **_SCALE}
+_AUTOSCALERS = _r(
+    "horizontalpodautoscalers", "HorizontalPodAutoscaler", "hpa", categories=("all",), subresources=_STATUS
+)
 
 RESOURCES: tuple[Resource, ...] = (
     *_core(),
@@ -124,10 +148,9 @@ RESOURCES: tuple[Resource, ...] = (
         _r("jobs", "Job", categories=("all",), subresources=_STATUS),
         _r("cronjobs", "CronJob", "cj", categories=("all",), subresources=_STATUS),
     ),
+    *_grouped("autoscaling", "v2", _AUTOSCALERS),
     *_grouped(
-        "autoscaling",
-        "v2",
-        _r("horizontalpodautoscalers", "HorizontalPodAutoscaler", "hpa", categories=("all",), subresources=_STATUS),
+        "autoscaling", "v1", msgspec.structs.replace(_AUTOSCALERS, same_store_as=f"{_AUTOSCALERS.plural}.autoscaling")
     ),
     *_grouped("node.k8s.io", "v1", _r("runtimeclasses", "RuntimeClass", namespaced=False)),
     *_grouped(
@@ -137,6 +160,7 @@ RESOURCES: tuple[Resource, ...] = (
         _r("ingressclasses", "IngressClass", namespaced=False),
         _r("networkpolicies", "NetworkPolicy", "netpol"),
     ),
+    *_grouped("discovery.k8s.io", "v1", _r("endpointslices", "EndpointSlice")),
     *_grouped("policy", "v1", _r("poddisruptionbudgets", "PodDisruptionBudget", "pdb", subresources=_STATUS)),
     *_grouped("scheduling.k8s.io", "v1", _r("priorityclasses", "PriorityClass", "pc", namespaced=False)),
     *_grouped(
@@ -169,6 +193,35 @@ RESOURCES: tuple[Resource, ...] = (
         "resource.k8s.io", "v1beta2", _r("devicetaintrules", "DeviceTaintRule", namespaced=False, subresources=_STATUS)
     ),
     *_grouped(
+        "admissionregistration.k8s.io",
+        "v1",
+        _r(
+            "validatingwebhookconfigurations",
+            "ValidatingWebhookConfiguration",
+            namespaced=False,
+            categories=("api-extensions",),
+        ),
+        _r(
+            "mutatingwebhookconfigurations",
+            "MutatingWebhookConfiguration",
+            namespaced=False,
+            categories=("api-extensions",),
+        ),
+    ),
+    *_grouped(
+        "apiextensions.k8s.io",
+        "v1",
+        _r(
+            "customresourcedefinitions",
+            "CustomResourceDefinition",
+            "crd",
+            "crds",
+            namespaced=False,
+            categories=("api-extensions",),
+            subresources=_STATUS,
+        ),
+    ),
+    *_grouped(
         "rbac.authorization.k8s.io",
         "v1",
         _r("roles", "Role"),
@@ -197,9 +250,25 @@ class Catalog:
     """The resources, found by group, version and name."""
 
     def __init__(self, resources: tuple[Resource, ...] = RESOURCES) -> None:
+        self._built_in = resources
+        # told when there are other resources than before
+        self.watchers: list[Callable[[], None]] = []
+        self._take(resources)
+
+    def define(self, resources: Iterable[Resource]) -> None:
+        """Serve these besides those that are always there, which keep their names."""
+        known = {(each.group, each.version, each.plural) for each in self._built_in}
+        others = (each for each in resources if (each.group, each.version, each.plural) not in known)
+        self._take((*self._built_in, *others))
+        for told in list(self.watchers):
+            told()
+
+    def _take(self, resources: tuple[Resource, ...]) -> None:
         self.resources = resources
         self._by_path = {(each.group, each.version, each.plural): each for each in resources}
         self._by_kind = {(each.api_version, each.kind): each for each in resources}
+        # the first version of those that have several
+        self.by_store = {each.store: each for each in reversed(resources)}
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         """Return a resource by the parts of its path."""

@@ -96,4 +96,4 @@ def _field_test(term: str, resource: Resource, strategy: Strategy) -> Matches:
     kept = strategy.kept_field(field, resource)
     if kept not in strategy.selectable():
         raise bad_request(f"field label not supported: {field}")
-    return lambda stored: (stored.fields.get(kept, "") == value) is equal
+    return lambda stored: (strategy.field_of(stored, kept) == value) is equal

@@ -16,6 +16,10 @@ from random import Random
 
 from kubesched.controlplane.access import Access, AlwaysAllow
 from kubesched.controlplane.admission import admit
+from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
+from kubesched.controlplane.custom.scaling import scale
+from kubesched.controlplane.custom.serving import Definitions
+from kubesched.controlplane.delete_options import DeleteOptions
 from kubesched.controlplane.deleting import Deleting
 from kubesched.controlplane.discovery import Discovery
 from kubesched.controlplane.handlers import HANDLERS
@@ -24,17 +28,19 @@ from kubesched.controlplane.negotiating import check_accepts_json, in_json
 from kubesched.controlplane.openapi import OpenApi
 from kubesched.controlplane.reading import Reading
 from kubesched.controlplane.requests import Request, Response, Target, refusal, target_of
-from kubesched.controlplane.resources import Catalog
+from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.server_side_apply import apply_patch, is_apply
 from kubesched.controlplane.services import Services
 from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
-from kubesched.controlplane.store import Store
+from kubesched.controlplane.store import Store, Stored
 from kubesched.controlplane.strategy import Strategies
 from kubesched.controlplane.subresources import Handler, Verbs
 from kubesched.controlplane.watching import Watch, Watching
-from kubesched.controlplane.writing import Writing
+from kubesched.controlplane.writing import Writing, with_warnings
 
+# those of definitions are not among the kinds, whose checks they are built on
+_STRATEGIES = {**STRATEGIES, DEFINITIONS: CustomResourceDefinitions()}
 LARGEST_BODY = 3 * 1024 * 1024
 
 
@@ -50,7 +56,7 @@ class ApiServer:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         seed: int | None = None,
         catalog: Catalog | None = None,
-        strategies: Strategies = STRATEGIES,
+        strategies: Strategies = _STRATEGIES,
         handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
         access: Callable[[Services], Access] = lambda services: AlwaysAllow(),
         store: Store | None = None,
@@ -68,9 +74,19 @@ class ApiServer:
         reading = Reading(self.services)
         deleting = Deleting(self.services, reading)
         self._verbs = Verbs(self.services, reading, Writing(self.services), deleting, self.access)
+        self._definitions = Definitions(self.services, self._delete, self.watching.end_of)
 
     def handle(self, request: Request) -> Response | Watch:
         """Return the answer to a request, or the watch that it begins; never raises."""
+        found = self._answered(request)
+        if self._definitions.is_behind:
+            try:
+                self._definitions.catch_up()
+            except Exception as raised:
+                self._note(f"definitions: {type(raised).__name__}: {raised}")
+        return found
+
+    def _answered(self, request: Request) -> Response | Watch:
         try:
             return self._answer(request)
         except ApiError as error:
@@ -95,7 +111,12 @@ class ApiServer:
             return self._found(self._discovery.answer(request))
         check_accepts_json(request)
         # 4. Do it.
-        return self._do(target, in_json(request, target.resource))
+        found = self._do(target, in_json(request, target.resource))
+        custom = target.resource.custom
+        return with_warnings(found, custom.warnings) if custom is not None and isinstance(found, Response) else found
+
+    def _delete(self, resource: Resource, stored: Stored) -> None:
+        self._verbs.deleting.delete_object(resource, stored, DeleteOptions(), Request("DELETE", ""))
 
     def _found(self, found: Response | None) -> Response:
         if found is None:
@@ -106,7 +127,9 @@ class ApiServer:
         handler = self._handlers.get((target.resource.store, target.subresource))
         if handler is not None:
             return handler(self._verbs, target, request)
-        verbs = self._verbs
+        verbs, custom = self._verbs, target.resource.custom
+        if custom is not None and target.subresource == "scale":
+            return scale(verbs, target, request)
         match target.verb:
             case "get":
                 return verbs.reading.get(target, request)

@@ -95,7 +95,10 @@ def _check(verbs: Verbs, target: Target, config: Document) -> None:
     if isinstance(meta, dict) and meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
     shape = verbs.services.schemas.for_kind(resource.api_version, resource.kind)
-    problems = [] if shape is None else problems_of(shape, config)
+    if resource.custom is not None:
+        problems = resource.custom.config_problems(config)
+    else:
+        problems = [] if shape is None else problems_of(shape, config)
     if problems:
         named = meta if isinstance(meta, dict) else {}
         kind = _kind_words(resource.api_version, resource.kind)
@@ -128,7 +131,8 @@ def _applied(
 
 def _reset(resource: Resource, subresource: str) -> Fields:
     if subresource == "status":
-        return {**_SPEC, "f:metadata": MEMBER} if resource.store in _METADATA_KEPT else _SPEC
+        kept = resource.custom is not None or resource.store in _METADATA_KEPT
+        return {**_SPEC, "f:metadata": MEMBER} if kept else _SPEC
     return _STATUS if "status" in resource.subresources else {}
 
 

@@ -43,6 +43,8 @@ class Services(msgspec.Struct):
 
     def strategy(self, resource: Resource) -> Strategy:
         """Return the rules of a kind."""
+        if resource.custom is not None:
+            return resource.custom.strategy
         return self.strategies.get(resource.store, _SHARED_RULES)
 
     def context(self, resource: Resource, user: User) -> Context:
@@ -60,7 +62,7 @@ class Services(msgspec.Struct):
 
 def timestamp(moment: datetime) -> str:
     """Return a time as objects carry it."""
-    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+    return moment.isoformat(timespec="seconds")[:19] + "Z"
 
 
 def moment(text: str) -> datetime:

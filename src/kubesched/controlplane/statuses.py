@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.api.field_errors import aggregate
+from kubesched.api.field_errors import WrongType, aggregate
 from kubesched.api.go_text import quote
 from kubesched.controlplane.resources import Resource
 from kubesched.errors import KubeschedError
@@ -182,5 +182,7 @@ def invalid(resource: Resource, name: str, problems: Sequence[str]) -> ApiError:
 
 def _cause(problem: str) -> dict[str, str]:
     field, _, message = problem.partition(": ")
+    if isinstance(problem, WrongType):
+        return {"reason": "FieldValueTypeInvalid", "message": message, "field": field}
     reason = next((reason for start, reason in _CAUSES.items() if message.startswith(start)), "FieldValueInvalid")
     return {"reason": reason, "message": message, "field": field}

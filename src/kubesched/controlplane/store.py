@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import islice
+from sys import intern
 from typing import Any, Protocol
 
 import msgspec
@@ -248,13 +249,13 @@ class Store:
         old = self.get(store, meta.get("namespace", ""), meta["name"])
         if owners is None:
             owners = () if old is None else old.owners
-        new = self._stored(document, fields, owners)
+        new = self._stored(document, fields, owners, old)
         self._make(store, Change(MODIFIED if old is not None else ADDED, new, old))
         return new
 
     def remove(self, store: str, old: Stored, document: Document | None = None) -> Stored:
         """Delete an object; `document` is its last state if that differs from what is kept."""
-        last = self._stored(old.document() if document is None else document, old.fields, old.owners)
+        last = self._stored(old.document() if document is None else document, old.fields, old.owners, old)
         self._make(store, Change(DELETED, last, old))
         return last
 
@@ -272,20 +273,28 @@ class Store:
         self.version = change.version
         self.set_of(store).apply(change)
 
-    def _stored(self, document: Document, fields: dict[str, str], owners: Owners) -> Stored:
+    def _stored(self, document: Document, fields: dict[str, str], owners: Owners, old: Stored | None) -> Stored:
         version = self.version + 1
         meta = document["metadata"]
         meta["resourceVersion"] = str(version)
         return Stored(
-            namespace=meta.get("namespace", ""),
-            name=meta["name"],
+            namespace=intern(meta.get("namespace", "")),
+            name=meta["name"] if old is None else old.name,
             uid=meta.get("uid", ""),
             version=version,
-            labels=meta.get("labels") or {},
-            fields=fields,
+            labels=_shared(meta.get("labels") or {}, None if old is None else old.labels),
+            fields=_shared(fields, None if old is None else old.fields),
             body=_encode(in_order(document)),
             owners=owners,
         )
+
+
+def _shared(texts: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:
+    """Return texts in as little memory as can be: versions of an object and objects of a template have the same."""
+    if texts == before:
+        return before
+    # what a server has kept for long may hold values that are no texts
+    return {intern(name): intern(text) if type(text) is str else text for name, text in texts.items()}
 
 
 def in_order(document: Document) -> Document:

@@ -71,6 +71,10 @@ class Strategy:
         """Return what is wrong with a change."""
         return []
 
+    def warnings(self, new: Document, old: Document | None) -> list[str]:
+        """Return what is to be said of an object that is right; `old` is None if it is new."""
+        return []
+
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:
         """Keep everything as it was but status and metadata."""
         for field in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
@@ -90,6 +94,10 @@ class Strategy:
     def selectable(self) -> frozenset[str]:
         """Return the names of those fields."""
         return frozenset(self.fields({"metadata": {}}))
+
+    def field_of(self, stored: Stored, field: str) -> str:
+        """Return the value of one of those fields."""
+        return stored.fields.get(field, "")
 
     def kept_field(self, field: str, resource: Resource) -> str:
         """Return the name among those fields that a selector's name stands for in a version."""

@@ -167,6 +167,11 @@ class Watching:
             if watch.bookmarks:
                 watch.bookmark(self._services.store.version)
 
+    def end_of(self, store: str) -> None:
+        """End all watches of a set."""
+        for watch in [each for each in self.watches if each.resource.store == store]:
+            watch.end()
+
     def end_all(self) -> None:
         """End all watches."""
         for watch in list(self.watches):

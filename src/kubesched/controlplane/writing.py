@@ -53,6 +53,7 @@ class Writing:
         dry_run = is_dry_run(request)
         document, warnings = self.read(target.resource, request)
         stored = self.create_document(target, document, request, dry_run=dry_run)
+        warnings += self._services.strategy(target.resource).warnings(document, None)
         return self.answer(target.resource, request, stored, warnings, 201)
 
     def create_document(
@@ -122,6 +123,7 @@ class Writing:
         if uid and uid != old.uid:
             raise failed_precondition(resource, old.key, "UID", uid, old.uid)
         stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
+        warnings += strategy.warnings(document, old.document())
         return self.answer(resource, request, stored, warnings)
 
     def patch(self, target: Target, request: Request) -> Response:
@@ -138,6 +140,7 @@ class Writing:
         )
         self.check_place(target, document)
         stored = self.replace(target, to_storage(resource, document), old, request, dry_run=dry_run)
+        warnings += self._services.strategy(resource).warnings(document, old.document())
         return self.answer(resource, request, stored, warnings)
 
     def change(
@@ -170,6 +173,9 @@ class Writing:
         resource, services = target.resource, self._services
         context, strategy = services.context(resource, request.user), strategy or services.strategy(resource)
         old = old_stored.document()
+        if resource.custom is not None:
+            # what was added to the definition since is no change of the object
+            old = to_storage(resource, from_storage(resource, old))
         # 1. Has it changed meanwhile?
         version = new["metadata"].get("resourceVersion")
         if version and version != str(old_stored.version):
@@ -243,6 +249,8 @@ class Writing:
         *,
         dry_run: bool,
     ) -> Stored:
+        if resource.custom is not None:
+            document = resource.custom.kept(document)
         fields = strategy.fields(document)
         meta = document["metadata"]
         if old is not None:
@@ -297,7 +305,8 @@ def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
             escaped = text.replace("\\", "\\\\").replace('"', '\\"')
             found.append(f'299 - "{escaped}"')
     if found:
-        response.headers = {"Warning": ", ".join(found)}
+        earlier = response.headers.get("Warning")
+        response.headers = {**response.headers, "Warning": ", ".join([earlier, *found] if earlier else found)}
     return response
 
 

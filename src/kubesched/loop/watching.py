@@ -86,7 +86,7 @@ class Watching:
         kind = type(obj)
         old = self._cluster.objects.get(kind, obj.full_name)
         self._cluster.add(obj)
-        told = self._tell(RESOURCE_OF_KIND.get(kind.__name__), Action.ADD if old is None else Action.UPDATE, old, obj)
+        told = self._tell(_resource_of(kind), Action.ADD if old is None else Action.UPDATE, old, obj)
         self._tell_of_tainted_slices(obj)
         return told
 
@@ -100,7 +100,7 @@ class Watching:
             self._cluster.remove(obj)
             return told
         self._cluster.remove(obj)
-        told = self._tell(RESOURCE_OF_KIND.get(type(obj).__name__), Action.DELETE, obj, None)
+        told = self._tell(_resource_of(type(obj)), Action.DELETE, obj, None)
         self._tell_of_tainted_slices(obj)
         return told
 
@@ -158,7 +158,7 @@ class Watching:
 
     def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> Events:
         """Account a pod on its node; if it was assumed there this confirms it."""
-        self._cluster.add(info.pod)
+        self._cluster.put_pod(info)
         if known is not None and known.spec.node_name:
             events = pod_events(known.pod, info.pod, self._gates)
             for event in events:
@@ -207,6 +207,13 @@ class Watching:
         if not self.withdraw(assumed):
             self._cluster.remove_pod(pod.uid)
         self._queue.on_event(POD_GONE, assumed, None, self._now())
+
+
+def _resource_of(kind: type[ApiObject]) -> Resource | str | None:
+    """Return what events of a kind are of, None if they are of no interest."""
+    name = kind.__name__
+    # kinds of out-of-tree plugins are called as these register for them: `foos.v1.example.com`
+    return name if "." in name else RESOURCE_OF_KIND.get(name)
 
 
 def _with(update: ClusterEvent, events: Events) -> Events:

@@ -9,6 +9,7 @@ import asyncio
 import platform
 from typing import NoReturn
 
+from kubesched.api.go_text import platform_text
 from kubesched.config.feature_gates import BINARY_VERSION, OLDEST_VERSION, FeatureGates
 from kubesched.serving import catalog
 from kubesched.serving.families import Buckets
@@ -20,11 +21,9 @@ LAG_PERIOD_SECONDS = 1.0
 def describe_process(registry: MetricRegistry, gates: FeatureGates, version: str) -> None:
     """Show the version (`v1.36.4`, with whatever follows) and all feature gates."""
     major, minor = str(BINARY_VERSION.major), str(BINARY_VERSION.minor)
-    machine = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    running_on = f"{platform.system().lower()}/{machine}"
     interpreter, python = platform.python_implementation().lower(), f"python{platform.python_version()}"
     build = registry.family(catalog.BUILD_INFO)
-    build.number(major, minor, version, "", "", "", python, interpreter, running_on).value = 1
+    build.number(major, minor, version, "", "", "", python, interpreter, platform_text()).value = 1
     emulated = gates.version
     compatible = f"{emulated.major}.{max(emulated.minor - 1, OLDEST_VERSION.minor)}"
     binary = version.removeprefix("v").partition("+")[0]

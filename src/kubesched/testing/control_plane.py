@@ -1,17 +1,25 @@
 """A control plane as a process of its own, for tests with clients that know nothing of us.
 
-From the arguments of `kubesched controlplane` to a process that can be reached, until the block is left.
+From the arguments of `kubesched controlplane`, or of `kubesched up`, to a process that can be reached, until the block
+is left.
 """
 
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+import urllib.request
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kubesched.config.document import parse
 
 SECONDS = 20.0
 _EXPORT = "export KUBECONFIG="
@@ -29,6 +37,20 @@ class Process(NamedTuple):
         """Return where the server is."""
         return self.lines[0].partition(" at ")[2].partition(";")[0]
 
+    def ask(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the document that a request is answered with; HTTPError if it is refused."""
+        config = parse(self.kubeconfig.read_bytes())
+        cluster, token = config["clusters"][0]["cluster"], config["users"][0]["user"]["token"]
+        trusting = ssl.create_default_context(cadata=b64decode(cluster["certificate-authority-data"]).decode())
+        request = urllib.request.Request(
+            cluster["server"] + path,
+            data=None if body is None else msgspec.json.encode(body),
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+            method=method,
+        )
+        with urllib.request.urlopen(request, timeout=SECONDS, context=trusting) as answer:
+            return msgspec.json.decode(answer.read())
+
     def end(self, number: int = signal.SIGTERM) -> tuple[int, str, str]:
         """End it by a signal; return its exit code, and what else it wrote to both outputs."""
         self.process.send_signal(number)
@@ -39,8 +61,21 @@ class Process(NamedTuple):
 @contextmanager
 def a_control_plane(*arguments: str, **environment: str) -> Iterator[Process]:
     """Start a control plane and wait until it can be reached; end it when the block is left."""
+    with _started(("controlplane", *arguments), environment) as process:
+        yield process
+
+
+@contextmanager
+def a_local_cluster(*arguments: str, **environment: str) -> Iterator[Process]:
+    """Start a cluster that stays and wait until it can be reached; end it when the block is left."""
+    with _started(("up", "--stay", *arguments), environment) as process:
+        yield process
+
+
+@contextmanager
+def _started(arguments: Sequence[str], environment: Mapping[str, str]) -> Iterator[Process]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "kubesched", "controlplane", *arguments],
+        [sys.executable, "-m", "kubesched", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -68,6 +103,6 @@ def _ready(process: subprocess.Popen[str]) -> tuple[str, ...]:
         line = process.stdout.readline()
         if not line or time.monotonic() > deadline:
             process.kill()
-            raise AssertionError(f"the control plane did not start: {process.communicate()[1]}")
+            raise AssertionError(f"it did not start: {process.communicate()[1]}")
         lines.append(line.rstrip("\n"))
     return tuple(lines)

@@ -15,6 +15,14 @@ DISK = "disk.example.com"
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 JOB_TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}
 BACKEND = {"service": {"name": "web", "port": {"number": 80}}}
+WEBHOOK: Document = {
+    "name": "check.example.com",
+    "clientConfig": {"service": {"namespace": "default", "name": "hook", "path": "/check"}},
+    "rules": [{"operations": ["CREATE"], "apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}],
+    "sideEffects": "None",
+    "admissionReviewVersions": ["v1"],
+    "matchConditions": [{"name": "mine", "expression": "true"}],
+}
 SELECTOR = {"matchLabels": {"app": "web"}}
 CLAIM_SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 DEVICES = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}
@@ -34,6 +42,16 @@ GOOD: dict[str, tuple[str, Document]] = {
         {"spec": {"type": "NodePort", "selector": {"app": "web"}, "ports": [{"name": "http", "port": 80}]}},
     ),
     "Endpoints": ("v1", {"subsets": [{"addresses": [{"ip": "10.1.2.3"}], "ports": [{"port": 80}]}]}),
+    "EndpointSlice": (
+        "discovery.k8s.io/v1",
+        {
+            "addressType": "IPv4",
+            "endpoints": [{"addresses": ["10.1.2.3"], "conditions": {"ready": True}, "nodeName": "n"}],
+            "ports": [{"name": "http", "port": 80}],
+        },
+    ),
+    "ValidatingWebhookConfiguration": ("admissionregistration.k8s.io/v1", {"webhooks": [WEBHOOK]}),
+    "MutatingWebhookConfiguration": ("admissionregistration.k8s.io/v1", {"webhooks": [WEBHOOK]}),
     "ConfigMap": ("v1", {"data": {"a": "b"}, "binaryData": {"c": "ZGF0YQ=="}}),
     "Secret": ("v1", {"data": {"a": "ZGF0YQ=="}, "stringData": {"b": "text"}}),
     "ServiceAccount": ("v1", {"secrets": [{"name": "s"}]}),

@@ -52,7 +52,8 @@ def _label_problems(text: str) -> list[str]:
     return problems
 
 
-def _label_1035_problems(text: str) -> list[str]:
+def label_1035_problems(text: str) -> list[str]:
+    """Return what keeps a text from being a DNS label that begins with a letter."""
     return [*_too_long(text), *([] if re.fullmatch(_LABEL_1035, text) else [_LABEL_1035_RULE])]
 
 
@@ -103,11 +104,11 @@ def _is_base64(text: str) -> bool:
 _FORMATS: Final[dict[str, NamedFormat]] = {
     "dns1123Label": NamedFormat("DNS1123Label", _label_problems, 30),
     "dns1123Subdomain": NamedFormat("DNS1123Subdomain", subdomain_problems, 60),
-    "dns1035Label": NamedFormat("DNS1035Label", _label_1035_problems, 30),
+    "dns1035Label": NamedFormat("DNS1035Label", label_1035_problems, 30),
     "qualifiedName": NamedFormat("QualifiedName", label_key_problems, 60),
     "dns1123LabelPrefix": NamedFormat("DNS1123LabelPrefix", _of_prefix(_label_problems), 30),
     "dns1123SubdomainPrefix": NamedFormat("DNS1123SubdomainPrefix", _of_prefix(subdomain_problems), 60),
-    "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", _of_prefix(_label_1035_problems), 30),
+    "dns1035LabelPrefix": NamedFormat("DNS1035LabelPrefix", _of_prefix(label_1035_problems), 30),
     "labelValue": NamedFormat("LabelValue", label_value_problems, 40),
     "uri": NamedFormat("URI", _uri_problems, 1103),
     "uuid": NamedFormat(

@@ -51,6 +51,7 @@ _LOCKS = tuple(_on(_LEASES, kind, "get watch list create update") for kind in ("
 
 _VIEW = (
     _on(_CORE, "pods pods/status bindings configmaps endpoints serviceaccounts services services/status", _READ),
+    _on(_CORE, "pods/log", _READ),
     _on(_CORE, "replicationcontrollers replicationcontrollers/scale replicationcontrollers/status", _READ),
     _on(_CORE, "namespaces namespaces/status persistentvolumeclaims persistentvolumeclaims/status", _READ),
     _on(_CORE, "limitranges resourcequotas resourcequotas/status", _READ),
@@ -61,6 +62,7 @@ _VIEW = (
     _on("apps", "statefulsets statefulsets/scale statefulsets/status", _READ),
     _on("autoscaling", "horizontalpodautoscalers horizontalpodautoscalers/status", _READ),
     _on("batch", "cronjobs cronjobs/status jobs jobs/status", _READ),
+    _on("discovery.k8s.io", "endpointslices", _READ),
     _on("networking.k8s.io", "ingresses ingresses/status networkpolicies", _READ),
     _on("policy", "poddisruptionbudgets poddisruptionbudgets/status", _READ),
     _on(_DEVICES, "resourceclaims resourceclaims/status resourceclaimtemplates", _READ),
@@ -73,6 +75,8 @@ _EDIT = (
     _on(_CORE, "pods configmaps persistentvolumeclaims serviceaccounts services", _WRITE),
     _on(_CORE, "replicationcontrollers replicationcontrollers/scale", _WRITE),
     _on(_CORE, "pods/eviction", "create"),
+    _on(_CORE, "pods/attach pods/exec pods/portforward pods/proxy", _READ_WRITE),
+    _on(_CORE, "services/proxy", _READ_WRITE),
     _on((_CORE, "events.k8s.io"), "events", _WRITE),
     _on("apps", "daemonsets deployments deployments/scale", _WRITE),
     _on("apps", "replicasets replicasets/scale statefulsets statefulsets/scale", _WRITE),

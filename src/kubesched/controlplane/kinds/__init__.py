@@ -4,6 +4,7 @@ from kubesched.controlplane.kinds import (
     autoscalers,
     configuration,
     devices,
+    endpoint_slices,
     events,
     groups,
     jobs,
@@ -23,6 +24,7 @@ from kubesched.controlplane.kinds import (
     storage,
     volume_claims,
     volumes,
+    webhooks,
 )
 from kubesched.controlplane.strategy import Strategy
 
@@ -52,6 +54,7 @@ _OTHERS: dict[str, Strategy] = {
     "ingresses.networking.k8s.io": networking.Ingresses(),
     "ingressclasses.networking.k8s.io": networking.IngressClasses(),
     "networkpolicies.networking.k8s.io": networking.NetworkPolicies(),
+    "endpointslices.discovery.k8s.io": endpoint_slices.EndpointSlices(),
     "poddisruptionbudgets.policy": policies.PodDisruptionBudgets(),
     "priorityclasses.scheduling.k8s.io": policies.PriorityClasses(),
     "podgroups.scheduling.k8s.io": groups.PodGroups(),
@@ -71,6 +74,8 @@ _OTHERS: dict[str, Strategy] = {
     "devicetaintrules.resource.k8s.io": devices.DeviceTaintRules(),
     "resourceclaims.resource.k8s.io": resource_claims.ResourceClaims(),
     "resourceclaimtemplates.resource.k8s.io": resource_claims.ResourceClaimTemplates(),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.WebhookConfigurations(mutating=False),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.WebhookConfigurations(mutating=True),
 }
 
 STRATEGIES: dict[str, Strategy] = {**_OTHERS, **rbac.STRATEGIES}

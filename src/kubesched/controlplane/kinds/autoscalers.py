@@ -67,30 +67,15 @@ class HorizontalPodAutoscalers(Rules):
                 given = {name: value for name, value in (behavior.get(field) or {}).items() if value is not None}
                 behavior[field] = {**copy.deepcopy(rules), **given}
 
-    def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with an autoscaler."""
-        spec = document["spec"]
-        least, most = spec["minReplicas"], spec.get("maxReplicas") or 0
-        problems = []
-        if least < 1:
-            problems.append(invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
-        if most == 0:
-            problems.append(required("spec.maxReplicas", "must be set and greater than 0"))
-        elif most < 0:
-            problems.append(invalid("spec.maxReplicas", most, "must be greater than or equal to 1"))
-        if most < least:
-            problems.append(invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
-        problems += _reference_problems("spec.scaleTargetRef", spec.get("scaleTargetRef") or {})
-        for number, metric in enumerate(spec["metrics"]):
-            problems += _metric_problems(f"spec.metrics[{number}]", metric)
-        if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in spec["metrics"]):
-            why = "must specify at least one Object or External metric to support scaling to zero replicas"
-            problems.append(forbidden("spec.metrics", why))
-        for field in ("scaleUp", "scaleDown"):
-            rules = (spec.get("behavior") or {}).get(field)
-            if rules is not None:
-                problems += _rules_problems(f"spec.behavior.{field}", rules)
-        return problems
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new autoscaler."""
+        return _spec_problems(new["spec"], is_known=False)
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a changed autoscaler; a target that is the same kind as before is not looked at."""
+        now, before = (each["spec"].get("scaleTargetRef") or {} for each in (new, old))
+        is_known = all(now.get(field) == before.get(field) for field in ("apiVersion", "kind"))
+        return _spec_problems(new["spec"], is_known=is_known)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
         """Return what is wrong with a change of status."""
@@ -99,18 +84,51 @@ class HorizontalPodAutoscalers(Rules):
         return [problem for field in fields for problem in not_negative(f"status.{field}", status.get(field))]
 
 
-def _reference_problems(path: str, reference: Document, *, any_group: bool = False) -> list[str]:
+def _spec_problems(spec: Document, *, is_known: bool) -> list[str]:
+    least, most = spec["minReplicas"], spec.get("maxReplicas") or 0
+    problems = []
+    if least < 1:
+        problems.append(invalid("spec.minReplicas", least, "must be greater than or equal to 1"))
+    if most == 0:
+        problems.append(required("spec.maxReplicas", "must be set and greater than 0"))
+    elif most < 0:
+        problems.append(invalid("spec.maxReplicas", most, "must be greater than or equal to 1"))
+    if most < least:
+        problems.append(invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"))
+    reference = spec.get("scaleTargetRef") or {}
+    problems += _reference_problems("spec.scaleTargetRef", reference)
+    if not is_known:
+        # the only kind of the core group that can be scaled
+        is_core = reference.get("kind") == "ReplicationController"
+        problems += _group_problems("spec.scaleTargetRef", reference, any_group=is_core)
+    for number, metric in enumerate(spec["metrics"]):
+        problems += _metric_problems(f"spec.metrics[{number}]", metric)
+    if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in spec["metrics"]):
+        why = "must specify at least one Object or External metric to support scaling to zero replicas"
+        problems.append(forbidden("spec.metrics", why))
+    for field in ("scaleUp", "scaleDown"):
+        rules = (spec.get("behavior") or {}).get(field)
+        if rules is not None:
+            problems += _rules_problems(f"spec.behavior.{field}", rules)
+    return problems
+
+
+def _reference_problems(path: str, reference: Document) -> list[str]:
     problems = []
     for field in ("kind", "name"):
         text = reference.get(field) or ""
         here = child(path, field)
         problems += text_problems(here, text, path_segment_problems) if text else [required(here)]
-    version = reference.get("apiVersion") or ""
-    if version.count("/") > 1:
-        problems.append(invalid(child(path, "apiVersion"), version, f"unexpected GroupVersion string: {version}"))
-    elif not any_group and not version.rpartition("/")[0]:
-        problems.append(invalid(child(path, "apiVersion"), version, "apiVersion must specify API group"))
     return problems
+
+
+def _group_problems(path: str, reference: Document, *, any_group: bool) -> list[str]:
+    version, here = reference.get("apiVersion") or "", child(path, "apiVersion")
+    if version.count("/") > 1:
+        return [invalid(here, version, f"unexpected GroupVersion string: {version}")]
+    if not any_group and not version.rpartition("/")[0]:
+        return [invalid(here, version, "apiVersion must specify API group")]
+    return []
 
 
 def _metric_problems(path: str, metric: Document) -> list[str]:
@@ -131,7 +149,8 @@ def _source_problems(path: str, source: Document, field: str) -> list[str]:
     target, here = source.get("target") or {}, child(path, "target")
     if field == "object":
         object_ = source.get("describedObject") or {}
-        problems += _reference_problems(child(path, "describedObject"), object_, any_group=True)
+        problems += _reference_problems(child(path, "describedObject"), object_)
+        problems += _group_problems(child(path, "describedObject"), object_, any_group=True)
     if field in ("resource", "containerResource"):
         if not source.get("name"):
             problems.append(required(child(path, "name"), "must specify a resource name"))

@@ -149,12 +149,12 @@ def one_of(path: str, value: str, supported: Sequence[str]) -> list[str]:
 
 def too_long(path: str, most: int) -> str:
     """Return the sentence about a value with too many bytes."""
-    return f"{path}: Too long: may not be more than {most} bytes"
+    return f"{path}: Too long: may not be more than {most} {'byte' if most == 1 else 'bytes'}"
 
 
 def too_many(path: str, count: int, most: int) -> str:
     """Return the sentence about a list with too many items."""
-    return f"{path}: Too many: {count}: must have at most {most} items"
+    return f"{path}: Too many: {count}: must have at most {most} {'item' if most == 1 else 'items'}"
 
 
 # -- numbers and amounts

@@ -18,6 +18,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
     too_long,
 )
+from kubesched.controlplane.kinds.default_classes import default_class_of
 from kubesched.controlplane.kinds.pod.probes import port_name_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.store import Document
@@ -28,6 +29,9 @@ _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _NOT_IN_PATHS = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_AT_ENDS = ("/..", "/.")
+# by which a class was named once, and by which one is marked
+_CLASS = "kubernetes.io/ingress.class"
+_CLASSES, _DEFAULT_CLASS = "ingressclasses.networking.k8s.io", "ingressclass.kubernetes.io/is-default-class"
 _NO_ADDRESS = "must be a DNS name, not an IP address"
 
 
@@ -134,8 +138,12 @@ class Ingresses(Rules):
     has_generation = True
 
     def prepare_create(self, new: Document, context: Context) -> None:
-        """Begin without an address."""
-        part(new, "spec")
+        """Begin without an address; one that names no class is of the default one."""
+        spec = part(new, "spec")
+        if spec.get("ingressClassName") is None and _CLASS not in (new["metadata"].get("annotations") or {}):
+            name = default_class_of(context.store, _CLASSES, _DEFAULT_CLASS)
+            if name is not None:
+                spec["ingressClassName"] = name
         new["status"] = {"loadBalancer": {}}
 
     def fill_in(self, document: Document, context: Context) -> None:

@@ -24,8 +24,8 @@ from kubesched.controlplane.store import Document
 from kubesched.controlplane.subresources import Verbs
 
 SCALABLE = ("replicationcontrollers", "replicasets.apps", "statefulsets.apps", "deployments.apps")
-_KIND = Resource("autoscaling", "v1", "scales", "Scale")
-_IDENTITY = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+KIND = Resource("autoscaling", "v1", "scales", "Scale")
+IDENTITY = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:
@@ -39,13 +39,13 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
         return answer(_scale_of(document))
     if is_apply(request):
         return _applied(verbs, target, request)
-    wanted = _read(verbs, target, request, _scale_of(document))
+    wanted = wanted_scale(verbs, target, request, _scale_of(document))
     meta, replicas = wanted.get("metadata") or {}, (wanted.get("spec") or {}).get("replicas") or 0
     if meta.get("uid") not in (None, "", stored.uid):
         why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: {stored.uid}"
         raise conflict(resource, target.name, why)
     if replicas < 0:
-        raise invalid(_KIND, target.name, [invalid_value("spec.replicas", replicas, NOT_NEGATIVE)])
+        raise invalid(KIND, target.name, [invalid_value("spec.replicas", replicas, NOT_NEGATIVE)])
     document["spec"]["replicas"] = replicas
     document["metadata"]["resourceVersion"] = meta.get("resourceVersion") or str(stored.version)
     changed = verbs.writing.replace(target, document, stored, request, dry_run=is_dry_run(request))
@@ -56,13 +56,13 @@ def _applied(verbs: Verbs, target: Target, request: Request) -> Response:
     """Apply a scale: the number of replicas is a field of the object like any other."""
     resource = target.resource
     config = read_config(request)
-    check_kind(config, _KIND)
+    check_kind(config, KIND)
     meta, spec = config.get("metadata") or {}, config.get("spec") or {}
     wanted = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": meta, "spec": spec}
     return answer(_scale_of(apply_config(verbs, target, request, wanted)[0].document()))
 
 
-def _read(verbs: Verbs, target: Target, request: Request, current: Document) -> Document:
+def wanted_scale(verbs: Verbs, target: Target, request: Request, current: Document) -> Document:
     """Return the scale that a request wants."""
     wanted: Any
     if target.verb == "patch":
@@ -110,7 +110,7 @@ def _scale_of(document: Document) -> Document:
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": {field: meta[field] for field in _IDENTITY if field in meta},
+        "metadata": {field: meta[field] for field in IDENTITY if field in meta},
         "spec": {"replicas": spec.get("replicas") or 0},
         "status": seen,
     }

@@ -19,6 +19,7 @@ from kubesched.controlplane.kinds.checks import (
     positive_amount,
     text_problems,
 )
+from kubesched.controlplane.kinds.default_classes import default_class_of
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.volumes import PENDING, VOLUME_MODES, access_mode_problems, add_finalizer
@@ -128,16 +129,7 @@ def claim_spec_problems(path: str, spec: Document) -> list[str]:
 
 def default_class(store: Store) -> str | None:
     """Return the name of the default storage class: of several, the newest, then the first by name."""
-    found = []
-    for stored in store.set_of(STORAGE_CLASSES):
-        if b"is-default-class" not in stored.body:
-            continue
-        meta = stored.document()["metadata"]
-        annotations = meta.get("annotations") or {}
-        if "true" in (annotations.get(DEFAULT_CLASS), annotations.get(_OLD_DEFAULT_CLASS)):
-            found.append((meta.get("creationTimestamp", ""), stored.name))
-    newest = max((created for created, _ in found), default="")
-    return next((name for created, name in sorted(found) if created == newest), None)
+    return default_class_of(store, STORAGE_CLASSES, DEFAULT_CLASS, _OLD_DEFAULT_CLASS)
 
 
 def immutable_class_annotation(new: Document, old: Document) -> list[str]:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from kubesched.controlplane.custom.publishing import definition_name
+from kubesched.controlplane.custom.publishing import definition_of as custom_definition
 from kubesched.controlplane.openapi.descriptions import description_of
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.schema import Schemas, library
@@ -28,12 +30,17 @@ _PLAIN: dict[Scalar, Schema] = {
     Scalar.BOOL: {"type": "boolean"},
     Scalar.INT32: {"type": "integer", "format": "int32"},
     Scalar.INT64: {"type": "integer", "format": "int64"},
+    Scalar.FLOAT64: {"type": "number", "format": "double"},
     Scalar.BYTES: {"type": "string", "format": "byte"},
     Scalar.ANY: {},
 }
 _QUANTITY = {
     "type": "string",
     "description": "An amount: digits, perhaps with a fraction and a suffix, as in 100m, 1.5, 2Gi, 5e3.",
+}
+_METADATA = {
+    "$ref": f"{REFERENCE}{_META}.ObjectMeta",
+    "description": "The object's name, labels and whatever else every object has.",
 }
 # scalars with a name of their own
 _NAMED: dict[Scalar, tuple[str, Schema]] = {
@@ -59,13 +66,16 @@ def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
     for resource in resources:
         shape = schemas.for_kind(resource.api_version, resource.kind)
         name = kind_name(resource)
-        if shape is None:
+        if resource.custom is not None:
+            found[name] = custom_definition(resource.custom.schema, _METADATA, _type_texts(), which_kind(resource))
+            waiting.append(_meta("ObjectMeta"))
+        elif shape is None:
             found[name] = {"type": "object", WHICH_KIND: [which_kind(resource)]}
         else:
             waiting.append(shape)
         if "list" in resource.verbs:
             found[f"{name}List"] = _list_of(resource, name)
-            waiting.append(_list_meta())
+            waiting.append(_meta("ListMeta"))
     while waiting:
         shape = waiting.pop()
         name = name_of(shape)
@@ -84,8 +94,8 @@ def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
 _SHARED = ((_META_VERSION, "Status"), (_META_VERSION, "DeleteOptions"))
 
 
-def _list_meta() -> Shape:
-    found = library().named(_META_VERSION, "ListMeta")
+def _meta(name: str) -> Shape:
+    found = library().named(_META_VERSION, name)
     assert isinstance(found, Shape)
     return found
 
@@ -99,6 +109,8 @@ def name_of(shape: Shape) -> str:
 
 def kind_name(resource: Resource) -> str:
     """Return the name of the definition of a resource's kind."""
+    if resource.custom is not None:
+        return definition_name(resource)
     return _name(resource.api_version, resource.kind)
 
 
@@ -116,7 +128,7 @@ def which_kind(resource: Resource, suffix: str = "") -> Schema:
 
 
 def _list_of(resource: Resource, name: str) -> Schema:
-    texts = {field: {"type": "string", "description": description_of("TypeMeta", field)} for field in _TYPE}
+    texts = _type_texts()
     return {
         "description": f"{resource.list_kind} is a list of {resource.kind} objects.",
         "type": "object",
@@ -132,6 +144,11 @@ def _list_of(resource: Resource, name: str) -> Schema:
 
 
 _TYPE = ("apiVersion", "kind")
+
+
+def _type_texts() -> dict[str, Schema]:
+    """Return what every object says of itself."""
+    return {field: {"type": "string", "description": description_of("TypeMeta", field)} for field in _TYPE}
 
 
 @cache

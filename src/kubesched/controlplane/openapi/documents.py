@@ -9,6 +9,7 @@ version, and refers to definitions so that a field can have a description of its
 from collections.abc import Iterable
 from typing import Any
 
+from kubesched.controlplane.custom.publishing import in_second
 from kubesched.controlplane.openapi.definitions import (
     REFERENCE,
     WHICH_KIND,
@@ -42,7 +43,10 @@ def second_edition(resources: Iterable[Resource], schemas: Schemas) -> Document:
     """Return all definitions in one document."""
     found = list(resources)
     paths = {path: _second_operations(operations) for path, operations in _paths(found).items()}
-    definitions = definitions_of(found, schemas)
+    custom = {kind_name(each) for each in found if each.custom is not None}
+    definitions = {
+        name: in_second(schema) if name in custom else schema for name, schema in definitions_of(found, schemas).items()
+    }
     return {"swagger": "2.0", "info": _INFO, "paths": paths, "definitions": definitions}
 
 
@@ -64,7 +68,7 @@ def _in_third(schema: Schema) -> Schema:
         match key:
             case "properties":
                 found[key] = {name: _in_third(each) for name, each in value.items()}
-            case "items" | "additionalProperties":
+            case "items" | "additionalProperties" if isinstance(value, dict):
                 found[key] = _in_third(value)
             case "$ref":
                 reference = {"$ref": _COMPONENTS + value.removeprefix(REFERENCE)}
@@ -128,7 +132,8 @@ def _operation(resource: Resource, verb: str, subresource: str = "") -> Document
     if verb == "delete":
         operation["responses"]["200"]["content"] = {"application/json": {"schema": {"$ref": _STATUS}}}
     elif verb == "patch":
-        operation["requestBody"] = {"content": {form: {"schema": {"type": "object"}} for form in _PATCHES}}
+        forms = [form for form in _PATCHES if resource.custom is None or form != STRATEGIC_MERGE_PATCH]
+        operation["requestBody"] = {"content": {form: {"schema": {"type": "object"}} for form in forms}}
     elif verb in _ACTIONS and not subresource:
         operation["requestBody"] = {"content": {"*/*": body}}
     return operation

@@ -6,17 +6,19 @@ cannot be told apart.
 
 # upstream: structured-merge-diff/v6/typed/{validate,helpers}.go
 
+from collections.abc import Callable
 from typing import Any
 
 from kubesched.controlplane.ownership.field_sets import words
 from kubesched.controlplane.ownership.list_ways import Elements, WayError
 from kubesched.controlplane.ownership.shape_ways import field_way
+from kubesched.controlplane.ownership.ways import Way
 from kubesched.controlplane.schema.go_words import printed, type_name
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
 
 Problem = tuple[str, str]
 
-_NUMBERS = (Scalar.INT32, Scalar.INT64)
+_NUMBERS = (Scalar.INT32, Scalar.INT64, Scalar.FLOAT64)
 _UNTYPED = (Scalar.QUANTITY, Scalar.MILLI_QUANTITY, Scalar.INT_OR_STRING)
 _ANY = (Scalar.RAW, Scalar.ANY)
 
@@ -61,10 +63,15 @@ def _map(type_: Shape | MapType, value: Any, path: str) -> list[Problem]:
 
 
 def _list(type_: ListType, value: Any, path: str, field: Field | None) -> list[Problem]:
+    way = field_way(field) if field is not None else None
+    return list_problems(value, path, way, lambda each, here: _problems(type_.element, each, here, None))
+
+
+def list_problems(value: Any, path: str, way: Way | None, below: Callable[[Any, str], list[Problem]]) -> list[Problem]:
+    """Return what is wrong with a list that is owned in some way; `below` tells what is with an element, and where."""
     if not isinstance(value, list):
         return [(path, f"expected list, got &{{{printed(value)}}}")]
     problems: list[Problem] = []
-    way = field_way(field) if field is not None else None
     seen: set[str] = set()
     for number, each in enumerate(value):
         where = f"[{number}]"
@@ -77,7 +84,7 @@ def _list(type_: ListType, value: Any, path: str, field: Field | None) -> list[P
             if key in seen:
                 problems.append((path, f"duplicate entries for key {where}"))
             seen.add(key)
-        problems += _problems(type_.element, each, path + where, None)
+        problems += below(each, path + where)
     return problems
 
 

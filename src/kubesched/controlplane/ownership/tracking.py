@@ -40,6 +40,8 @@ def _program(agent: str) -> str:
 
 def way_of_objects(schemas: Schemas, resource: Resource) -> Way:
     """Return the way in which objects of a resource are owned; all of JSON where their shape is not known."""
+    if resource.custom is not None:
+        return resource.custom.way
     shape = schemas.for_kind(resource.api_version, resource.kind)
     return UNTYPED if shape is None else way_of(shape)
 

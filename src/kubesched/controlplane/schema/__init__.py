@@ -18,7 +18,14 @@ from kubesched.controlplane.schema.careful import ShapeError
 from kubesched.controlplane.schema.data import TEXTS
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.schema.notation import Library
-from kubesched.controlplane.schema.reading import Read, Reader, UnrecognizedError, WrongKindError, WrongVersionError
+from kubesched.controlplane.schema.reading import (
+    Read,
+    Reader,
+    Reads,
+    UnrecognizedError,
+    WrongKindError,
+    WrongVersionError,
+)
 from kubesched.controlplane.schema.shapes import Shape
 from kubesched.controlplane.statuses import ApiError, bad_request
 
@@ -52,29 +59,22 @@ class Schemas:
 
         `validation` is Ignore, Warn or Strict; refuses a body that is no object of the kind.
         """
-        return self.read(self.shape(resource), body, validation)
+        return _read(self.reader(resource), body, validation)
 
     def read(self, shape: Shape, body: bytes, validation: str) -> Read:
         """Return the document of a shape in a body, and warnings: for bodies of another kind than their resource."""
-        try:
-            found = reader_of(shape).read(body, strict=validation != IGNORE)
-        except UnrecognizedError as error:
-            words = f"the object provided is unrecognized (must be of type {shape.name}): {error}"
-            raise bad_request(f"{words} ({_summary(body)})") from None
-        except ShapeError as error:
-            raise _unhandled(shape, error) from None
-        return _with_warnings(shape, found, validation)
+        return _read(reader_of(shape), body, validation)
 
     def check(self, resource: Resource, document: Any, validation: str) -> Read:
         """Return a document that was put together without fields that do not exist, and warnings about them."""
-        shape = self.shape(resource)
+        reader = self.reader(resource)
         try:
-            found = reader_of(shape).read_patched(document)
+            found = reader.read_patched(document)
         except UnrecognizedError as error:
-            raise bad_request(f"the object provided is unrecognized (must be of type {shape.name}): {error}") from None
+            raise bad_request(f"the object provided is unrecognized (must be of type {reader.name}): {error}") from None
         except ShapeError as error:
-            raise _unhandled(shape, error) from None
-        return _with_warnings(shape, found, validation)
+            raise _unhandled(reader, error) from None
+        return _with_warnings(reader, found, validation)
 
     def merge(self, resource: Resource, document: Document, patch: Document) -> Document:
         """Return a document with a strategic merge patch applied; what results is not checked."""
@@ -84,6 +84,10 @@ class Schemas:
             # differs: Go answers 500 to most patches that cannot be applied, though it is the client who is wrong
             raise bad_request(str(error)) from None
 
+    def reader(self, resource: Resource) -> Reads:
+        """Return what reads the objects of a resource."""
+        return reader_of(self.shape(resource)) if resource.custom is None else resource.custom.reader
+
     def shape(self, resource: Resource) -> Shape:
         """Return the shape of the objects of a resource."""
         shape = self.for_kind(resource.api_version, resource.kind)
@@ -91,21 +95,32 @@ class Schemas:
         return shape
 
 
-def _unhandled(shape: Shape, error: ShapeError) -> ApiError:
+def _read(reader: Reads, body: bytes, validation: str) -> Read:
+    try:
+        found = reader.read(body, strict=validation != IGNORE)
+    except UnrecognizedError as error:
+        words = f"the object provided is unrecognized (must be of type {reader.name}): {error}"
+        raise bad_request(f"{words} ({_summary(body)})") from None
+    except ShapeError as error:
+        raise _unhandled(reader, error) from None
+    return _with_warnings(reader, found, validation)
+
+
+def _unhandled(reader: Reads, error: ShapeError) -> ApiError:
     if isinstance(error, WrongVersionError):
         return bad_request(str(error))
-    kind, api_version = shape.name, shape.api_version
+    kind, api_version = reader.name, reader.api_version
     if isinstance(error, WrongKindError):
         kind, api_version = error.kind, error.api_version
     version = api_version.rpartition("/")[2]
-    return bad_request(f'{kind} in version "{version}" cannot be handled as a {shape.name}: {error}')
+    return bad_request(f'{kind} in version "{version}" cannot be handled as a {reader.name}: {error}')
 
 
-def _with_warnings(shape: Shape, found: Read, validation: str) -> Read:
+def _with_warnings(reader: Reads, found: Read, validation: str) -> Read:
     """Return what was read with what is to be said of it; refuses it if there is something and validation is strict."""
     document, problems = found
     if validation == STRICT and problems:
-        raise _unhandled(shape, ShapeError(strict_words(problems)))
+        raise _unhandled(reader, ShapeError(strict_words(problems)))
     return document, problems if validation == WARN else []
 
 

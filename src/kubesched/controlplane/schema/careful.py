@@ -25,7 +25,7 @@ from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scala
 from kubesched.controlplane.schema.structs import ZEROS
 
 MOST_PROBLEMS = 100
-_PYTHON = {Scalar.STRING: str, Scalar.BOOL: bool}
+_PYTHON = {Scalar.STRING: str, Scalar.BOOL: bool, Scalar.FLOAT64: float}
 _BITS = {Scalar.INT32: 31, Scalar.INT64: 63, Scalar.INT_OR_STRING: 31}
 _QUANTITIES = {Scalar.QUANTITY: canonical_quantity, Scalar.MILLI_QUANTITY: canonical_milli_quantity}
 _TIMES = {Scalar.TIME: canonical_time, Scalar.MICRO_TIME: canonical_micro_time}
@@ -171,6 +171,8 @@ class JsonReading:
             return self._bytes(type_, value, place)
         if scalar in _BITS:
             return self._whole(type_, value, place)
+        if scalar is Scalar.FLOAT64 and isinstance(value, int | float) and not isinstance(value, bool):
+            return value
         return value if isinstance(value, _PYTHON[scalar]) else self._mismatch(value, type_, place)
 
     def _whole(self, type_: ScalarType, value: Any, place: Place) -> Any:

@@ -29,6 +29,7 @@ _SCALARS: dict[str, Type] = {
     "bool": ScalarType(Scalar.BOOL, "bool"),
     "int32": ScalarType(Scalar.INT32, "int32"),
     "int64": ScalarType(Scalar.INT64, "int64"),
+    "float64": ScalarType(Scalar.FLOAT64, "float64"),
     "bytes": ScalarType(Scalar.BYTES, "[]uint8"),
     "UID": ScalarType(Scalar.STRING, "types.UID"),
     "Quantity": ScalarType(Scalar.QUANTITY, "resource.Quantity"),
@@ -43,7 +44,7 @@ _SCALARS: dict[str, Type] = {
 _NAMED_TEXTS = re.compile(r"string: (.+)")
 _ALIAS = re.compile(r"(\w+) = (\S+)")
 _SHAPE = re.compile(r"(\w+)( kind)?( atomic)?:(.*)")
-_FIELD = re.compile(r"(\w+)(!?)(?: (\*?)((?:map\[\w+\]|\[\])*[\w./]+))?((?: [a-zA-Z]+(?:\([\w ]+\))?)*)")
+_FIELD = re.compile(r"([\w$-]+)(!?)(?: (\*?)((?:map\[\w+\]|\[\])*[\w./]+))?((?: [a-zA-Z]+(?:\([\w ]+\))?)*)")
 _WORD = re.compile(r"([a-zA-Z]+)(?:\(([\w ]+)\))?")
 _OWNERSHIP = ("atomic", "set", "granular", "map")
 
@@ -103,8 +104,10 @@ class Library:
         found = self._types.get((version, name))
         if found is None:
             declared = self._declared[version, name]
-            found = Shape(version, name, self._fields(version, declared), declared.atomic, declared.kind)
-            self._types[version, name] = found
+            # known before its fields are, which may be of the same type
+            fields: dict[str, Field] = {}
+            found = self._types[version, name] = Shape(version, name, fields, declared.atomic, declared.kind)
+            fields |= self._fields(version, declared)
         assert isinstance(found, Shape)
         return found
 

@@ -7,7 +7,7 @@ minds (fields that do not exist, or are given twice).
 # upstream: apimachinery/pkg/runtime/serializer/json/{json,meta}.go (v1.36)
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -24,7 +24,7 @@ Read = tuple[Document, list[str]]
 
 _SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 # Go's name for what it first looks at in a body
-_KIND_ALONE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
+KIND_ALONE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 class UnrecognizedError(ValueError):
@@ -44,6 +44,24 @@ class WrongVersionError(ShapeError):
     """A document that says it is of another version of the kind."""
 
 
+class Reads(Protocol):
+    """Reads documents of one kind."""
+
+    @property
+    def name(self) -> str:
+        """Return the kind."""
+
+    @property
+    def api_version(self) -> str:
+        """Return its group and version."""
+
+    def read(self, body: bytes, *, strict: bool = True) -> Read:
+        """Return the document in a body; raises UnrecognizedError or ShapeError."""
+
+    def read_patched(self, document: Any) -> Read:
+        """Return a document that was put together as a body would be; raises as `read` does."""
+
+
 class Reader:
     """Reads documents of one shape; those of kinds come out with their kind and version."""
 
@@ -52,6 +70,16 @@ class Reader:
         self._library = library
         self._struct: Any = struct_of(shape)
         self._decode = msgspec.json.Decoder(self._struct, dec_hook=read_scalar).decode
+
+    @property
+    def name(self) -> str:
+        """Return the kind."""
+        return self.shape.name
+
+    @property
+    def api_version(self) -> str:
+        """Return its group and version."""
+        return self.shape.api_version
 
     def read(self, body: bytes, *, strict: bool = True) -> Read:
         """Return the document in a body; raises UnrecognizedError or ShapeError."""
@@ -136,7 +164,7 @@ def _interpreted(document: Any) -> tuple[str, str]:
     """Return the kind and the version that a document says it has."""
     start = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if not isinstance(document, Mapping):
-        raise UnrecognizedError(f"{start} {json_name(document)} into Go value of type {_KIND_ALONE}")
+        raise UnrecognizedError(f"{start} {json_name(document)} into Go value of type {KIND_ALONE}")
     found = []
     for field in ("kind", "apiVersion"):
         # this first look of Go's is the only one that minds no case

@@ -18,6 +18,7 @@ class Scalar(Enum):
     BOOL = "bool"
     INT32 = "int32"
     INT64 = "int64"
+    FLOAT64 = "float64"
     BYTES = "[]uint8"
     QUANTITY = "resource.Quantity"
     # of resource lists, where it is rounded to thousandths

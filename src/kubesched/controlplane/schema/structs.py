@@ -5,6 +5,7 @@ zeros that Go leaves out, all those that Go writes, quantities and times in thei
 order. What the struct refuses is left to `careful`, which finds the words.
 """
 
+import re
 from functools import cache
 from keyword import iskeyword
 from typing import Annotated, Any
@@ -55,6 +56,7 @@ _CANONICAL: dict[type, Any] = {
     TimeEntryText: lambda raw: canonical_time(raw) or f"{ZERO_TIME}Z",
     MicroTimeText: canonical_micro_time,
 }
+_NO_NAME = re.compile(r"\W")
 _INT32 = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 _INT64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 _ANNOTATIONS: dict[Scalar, Any] = {
@@ -62,6 +64,7 @@ _ANNOTATIONS: dict[Scalar, Any] = {
     Scalar.BOOL: bool,
     Scalar.INT32: _INT32,
     Scalar.INT64: _INT64,
+    Scalar.FLOAT64: int | float,
     Scalar.BYTES: bytes,
     Scalar.QUANTITY: QuantityText,
     Scalar.MILLI_QUANTITY: MilliQuantityText,
@@ -76,6 +79,7 @@ ZEROS: dict[Scalar, Any] = {
     Scalar.BOOL: False,
     Scalar.INT32: 0,
     Scalar.INT64: 0,
+    Scalar.FLOAT64: 0,
     Scalar.BYTES: "",
     Scalar.QUANTITY: "0",
     Scalar.MILLI_QUANTITY: "0",
@@ -83,6 +87,10 @@ ZEROS: dict[Scalar, Any] = {
 }
 # scalars whose zeros Go leaves out
 _OMITTED = (Scalar.STRING, Scalar.BOOL, Scalar.INT32, Scalar.INT64)
+
+
+# shapes whose structs are not made yet
+_making: set[Shape] = set()
 
 
 def read_scalar(kind: type, raw: Any) -> Any:
@@ -93,15 +101,27 @@ def read_scalar(kind: type, raw: Any) -> Any:
 @cache
 def struct_of(shape: Shape) -> type[msgspec.Struct]:
     """Return the struct of a shape."""
-    names = {name: f"{name}_" if iskeyword(name) else name for name in shape.fields}
-    return msgspec.defstruct(
-        shape.name,
-        [(names[field.name], *_member(field)) for field in shape.fields.values()],
-        rename={python: name for name, python in names.items()},
-        omit_defaults=True,
-        forbid_unknown_fields=True,
-        gc=False,
-    )
+    names = {name: f"{name}_" if iskeyword(name) else _NO_NAME.sub("_", name) for name in shape.fields}
+    _making.add(shape)
+    try:
+        return msgspec.defstruct(
+            shape.name,
+            [(names[field.name], *_member(field)) for field in shape.fields.values()],
+            rename={python: name for name, python in names.items()},
+            omit_defaults=True,
+            forbid_unknown_fields=True,
+            gc=False,
+        )
+    finally:
+        _making.remove(shape)
+
+
+@cache
+def _within_itself(shape: Shape) -> type:
+    """Return what stands for a shape in its own struct: the struct, once it is made."""
+    kind = _Text(shape.name, (), {})
+    _CANONICAL[kind] = lambda raw: msgspec.convert(raw, struct_of(shape), dec_hook=read_scalar)
+    return kind
 
 
 def _member(field: Field) -> tuple[Any, Any]:
@@ -136,6 +156,6 @@ def _annotation(type_: Type) -> Any:
             value = _annotation(type_.value)
             return dict[str, TimeEntryText if value is TimeText else value]  # type: ignore[misc]
         case Shape():
-            return struct_of(type_)
+            return _within_itself(type_) if type_ in _making else struct_of(type_)
         case ScalarType():
             return _ANNOTATIONS[type_.scalar]

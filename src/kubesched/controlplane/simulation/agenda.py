@@ -46,6 +46,8 @@ class Agenda(Generic[K]):
         self._order = count()
         self._turn: Handle | None = None
         self._timer: TimerHandle | None = None
+        # remembered, since a handle of uvloop does not tell if it is due at once
+        self._timer_at = inf
         self._tries: dict[K, int] = {}
 
     def __len__(self) -> int:
@@ -98,12 +100,13 @@ class Agenda(Generic[K]):
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
             heappop(self._heap)
         if self._timer is not None:
-            if self._heap and self._timer.when() == self._heap[0][0]:
+            if self._heap and self._timer_at == self._heap[0][0]:
                 return
             self._timer.cancel()
             self._timer = None
         if self._heap:
-            self._timer = self._loop.call_at(self._heap[0][0], self._time_has_come)
+            self._timer_at = self._heap[0][0]
+            self._timer = self._loop.call_at(self._timer_at, self._time_has_come)
 
     def _time_has_come(self) -> None:
         self._timer = None

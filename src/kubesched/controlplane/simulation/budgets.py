@@ -6,7 +6,8 @@ of one pod costs the same however many there are.
 
 # upstream: pkg/controller/disruption/disruption.go (v1.36)
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 import msgspec
@@ -60,19 +61,48 @@ class _Pod(msgspec.Struct, frozen=True):
     status: _Status = _Status()
 
 
+# API version, kind, name, UID
+_Reference = tuple[str, str, str, str]
+
+
 class _Member(msgspec.Struct, frozen=True, gc=False):
     """A pod that a budget selects."""
 
     ready: bool
     going: bool
-    owner: tuple[str, str, str, str] | None
+    owner: _Reference | None
+
+    @property
+    def healthy(self) -> bool:
+        """Return whether it counts as one that is there."""
+        return self.ready and not self.going
 
 
-class _Watched(msgspec.Struct):
-    """A budget, and what it selects; pods are by name."""
+class _Watched:
+    """A budget, and what it selects; pods are by name. What is asked of all of them is counted as they change."""
 
-    selector: Selector
-    members: dict[str, _Member]
+    def __init__(self, selector: Selector) -> None:
+        self.selector = selector
+        self.members: dict[str, _Member] = {}
+        self.healthy = 0
+        self.owners: Counter[_Reference] = Counter()
+
+    def put(self, name: str, member: _Member | None) -> bool:
+        """Take in how a pod stands, None if it is none of them any more; return whether that is news."""
+        before = self.members.pop(name, None)
+        if member is not None:
+            self.members[name] = member
+        if member == before:
+            return False
+        for each, number in ((before, -1), (member, 1)):
+            if each is None:
+                continue
+            self.healthy += number * each.healthy
+            if each.owner is not None:
+                self.owners[each.owner] += number
+                if not self.owners[each.owner]:
+                    del self.owners[each.owner]
+        return True
 
 
 _decode_pod = msgspec.json.Decoder(_Pod).decode
@@ -101,26 +131,20 @@ class Budgets(Controller):
         selector = _selector_of(change.new.document())
         known = budgets.get(name)
         if known is None or known.selector != selector:
-            members = {
-                stored.name: _member(stored)
-                for stored in self.tools.store.set_of(PODS).in_order(namespace)
-                if selector.matches(stored.labels)
-            }
-            budgets[name] = _Watched(selector, members)
+            watched = budgets[name] = _Watched(selector)
+            for stored in self.tools.store.set_of(PODS).in_order(namespace):
+                if selector.matches(stored.labels):
+                    watched.put(stored.name, _member(stored))
         self.agenda.add((namespace, name))
 
     def _pod_changed(self, change: Change) -> None:
         pod = change.new
         member: _Member | None = None
         for name, watched in self._watched.get(pod.namespace, {}).items():
-            before = watched.members.get(pod.name)
-            if change.type != DELETED and watched.selector.matches(pod.labels):
+            selected = change.type != DELETED and watched.selector.matches(pod.labels)
+            if selected:
                 member = member or _member(pod)
-                if member != before:
-                    watched.members[pod.name] = member
-                    self.agenda.add((pod.namespace, name))
-            elif before is not None:
-                del watched.members[pod.name]
+            if watched.put(pod.name, member if selected else None):
                 self.agenda.add((pod.namespace, name))
 
     def _scaled(self, change: Change) -> None:
@@ -134,11 +158,9 @@ class Budgets(Controller):
         if budget is None or watched is None:
             return
         status = budget.get("status") or {}
-        expected, desired = self._goal(budget["spec"], key[0], watched.members)
+        expected, desired = self._goal(budget["spec"], key[0], watched)
         disrupted = dict(self._still_going(key, status, watched.members))
-        healthy = sum(
-            1 for name, pod in watched.members.items() if pod.ready and not pod.going and name not in disrupted
-        )
+        healthy = watched.healthy - sum(watched.members[name].healthy for name in disrupted)
         allowed = max(0, healthy - desired) if expected > 0 else 0
         generation = budget["metadata"].get("generation", 0)
         budget["status"] = {
@@ -153,22 +175,21 @@ class Budgets(Controller):
         if budget["status"] != status:
             self.tools.update(BUDGETS, budget, "status")
 
-    def _goal(self, spec: Document, namespace: str, members: dict[str, _Member]) -> tuple[int, int]:
+    def _goal(self, spec: Document, namespace: str, watched: _Watched) -> tuple[int, int]:
         """Return how many pods there should be, and how many of them healthy."""
         least, most_gone = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most_gone is not None:
-            expected = self._scale(namespace, members)
+            expected = self._scale(namespace, watched.owners)
             return expected, max(0, expected - share_of(most_gone, expected, round_up=True))
         if isinstance(least, int):
-            return len(members), least
+            return len(watched.members), least
         if least is not None:
-            expected = self._scale(namespace, members)
+            expected = self._scale(namespace, watched.owners)
             return expected, share_of(least, expected, round_up=True)
         return 0, 0
 
-    def _scale(self, namespace: str, members: dict[str, _Member]) -> int:
+    def _scale(self, namespace: str, owners: Iterable[_Reference]) -> int:
         """Return how many pods those in charge want, each asked once."""
-        owners = {pod.owner for pod in members.values() if pod.owner is not None}
         wanted: dict[str, int] = {}
         for reference in owners:
             owner = self._owner(namespace, *reference)

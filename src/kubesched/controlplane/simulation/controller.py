@@ -4,13 +4,13 @@ From the store's changes to keys on an agenda, and from there to requests like a
 """
 
 from asyncio import AbstractEventLoop
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import msgspec
 
 from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.services import timestamp
 from kubesched.controlplane.simulation.agenda import Agenda
 from kubesched.controlplane.simulation.options import Options
@@ -27,8 +27,16 @@ class Tools(msgspec.Struct):
     loop: AbstractEventLoop
     options: Options
     note: Callable[[str], None]
-    # by set; the first version of those that have several
-    resources: dict[str, Resource]
+
+    @property
+    def resources(self) -> Mapping[str, Resource]:
+        """Return what is served, by set; the first version of those that have several."""
+        return self.catalog.by_store
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return what is served."""
+        return self.client.server.services.catalog
 
     @property
     def store(self) -> Store:
@@ -76,8 +84,7 @@ class Tools(msgspec.Struct):
 
 def tools_for(client: LocalClient, loop: AbstractEventLoop, options: Options, note: Callable[[str], None]) -> Tools:
     """Return what controllers of a server work with."""
-    resources = client.server.services.catalog.resources
-    return Tools(client, loop, options, note, {each.store: each for each in reversed(resources)})
+    return Tools(client, loop, options, note)
 
 
 class Controller:
@@ -86,7 +93,8 @@ class Controller:
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
         self.agenda: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
-        self._stops: list[Callable[[], None]] = []
+        # how to end watching, by set
+        self._stops: dict[str, Callable[[], None]] = {}
 
     def watches(self) -> dict[str, Changed]:
         """Return who is told of changes, by set."""
@@ -97,10 +105,17 @@ class Controller:
 
     def start(self) -> None:
         """Begin with what is there, and go on with what changes."""
+        self._watch()
+        self.tools.catalog.watchers.append(self._watch)
+
+    def _watch(self) -> None:
+        """Watch what is not watched yet: there may be kinds that were not there before."""
         for store, changed in self.watches().items():
+            if store in self._stops:
+                continue
             for stored in self.tools.store.set_of(store):
                 changed(Change(ADDED, stored, None))
-            self._stops.append(self.tools.store.watch(store, changed))
+            self._stops[store] = self.tools.store.watch(store, changed)
 
     def seconds_left(self) -> float:
         """Return after how many seconds there is something to do, infinity for never."""
@@ -108,7 +123,9 @@ class Controller:
 
     def stop(self) -> None:
         """Watch and work no more."""
-        for stop in self._stops:
+        if self._watch in self.tools.catalog.watchers:
+            self.tools.catalog.watchers.remove(self._watch)
+        for stop in self._stops.values():
             stop()
         self._stops.clear()
         self.agenda.stop()

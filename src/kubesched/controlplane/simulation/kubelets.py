@@ -138,10 +138,11 @@ class Kubelets(Controller):
 
     def _plan_end(self, run: _Run, pod: Document, now: float) -> None:
         """Note when a pod ends that is to end."""
-        seconds = _number((pod["metadata"].get("annotations") or {}).get(RUN_SECONDS))
+        said, options = _number((pod["metadata"].get("annotations") or {}).get(RUN_SECONDS)), self.tools.options
+        seconds = None if said is None else said / options.speed
         owners = pod["metadata"].get("ownerReferences") or ()
         if seconds is None and any(owner.get("kind") == "Job" and owner.get("controller") for owner in owners):
-            seconds = self.tools.options.job_seconds
+            seconds = options.job_seconds
         if seconds is not None and pod["spec"].get("restartPolicy") in ("Never", "OnFailure"):
             run.finish_at = now + seconds
 
@@ -203,7 +204,8 @@ class Kubelets(Controller):
         now = self.tools.loop.time()
         started = run.start_at is None and pod["status"].get("phase") not in pod_status.OVER
         grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
-        seconds = min(float(grace), self.tools.options.termination_seconds) if started else 0.0
+        options = self.tools.options
+        seconds = min(grace / options.speed, options.termination_seconds) if started else 0.0
         if run.delete_at is None or now + seconds < run.delete_at:
             run.delete_at = now + seconds
         if now < run.delete_at:

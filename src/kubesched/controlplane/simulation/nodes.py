@@ -8,6 +8,7 @@ annotation `kubesched.io/simulated: "false"`.
 
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.simulation.addresses import OF_NODES, Addresses
+from kubesched.controlplane.simulation.agenda import Agenda
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
 from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document
 
@@ -39,6 +40,8 @@ class SimulatedNodes(Controller):
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         self._addresses = Addresses(*OF_NODES)
+        # signs of life are on an agenda of their own: nobody waits for them
+        self._beats: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
 
     def watches(self) -> dict[str, Changed]:
         """Return who is told of changes, by set."""
@@ -52,6 +55,12 @@ class SimulatedNodes(Controller):
             self.agenda.add_after(key, self.tools.options.node_ready_seconds)
         elif change.type == DELETED:
             self.agenda.forget(key)
+            self._beats.forget(key)
+
+    def stop(self) -> None:
+        """Watch and work no more."""
+        super().stop()
+        self._beats.stop()
 
     def look_at(self, key: Key) -> None:
         """Make a node ready, or let it give a sign of life."""
@@ -67,7 +76,7 @@ class SimulatedNodes(Controller):
                 condition["lastHeartbeatTime"] = self.tools.time()
         self.tools.update(NODES, node, "status")
         if self.tools.options.heartbeat_seconds > 0:
-            self.agenda.add_after(key, self.tools.options.heartbeat_seconds)
+            self._beats.add_after(key, self.tools.options.heartbeat_seconds)
 
     def _introduce(self, node: Document, known: dict[str, Document]) -> None:
         """Fill in what a node's kubelet would say of it, where nobody has."""

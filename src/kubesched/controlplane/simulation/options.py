@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -23,9 +24,28 @@ class Options(msgspec.Struct, frozen=True):
     provision_seconds: float = 0.0
     # how long pods of jobs run that do not say
     job_seconds: float = 5.0
+    # how many times faster than pods themselves say (grace periods, annotations) nodes live; the above is as it is
+    speed: float = 1.0
     # deployments, jobs and the like are seen to, and quotas are counted
     workloads: bool = True
     # what a node can hold that does not say
     capacity: Mapping[str, str] = msgspec.field(
         default_factory=lambda: {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
     )
+
+    def at_speed(self, speed: float) -> "Options":
+        """Return the options of nodes that live so many times as fast, whatever takes time."""
+        delays = {name: getattr(self, name) / speed for name in self.__struct_fields__ if name.endswith("_seconds")}
+        return replace(self, speed=self.speed * speed, **delays)
+
+
+# about the time that things take in a data centre; kubelets report that nothing has changed every five minutes
+LIFELIKE = Options(
+    node_ready_seconds=10.0,
+    heartbeat_seconds=300.0,
+    pod_start_seconds=2.0,
+    ready_seconds=1.0,
+    termination_seconds=5.0,
+    provision_seconds=5.0,
+    job_seconds=30.0,
+)

@@ -1,4 +1,4 @@
-"""Bindings of roles in tables."""
+"""Bindings of roles, and configurations of webhooks, in tables."""
 
 # upstream: pkg/printers/internalversion/printers.go, pkg/apis/rbac/helpers.go (SubjectsStrings) (v1.36)
 
@@ -20,8 +20,14 @@ def _binding(binding: Document, now: datetime) -> Cells:
 
 
 _PRINTER = Printer(columns("Name, Role, Age | Users, Groups, ServiceAccounts"), _binding)
+_WEBHOOKS = Printer(
+    columns("Name, Webhooks:integer, Age"),
+    lambda found, now: [name(found), len(found.get("webhooks") or ()), age(found, now)],
+)
 
 PRINTERS = {
     "rolebindings.rbac.authorization.k8s.io": _PRINTER,
     "clusterrolebindings.rbac.authorization.k8s.io": _PRINTER,
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
 }

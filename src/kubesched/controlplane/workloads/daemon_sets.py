@@ -117,7 +117,7 @@ class DaemonSets(PodOwners):
         daemon_set = self.tools.find(self.store, *key)
         if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
             return
-        self.claim(daemon_set)
+        self.sort_out(daemon_set)
         reference = self.reference(daemon_set)
         revisions = self._revisions.of(daemon_set, self._known[key[0]][key[1]].selector, reference)
         revisions = [self._labelled(revision) for revision in revisions]

@@ -27,7 +27,7 @@ from kubesched.controlplane.workloads.job_backoff import Backoff
 from kubesched.controlplane.workloads.job_looks import Look, seconds_to_deadline, take_stock
 from kubesched.controlplane.workloads.owning import BURST, PodOwners, is_namespace_going
 from kubesched.controlplane.workloads.pods import JOB_TRACKING, Pod, Pods
-from kubesched.controlplane.workloads.victims import in_order_of_deletion
+from kubesched.controlplane.workloads.victims import in_order_of_end
 
 JOBS = "jobs.batch"
 _OURS: Final = "kubernetes.io/job-controller"
@@ -228,11 +228,11 @@ class Jobs(PodOwners):
                 by_index.setdefault(look.index(pod), []).append(pod)
             doomed, rest = by_index.pop(None, []), []
             for pods in by_index.values():
-                *more, last = in_order_of_deletion(pods, self.tools, by_cost=False)
+                *more, last = in_order_of_end(pods)
                 doomed += more
                 rest.append(last)
         if len(doomed) < count:
-            doomed += in_order_of_deletion(rest, self.tools, by_cost=False)[: count - len(doomed)]
+            doomed += in_order_of_end(rest)[: count - len(doomed)]
         return doomed
 
     def _note_suspension(self, look: Look) -> None:

@@ -47,6 +47,8 @@ class _Known(msgspec.Struct):
     selector: Selector
     # pods that belong to nobody and that it may adopt
     candidates: dict[str, None]
+    # pods of its own that may not fit: they are new, or have new labels, or it has a new selector
+    unchecked: dict[str, None]
 
 
 class PodOwners(Controller):
@@ -95,7 +97,11 @@ class PodOwners(Controller):
         if not same:
             selector = self.selector_of(stored.document())
             candidates = {pod.name: None for pod in self.pods.orphans(stored.namespace) if selector.matches(pod.labels)}
-            owners[stored.name] = _Known(stored.uid, generation, going, selector, candidates)
+            if known is not None and known.uid == stored.uid and known.selector == selector:
+                unchecked = known.unchecked
+            else:
+                unchecked = {pod.name: None for pod in self.pods.of(stored.uid)}
+            owners[stored.name] = _Known(stored.uid, generation, going, selector, candidates, unchecked)
         if not (same and self.ignores_status):
             self.agenda.add(key)
 
@@ -105,6 +111,8 @@ class PodOwners(Controller):
             if pod is not None and pod.owner is not None and pod.owner.kind == self.kind:
                 known = self._known.get(pod.namespace, {}).get(pod.owner.name)
                 if known is not None and known.uid == pod.owner.uid:
+                    if pod is after and (before is None or before.labels != pod.labels or before.owner != pod.owner):
+                        known.unchecked[pod.name] = None
                     self.agenda.add_after((pod.namespace, pod.owner.name), self.batch_seconds)
                 else:
                     self.lost(pod)
@@ -132,18 +140,21 @@ class PodOwners(Controller):
     # -- whose pods are whose
 
     def claim(self, owner: Document) -> list[Pod]:
-        """Return the pods of an owner: those that do not fit any more are let go, those that do are adopted."""
+        """Return the pods of an owner, after it was sorted out which they are."""
+        self.sort_out(owner)
+        return [pod for pod in self.pods.of(owner["metadata"]["uid"]) if self._fits(owner, pod)]
+
+    def sort_out(self, owner: Document) -> None:
+        """Let go of pods that do not fit any more, and adopt those that do; only what has changed is looked at."""
         meta = owner["metadata"]
+        if "deletionTimestamp" in meta:
+            return
         known = self._known[meta["namespace"]][meta["name"]]
-        going = "deletionTimestamp" in meta
-        found = []
-        for pod in self.pods.of(meta["uid"]):
-            if known.selector.matches(pod.labels) and self.may_own(owner, pod):
-                found.append(pod)
-            elif not going and not pod.going:
+        for name in list(known.unchecked):
+            pod = self.pods.get(meta["namespace"], name)
+            if pod is not None and _is_own(owner, pod) and not pod.going and not self._fits(owner, pod):
                 self._release(owner, pod)
-        if going or not known.candidates:
-            return found
+            known.unchecked.pop(name, None)
         candidates, known.candidates = known.candidates, {}
         for name in candidates:
             candidate = self.pods.get(meta["namespace"], name)
@@ -151,12 +162,12 @@ class PodOwners(Controller):
                 continue
             if candidate.over and not self.adopts_over:
                 continue
-            if known.selector.matches(candidate.labels) and self.may_own(owner, candidate):
+            if self._fits(owner, candidate):
                 self._adopt(owner, candidate)
-                adopted = self.pods.get(meta["namespace"], name)
-                if adopted is not None:
-                    found.append(adopted)
-        return found
+
+    def _fits(self, owner: Document, pod: Pod) -> bool:
+        known = self._known[owner["metadata"]["namespace"]][owner["metadata"]["name"]]
+        return known.selector.matches(pod.labels) and self.may_own(owner, pod)
 
     def may_own(self, owner: Document, pod: Pod) -> bool:
         """Return whether a pod that is selected can be an owner's."""
@@ -224,6 +235,10 @@ class PodOwners(Controller):
             pod_meta["finalizers"] = list(described["finalizers"])
         pod_meta["ownerReferences"] = [self.reference(owner)]
         return {"metadata": pod_meta, "spec": template["spec"]}
+
+
+def _is_own(owner: Document, pod: Pod) -> bool:
+    return pod.owner is not None and pod.owner.uid == owner["metadata"]["uid"]
 
 
 def controller_reference(api_version: str, kind: str, owner: Document) -> Document:

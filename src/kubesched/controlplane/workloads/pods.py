@@ -12,6 +12,8 @@ from typing import Final, Protocol
 
 import msgspec
 
+from kubesched.api.labels import parse_int64
+from kubesched.controlplane.kinds.pod.validation import DELETION_COST
 from kubesched.controlplane.services import moment
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
 from kubesched.controlplane.simulation.placement import PODS
@@ -31,11 +33,25 @@ class Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
     controller: bool | None = None
 
 
+class _Annotations(msgspec.Struct, rename={"deletion_cost": DELETION_COST}, frozen=True, gc=False):
+    deletion_cost: str = ""
+
+
 class _Meta(msgspec.Struct, rename="camel"):
+    annotations: _Annotations = _Annotations()
     owner_references: tuple[Owner, ...] = ()
     creation_timestamp: str = ""
     deletion_timestamp: str | None = None
     finalizers: tuple[str, ...] = ()
+
+
+class _Container(msgspec.Struct, rename="camel"):
+    name: str = ""
+    restart_policy: str | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    init_containers: tuple[_Container, ...] = ()
 
 
 class _Condition(msgspec.Struct, rename="camel"):
@@ -45,6 +61,7 @@ class _Condition(msgspec.Struct, rename="camel"):
 
 
 class _ContainerStatus(msgspec.Struct, rename="camel"):
+    name: str = ""
     restart_count: int = 0
 
 
@@ -56,6 +73,7 @@ class _Status(msgspec.Struct, rename="camel"):
 
 class _Object(msgspec.Struct):
     metadata: _Meta
+    spec: _Spec = msgspec.field(default_factory=_Spec)
     status: _Status = msgspec.field(default_factory=_Status)
 
 
@@ -76,6 +94,10 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     ready_since: str | None
     going: bool
     restarts: int
+    # of the container, and of the sidecar, that has the most
+    most_restarts: tuple[int, int]
+    # those that cost less go first
+    deletion_cost: int
     # its job has not counted it yet
     tracked: bool
     owner: Owner | None
@@ -102,17 +124,20 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
 
     def seconds_to_available(self, least_seconds: int, now: datetime) -> float | None:
         """Return after how many seconds it has been ready long enough, 0 if it has; None if it is not ready."""
-        if self.ready_since is None:
-            return None
-        if not least_seconds:
-            return 0.0
-        if not self.ready_since:
-            return None
-        return max(0.0, (moment(self.ready_since) + timedelta(seconds=least_seconds) - now).total_seconds())
+        return None if self.ready_since is None else seconds_left(self.ready_since, least_seconds, now)
 
     def available(self, least_seconds: int, now: datetime) -> bool:
         """Return whether it has been ready for long enough."""
         return self.seconds_to_available(least_seconds, now) == 0.0
+
+
+def seconds_left(ready_since: str, least_seconds: int, now: datetime) -> float | None:
+    """Return after how many seconds what is ready has been so long enough; None if it does not say since when."""
+    if not least_seconds:
+        return 0.0
+    if not ready_since:
+        return None
+    return max(0.0, (moment(ready_since) + timedelta(seconds=least_seconds) - now).total_seconds())
 
 
 class Listener(Protocol):
@@ -217,8 +242,21 @@ def _seen(stored: Stored) -> Pod:
         ready_since,
         meta.deletion_timestamp is not None,
         sum(each.restart_count for each in (*status.container_statuses, *status.init_container_statuses)),
+        _most_restarts(found),
+        parse_int64(meta.annotations.deletion_cost) or 0 if meta.annotations.deletion_cost else 0,
         JOB_TRACKING in meta.finalizers,
         controller_of(meta.owner_references),
+    )
+
+
+def _most_restarts(pod: _Object) -> tuple[int, int]:
+    status = pod.status
+    most = max((each.restart_count for each in status.container_statuses), default=0)
+    if not pod.spec.init_containers:
+        return most, 0
+    sidecars = {each.name for each in pod.spec.init_containers if each.restart_policy == "Always"}
+    return most, max(
+        (each.restart_count for each in status.init_container_statuses if each.name in sidecars), default=0
     )
 
 

@@ -1,11 +1,13 @@
 """Replica sets and replication controllers: as many pods as they say, no more and no fewer.
 
-From a number, a selector and a template to pods and to counts.
+From a number, a selector and a template to pods and to counts. Pods are counted as they change, so that only the
+choice of those that have to go looks at all of them.
 """
 
 # upstream: pkg/controller/replicaset/{replica_set,replica_set_utils}.go, pkg/controller/replication (v1.36)
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
@@ -15,10 +17,13 @@ from kubesched.controlplane.statuses import ApiError
 from kubesched.controlplane.store import DELETED, Change, Document
 from kubesched.controlplane.workloads.owning import BURST, PodOwners, counts
 from kubesched.controlplane.workloads.pods import Owner, Pod, Pods, controller_of
+from kubesched.controlplane.workloads.tallies import Tally
 from kubesched.controlplane.workloads.victims import in_order_of_deletion
 
 REPLICA_SETS = "replicasets.apps"
 _FAILURE = "ReplicaFailure"
+# so many are chosen at a time of those that have to go
+_MOST_CHOSEN: Final = 500
 
 
 class _Meta(msgspec.Struct, rename="camel"):
@@ -46,35 +51,62 @@ class ReplicaSets(PodOwners):
         super().__init__(tools, pods)
         # the UIDs of sets, by that of the one in charge of them
         self._siblings: dict[str, dict[str, None]] = {}
+        # by the UIDs of sets: their pods, counted, and those that have been chosen to go next
+        self._tallies: dict[str, Tally] = {}
+        self._chosen: dict[str, list[Pod]] = {}
+
+    # -- pods, counted
+
+    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        """Count a pod anew, and have its owners looked at."""
+        for pod, number in ((before, -1), (after, 1)):
+            if pod is not None and pod.owner is not None and pod.owner.uid in self._tallies:
+                self._tallies[pod.owner.uid].count(pod, number)
+        super().pod_changed(before, after)
+
+    def forget(self, key: Key, uid: str) -> None:
+        """Forget what is remembered about a set that is gone."""
+        self._tallies.pop(uid, None)
+        self._chosen.pop(uid, None)
+
+    def _tally(self, key: Key, replicas: Document) -> Tally:
+        uid, selector = replicas["metadata"]["uid"], self._known[key[0]][key[1]].selector
+        labels = (replicas["spec"]["template"].get("metadata") or {}).get("labels") or {}
+        tally = self._tallies.get(uid)
+        if tally is None or tally.selector != selector or tally.labels != labels:
+            tally = self._tallies[uid] = Tally(selector, labels, self.pods.of(uid))
+        return tally
+
+    # -- a look
 
     def look_at(self, key: Key) -> None:
         """Make or delete pods of a set, and bring its status up to date."""
         replicas = self.tools.find(self.store, *key)
         if replicas is None:
             return
-        active = [pod for pod in self.claim(replicas) if pod.active]
+        self.sort_out(replicas)
+        tally = self._tally(key, replicas)
         error: ApiError | None = None
         if "deletionTimestamp" not in replicas["metadata"]:
-            error = self._manage(key, replicas, active)
-        self._report(key, replicas, error)
+            error = self._manage(key, replicas, tally)
+        self._report(key, replicas, tally, error)
         if error is not None:
             self.retries.again(key)
         else:
             self.retries.forget(key)
 
-    def _manage(self, key: Key, replicas: Document, active: list[Pod]) -> ApiError | None:
+    def _manage(self, key: Key, replicas: Document, tally: Tally) -> ApiError | None:
         """Make or delete some of the pods that are missing or too many; return why it could not be done."""
-        missing = (replicas["spec"].get("replicas") or 0) - len(active)
+        missing = (replicas["spec"].get("replicas") or 0) - tally.active
         try:
-            if missing > 0:
+            if missing >= 0:
+                self._chosen.pop(replicas["metadata"]["uid"], None)
                 # each that is made is a change, after which the rest is seen to
                 for _ in range(min(missing, BURST)):
                     if not self.create_pod(replicas, self.pod_of(replicas, replicas["spec"]["template"])):
                         break
-            elif missing < 0:
-                if -missing < len(active):
-                    active = in_order_of_deletion(active, self.tools, neighbours=self._neighbours(replicas))
-                for pod in active[: min(-missing, BURST)]:
+            else:
+                for pod in self._victims(replicas, tally, -missing):
                     self.delete_pod(replicas, pod)
                 if -missing > BURST:
                     self.agenda.add(key)
@@ -82,35 +114,32 @@ class ReplicaSets(PodOwners):
             return error
         return None
 
-    def _report(self, key: Key, replicas: Document, error: ApiError | None) -> None:
+    def _victims(self, replicas: Document, tally: Tally, surplus: int) -> list[Pod]:
+        """Return the next pods to go; many are chosen in one go, and stand as long as nothing happens to them."""
+        uid, count = replicas["metadata"]["uid"], min(surplus, BURST)
+        chosen = [pod for pod in self._chosen.pop(uid, ())[:surplus] if self.pods.get(pod.namespace, pod.name) is pod]
+        if len(chosen) < count:
+            chosen = [pod for pod in self.pods.of(uid) if pod.active and tally.selector.matches(pod.labels)]
+            if surplus < len(chosen):
+                most = min(surplus, _MOST_CHOSEN)
+                chosen = in_order_of_deletion(chosen, self.tools.now(), most, neighbours=self._neighbours(replicas))
+        if len(chosen) > count:
+            self._chosen[uid] = chosen[count:]
+        return chosen[:count]
+
+    def _report(self, key: Key, replicas: Document, tally: Tally, error: ApiError | None) -> None:
         spec, meta = replicas["spec"], replicas["metadata"]
-        template = (spec["template"].get("metadata") or {}).get("labels") or {}
-        least, now = spec.get("minReadySeconds") or 0, self.tools.now()
-        active = ready = available = labelled = terminating = 0
-        next_look: float | None = None
-        selector = self._known[key[0]][key[1]].selector
-        for pod in self.pods.of(meta["uid"]):
-            if not selector.matches(pod.labels):
-                continue
-            terminating += pod.terminating
-            if not pod.active:
-                continue
-            active += 1
-            labelled += template.items() <= pod.labels.items()
-            if pod.ready:
-                ready += 1
-                seconds = pod.seconds_to_available(least, now)
-                available += seconds == 0.0
-                if seconds:
-                    next_look = seconds if next_look is None else min(next_look, seconds)
+        available, next_look = tally.available(spec.get("minReadySeconds") or 0, self.tools.now())
         old = replicas.get("status") or {}
         status = {
-            "replicas": active,
-            **counts(fullyLabeledReplicas=labelled, readyReplicas=ready, availableReplicas=available),
-            **({"terminatingReplicas": terminating} if self.counts_terminating else {}),
+            "replicas": tally.active,
+            **counts(
+                fullyLabeledReplicas=tally.labelled, readyReplicas=tally.ready.total(), availableReplicas=available
+            ),
+            **({"terminatingReplicas": tally.terminating} if self.counts_terminating else {}),
             **counts(observedGeneration=meta.get("generation") or 0),
         }
-        conditions = self._conditions(old, error, active - (spec.get("replicas") or 0))
+        conditions = self._conditions(old, error, tally.active - (spec.get("replicas") or 0))
         if conditions:
             status["conditions"] = conditions
         if status != old:

@@ -50,6 +50,24 @@ ServicePort.port: The port of the service.
 ServicePort.targetPort: The port of the pods, by number or by name.
 ServicePort.nodePort: The port on every node, for types NodePort and LoadBalancer.
 Endpoints: Endpoints are the addresses behind a service.
+EndpointSlice: An EndpointSlice is a part of the addresses behind a service.
+EndpointSlice.addressType: IPv4, IPv6 or FQDN. It cannot be changed.
+EndpointSlice.endpoints: The addresses, with what is known of those who are there.
+EndpointSlice.ports: The ports that all of them have.
+Endpoint.addresses: Where the endpoint is reached; each of them leads to the same.
+Endpoint.nodeName: The node that the endpoint is on.
+Endpoint.zone: The zone that the endpoint is in.
+Endpoint.hints: For whom the endpoint is meant first.
+ValidatingWebhookConfiguration: A ValidatingWebhookConfiguration names those who are asked whether a request may
+    change something. Here it is kept, and nobody is asked.
+MutatingWebhookConfiguration: A MutatingWebhookConfiguration names those who may change what a request brings. Here it
+    is kept, and nobody is asked.
+ValidatingWebhookConfiguration.webhooks: Who is asked about what.
+MutatingWebhookConfiguration.webhooks: Who is asked about what.
+WebhookClientConfig.service: The service that is asked.
+WebhookClientConfig.url: Where to ask, if it is no service of the cluster.
+WebhookClientConfig.caBundle: Who has to have signed the certificate of whoever is asked.
+Rule.scope: Cluster, Namespaced, or * for both.
 ConfigMap: A ConfigMap keeps configuration for pods.
 ConfigMap.data: Names and texts.
 ConfigMap.binaryData: Names and bytes.
@@ -182,5 +200,24 @@ SelfSubjectReview: A SelfSubjectReview asks who one is.
 Ingress: An Ingress leads requests from outside to services.
 IngressClass: An IngressClass says who sees to ingresses.
 NetworkPolicy: A NetworkPolicy says who may speak to which pods.
+CustomResourceDefinition: A CustomResourceDefinition defines a kind of objects, which is then served like any other.
+CustomResourceDefinitionSpec.group: The group of the kind.
+CustomResourceDefinitionSpec.names: What the kind is called.
+CustomResourceDefinitionSpec.scope: Namespaced or Cluster.
+CustomResourceDefinitionSpec.versions: The versions of the kind; objects are stored in one of them.
+CustomResourceDefinitionSpec.conversion: How objects get from one version to another.
+CustomResourceDefinitionNames.plural: The name in paths.
+CustomResourceDefinitionNames.singular: The name of one.
+CustomResourceDefinitionNames.shortNames: Shorter names for people to type.
+CustomResourceDefinitionNames.kind: What objects say they are.
+CustomResourceDefinitionNames.listKind: What lists of them say they are.
+CustomResourceDefinitionNames.categories: Names under which objects of several kinds are listed together.
+CustomResourceDefinitionVersion.served: Whether the version is served.
+CustomResourceDefinitionVersion.storage: Whether objects are stored in the version.
+CustomResourceDefinitionVersion.schema: What objects consist of.
+CustomResourceDefinitionVersion.subresources: Whether the status, and the scale, have a path of their own.
+CustomResourceDefinitionVersion.additionalPrinterColumns: What is shown in tables besides the name.
+CustomResourceDefinitionVersion.selectableFields: The fields that selectors may ask about.
+CustomResourceValidation.openAPIV3Schema: The schema of objects, a structural one.
 RuntimeClass: A RuntimeClass gives a name to a way of running containers.
 """

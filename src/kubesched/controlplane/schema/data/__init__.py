@@ -2,6 +2,7 @@
 
 from kubesched.controlplane.schema.data import (
     access,
+    admission,
     apps,
     autoscaling,
     batch,
@@ -9,7 +10,9 @@ from kubesched.controlplane.schema.data import (
     containers,
     coordination,
     core,
+    discovery,
     events,
+    extensions,
     meta,
     networking,
     nodes,
@@ -36,6 +39,7 @@ TEXTS: tuple[tuple[str, str], ...] = (
     ("autoscaling/v1", autoscaling.TYPES),
     ("autoscaling/v2", autoscaling.AUTOSCALERS),
     ("batch/v1", batch.TYPES),
+    ("discovery.k8s.io/v1", discovery.TYPES),
     ("networking.k8s.io/v1", networking.TYPES),
     ("node.k8s.io/v1", nodes.RUNTIME_CLASSES),
     ("policy/v1", policy.TYPES),
@@ -46,7 +50,9 @@ TEXTS: tuple[tuple[str, str], ...] = (
     ("storage.k8s.io/v1", storage.TYPES),
     ("resource.k8s.io/v1", claims.TYPES),
     ("resource.k8s.io/v1beta2", claims.TAINT_RULES),
+    ("admissionregistration.k8s.io/v1", admission.TYPES),
     ("rbac.authorization.k8s.io/v1", access.RBAC),
     ("authentication.k8s.io/v1", access.AUTHENTICATION),
     ("authorization.k8s.io/v1", access.AUTHORIZATION),
+    ("apiextensions.k8s.io/v1", extensions.TYPES),
 )

@@ -1,4 +1,4 @@
-"""The scale of a controller, as its subresource has it; and autoscalers."""
+"""The scale of a controller, as its subresource has it; and autoscalers, in two versions."""
 
 # upstream: api/autoscaling/{v1,v2}/types.go (v1.36)
 
@@ -6,6 +6,13 @@ TYPES = """
 Scale kind: spec ScaleSpec, status ScaleStatus
 ScaleSpec: replicas int32
 ScaleStatus: replicas! int32, selector
+
+HorizontalPodAutoscaler kind: spec HorizontalPodAutoscalerSpec, status HorizontalPodAutoscalerStatus
+HorizontalPodAutoscalerSpec: scaleTargetRef! CrossVersionObjectReference, minReplicas *int32, maxReplicas! int32
+    targetCPUUtilizationPercentage *int32
+HorizontalPodAutoscalerStatus: observedGeneration *int64, lastScaleTime *Time, currentReplicas! int32
+    desiredReplicas! int32, currentCPUUtilizationPercentage *int32
+CrossVersionObjectReference atomic: kind!, name!, apiVersion
 """
 
 AUTOSCALERS = """

@@ -100,6 +100,24 @@ CapacityRequestPolicy: 1 3 4
 """,
     ),
     ("resource.k8s.io/v1beta2", "DeviceTaintSelector: 2-4"),
+    ("discovery.k8s.io/v1", "EndpointSlice: 1 4 2 3"),
+    (
+        "admissionregistration.k8s.io/v1",
+        """
+ValidatingWebhook: 1-4 9 5 10 6-8 11
+MutatingWebhook: 1-4 9 5 11 6-8 10 12
+WebhookClientConfig: 3 1 2
+""",
+    ),
+    (
+        "apiextensions.k8s.io/v1",
+        """
+CustomResourceDefinitionSpec: 1 3 4 7 9 10
+CustomResourceDefinitionVersion: 1-3 7 8 4-6 9
+WebhookConversion: 2 3
+WebhookClientConfig: 3 1 2
+""",
+    ),
     ("authentication.k8s.io/v1", "TokenReviewStatus: 1 2 4 3\nTokenRequestSpec: 1 4 3"),
     ("authorization.k8s.io/v1", "SubjectAccessReviewStatus: 1 4 2 3"),
 )

@@ -1,0 +1,74 @@
+"""Objects that hold in common what they have in common.
+
+From pods as they are read to equal pods in less memory: those of one template have the same specification, labels and
+owner, those that became ready in the same second the same conditions; each of these is kept once. Structs are
+immutable, so nobody can tell. What was seen is forgotten when there is too much of it, and sharing begins anew.
+"""
+
+from collections.abc import Callable
+from sys import intern
+from typing import Final, TypeVar, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from kubesched.api.meta import ApiObject, Condition, OwnerReference
+from kubesched.api.pods import Pod, PodSpec, with_source
+
+T = TypeVar("T", bound=ApiObject)
+
+MOST_KEPT: Final = 8192
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def sharing(kind: type[T]) -> Callable[[T], T]:
+    """Return what to send objects of a kind through; where there is nothing to be had it leaves them as they are."""
+    return cast(Callable[[T], T], SharedPods().share) if kind is Pod else lambda obj: obj
+
+
+class SharedPods:
+    """Remembers parts of pods."""
+
+    def __init__(self) -> None:
+        self._specs: dict[bytes, PodSpec] = {}
+        self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
+        self._owners: dict[tuple[OwnerReference, ...], tuple[OwnerReference, ...]] = {}
+        self._conditions: dict[tuple[Condition, ...], tuple[Condition, ...]] = {}
+
+    def share(self, pod: Pod) -> Pod:
+        """Return an equal pod."""
+        for kept in (self._specs, self._labels, self._owners, self._conditions):
+            if len(kept) > MOST_KEPT:
+                kept.clear()
+        meta, status = pod.metadata, pod.status
+        return replace(
+            pod,
+            api_version=intern(pod.api_version),
+            kind=intern(pod.kind),
+            metadata=replace(
+                meta,
+                namespace=intern(meta.namespace),
+                labels=self._labels.setdefault(tuple(meta.labels.items()), meta.labels),
+                owner_references=self._owners.setdefault(meta.owner_references, meta.owner_references),
+            ),
+            spec=self._spec(pod.spec),
+            status=replace(
+                status,
+                phase=intern(status.phase),
+                conditions=self._conditions.setdefault(status.conditions, status.conditions),
+            ),
+        )
+
+    def _spec(self, spec: PodSpec) -> PodSpec:
+        """Return a specification in which only the node is its own, without volumes that are nothing but a name."""
+        node_name = spec.node_name
+        if node_name or spec.volumes:
+            common = replace(spec, node_name="", volumes=with_source(spec.volumes))
+        else:
+            common = spec
+        try:
+            common = self._specs.setdefault(_encode(common), common)
+        except OverflowError:
+            # a quantity that is written as a number beyond 64 bits
+            return spec
+        return replace(common, node_name=intern(node_name)) if node_name else common

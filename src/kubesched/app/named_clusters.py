@@ -1,0 +1,215 @@
+"""Clusters on this machine by name: which are up, in which process, and how to reach them.
+
+    claimed ──▶ starting ──it serves──▶ up ──▶ released
+                    └──────── the process dies ────┴──▶ left over, cleared by whoever looks next
+
+Each has a folder in the user's state: `lock`, locked for as long as its process lives, `cluster.json` and, unless it
+goes elsewhere, `kubeconfig`. The lock is the truth: the kernel lets go of it however a process ends, so whatever is
+beside a lock that nobody holds is left over. All of it is for its owner's eyes alone.
+"""
+
+import fcntl
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from kubesched.controlplane.kinds.checks import dns_label_problems
+from kubesched.controlplane.private_files import state_folder, write_privately
+from kubesched.errors import KubeschedError
+
+DEFAULT = "default"
+LOCK, RECORD, KUBECONFIG = "lock", "cluster.json", "kubeconfig"
+# whoever only looks holds a lock for a moment: for so long it is tried again
+PATIENCE_SECONDS = 0.5
+POLL_SECONDS = 0.02
+
+
+class NamedClusterError(KubeschedError):
+    """What was asked of a cluster by its name cannot be; the text names it and what to do."""
+
+
+class NamedCluster(msgspec.Struct, frozen=True, rename="camel"):
+    """A cluster that is up, or is being started: then it has no address yet."""
+
+    name: str
+    pid: int
+    # what tells its process from a later one with the same number
+    process: str
+    started_at: datetime
+    url: str = ""
+    kubeconfig: str = ""
+
+
+class Claim:
+    """A name that is this process's own."""
+
+    def __init__(self, folder: Path, cluster: NamedCluster) -> None:
+        self._folder = folder
+        self.cluster = cluster
+        self._write()
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Return where the kubeconfig goes if nobody says; it goes with the name."""
+        return self._folder / KUBECONFIG
+
+    def serves(self, url: str, kubeconfig: Path) -> None:
+        """Let others know how it can be reached."""
+        self.cluster = replace(self.cluster, url=url, kubeconfig=str(kubeconfig))
+        self._write()
+
+    def _write(self) -> None:
+        write_privately(self._folder / RECORD, msgspec.json.encode(self.cluster))
+
+
+def check_name(name: str) -> str:
+    """Return a name, once it is found to be one; NamedClusterError otherwise."""
+    if dns_label_problems(name):
+        raise NamedClusterError(f"{name!r} is no name of a cluster: expected lower-case letters, digits and '-'")
+    return name
+
+
+# -- having a name
+
+
+@contextmanager
+def claimed(name: str) -> Iterator[Claim]:
+    """Have a name for as long as a block lasts; NamedClusterError if another process has it."""
+    folder = state_folder() / check_name(name)
+    lock, pid = _claim(folder), os.getpid()
+    try:
+        yield Claim(folder, NamedCluster(name, pid, process_identity(pid), datetime.now(UTC)))
+    finally:
+        _clear(folder)
+        os.close(lock)
+
+
+def _claim(folder: Path) -> int:
+    """Return the descriptor of a lock that is ours from now on."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError as error:
+            # whoever had it may have removed the folder between the two
+            if not isinstance(error, FileNotFoundError) or time.monotonic() >= deadline:
+                reason = "is a file, and no folder" if isinstance(error, FileExistsError) else error.strerror
+                raise NamedClusterError(f"{folder}: {reason}; XDG_STATE_HOME leads to another folder") from None
+        else:
+            if _is_ours(lock):
+                return lock
+            os.close(lock)
+            if time.monotonic() >= deadline:
+                raise NamedClusterError(_taken(folder.name, _read(folder)))
+        time.sleep(POLL_SECONDS)
+
+
+def _is_ours(lock: int) -> bool:
+    """Return whether we have a lock for ourselves now; one that was removed meanwhile locks nothing."""
+    return _got(lock, fcntl.LOCK_EX) and os.fstat(lock).st_nlink > 0
+
+
+def _got(lock: int, kind: int) -> bool:
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _taken(name: str, holder: NamedCluster | None) -> str:
+    pid = f", in process {holder.pid}" if holder is not None else ""
+    return (
+        f"a cluster {name!r} is up already{pid}: `kubesched up status` shows it, `kubesched up down {name}` ends it, "
+        "--name starts another beside it"
+    )
+
+
+def _clear(folder: Path) -> None:
+    """Remove what is ours in a folder whose lock is ours, and the folder, if nothing else is in it."""
+    with suppress(OSError):
+        for name in (RECORD, KUBECONFIG, LOCK):
+            (folder / name).unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _read(folder: Path) -> NamedCluster | None:
+    try:
+        return msgspec.json.decode((folder / RECORD).read_bytes(), type=NamedCluster)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+# -- those that are up
+
+
+def find(name: str) -> NamedCluster | None:
+    """Return the cluster of a name if its process lives; what is left over from one that does not is cleared."""
+    folder = state_folder() / check_name(name)
+    try:
+        lock = os.open(folder / LOCK, os.O_RDWR)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        # shared: those who only look do not take each other for the owner
+        if not _got(lock, fcntl.LOCK_SH):
+            return _read(folder)
+        if _is_ours(lock):
+            _clear(folder)
+        return None
+    finally:
+        os.close(lock)
+
+
+def find_all() -> list[NamedCluster]:
+    """Return all clusters whose processes live, by name."""
+    try:
+        folders = sorted(each.name for each in state_folder().iterdir() if (each / LOCK).exists())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    found = (find(name) for name in folders if not dns_label_problems(name))
+    return [cluster for cluster in found if cluster is not None]
+
+
+# -- ending one
+
+
+def end(cluster: NamedCluster, seconds: float) -> bool:
+    """Ask a cluster's process to end; return whether it has within some seconds."""
+    deadline = time.monotonic() + seconds
+    if cluster.process == process_identity(cluster.pid):
+        with suppress(ProcessLookupError):
+            os.kill(cluster.pid, signal.SIGTERM)
+    elif _lives(cluster):
+        # the folder is shared with another machine or container, whose processes are not ours to end
+        raise NamedClusterError(f"cluster {cluster.name!r} is up, but process {cluster.pid} here is not its own")
+    while _lives(cluster):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(POLL_SECONDS)
+    return True
+
+
+def _lives(cluster: NamedCluster) -> bool:
+    """Return whether a cluster is up; another that has come under its name by now is not it."""
+    there = find(cluster.name)
+    return there is not None and (there.pid, there.process) == (cluster.pid, cluster.process)
+
+
+def process_identity(pid: int) -> str:
+    """Return what tells a process from all others that have its number at other times; empty if that is not known."""
+    try:
+        start = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()[19]
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except (OSError, LookupError, ValueError):
+        # the lock alone has to do: it says that the process lives
+        return ""
+    return f"{boot} {start}"

@@ -1,0 +1,205 @@
+"""Nodes by the dozen: pools of nodes that are alike, from a short form.
+
+    gpu=1:20, taint=key=value:NoSchedule, ... ──▶ fields ──▶ NodePool ──▶ Node documents
+
+Node number *i* of a pool has the same name and zone however large the pool is, so a pool can be given again, larger.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kubesched.api.labels import label_key_problems, label_value_problems
+from kubesched.api.quantity import InvalidQuantityError, parse_quantity
+from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from kubesched.controlplane.kinds.checks import dns_label_problems
+from kubesched.controlplane.loading import Manifest
+from kubesched.controlplane.simulation import Options
+from kubesched.controlplane.store import Document
+from kubesched.errors import KubeschedError
+
+MOST_NODES = 100_000
+GPU = "nvidia.com/gpu"
+# as a real cluster's feature discovery has them
+GPU_PRESENT, GPU_COUNT = f"{GPU}.present", f"{GPU}.count"
+POOL = "kubesched.io/pool"
+_EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
+_DEFAULTS = Options().capacity
+
+
+class PoolError(KubeschedError):
+    """Words that do not describe a pool; the text quotes them and says what was expected."""
+
+
+class Gpus(NamedTuple):
+    """How many GPUs a node has, and how many nodes have them; None: all."""
+
+    each: int
+    nodes: int | None = None
+
+
+class NodePool(msgspec.Struct, frozen=True):
+    """Nodes that are alike, but for their zones; some of them have GPUs."""
+
+    name: str
+    nodes: int
+    zones: int = 3
+    cpu: str = _DEFAULTS["cpu"]
+    memory: str = _DEFAULTS["memory"]
+    pods: int = int(_DEFAULTS["pods"])
+    gpu: Gpus | None = None
+    label: Sequence[tuple[str, str]] = ()
+    taint: Sequence[tuple[str, str, str]] = ()
+
+    def manifests(self) -> Iterator[Manifest]:
+        """Yield the nodes."""
+        for number in range(self.nodes):
+            yield Manifest(f"pool {self.name}: node {number + 1}", self._node(number))
+
+    def _node(self, number: int) -> Document:
+        name = f"{self.name}-{number + 1}"
+        # zones take turns, and nodes with GPUs come first: so they are in all zones, too
+        labels = {
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "kubernetes.io/arch": "amd64",
+            "topology.kubernetes.io/zone": zone_name(number % self.zones),
+            POOL: self.name,
+        }
+        capacity = {**_DEFAULTS, "cpu": self.cpu, "memory": self.memory, "pods": str(self.pods)}
+        if self.gpu is not None and (self.gpu.nodes is None or number < self.gpu.nodes):
+            labels |= {GPU_PRESENT: "true", GPU_COUNT: str(self.gpu.each)}
+            capacity[GPU] = str(self.gpu.each)
+        taints = [{"key": key, "value": value, "effect": effect} for key, value, effect in self.taint]
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": name, "labels": {**labels, **dict(self.label)}},
+            "spec": {"taints": taints} if taints else {},
+            "status": {"capacity": capacity},
+        }
+
+
+def zone_name(number: int) -> str:
+    """Return zone-a for 0, zone-b for 1, and after zone-z zone-aa."""
+    letters = ""
+    number += 1
+    while number:
+        number, letter = divmod(number - 1, 26)
+        letters = chr(ord("a") + letter) + letters
+    return f"zone-{letters}"
+
+
+# -- from words
+
+
+def parse_pool(text: str, defaults: Mapping[str, Any]) -> NodePool:
+    """Return the pool that NAME=VALUE,... describes; PoolError if that is none."""
+    fields: dict[str, Any] = {}
+    for part in text.split(","):
+        field, equals, value = part.partition("=")
+        if not equals or field not in _FIELDS:
+            raise PoolError(f"{part!r}: expected NAME=VALUE with one of {', '.join(_FIELDS)}")
+        try:
+            found = parse_field(field, value)
+        except PoolError as error:
+            raise PoolError(f"{field}={error}") from None
+        if field in _REPEATED:
+            fields[field] = [*fields.get(field, ()), found]
+        elif field in fields:
+            raise PoolError(f"{part!r}: {field} is there twice")
+        else:
+            fields[field] = found
+    missing = [field for field in ("name", "nodes") if field not in fields]
+    if missing:
+        raise PoolError(f"{text!r}: {missing[0]} is missing; for example name=large,nodes=3,cpu=32")
+    return checked(NodePool(**{**defaults, **fields}))
+
+
+def checked(pool: NodePool) -> NodePool:
+    """Return a pool, once its fields are found to go together."""
+    if pool.gpu is not None and (pool.gpu.nodes or 0) > pool.nodes:
+        raise PoolError(f"{pool.gpu.nodes} nodes are to have GPUs, but there are {pool.nodes}: say so many or fewer")
+    if len({(key, effect) for key, _, effect in pool.taint}) < len(pool.taint):
+        raise PoolError("there are two taints with the same key and effect: leave one out")
+    return pool
+
+
+def parse_field(field: str, text: str) -> Any:
+    """Return what a field of a pool is to be; PoolError, beginning with the words, if it cannot be that."""
+    try:
+        return _FIELDS[field](text)
+    except PoolError as error:
+        shown = text if len(text) <= 80 else text[:77] + "..."
+        raise PoolError(f"{shown!r}: {error}") from None
+
+
+def _name(text: str) -> str:
+    # longer ones would leave no room for the numbers of nodes
+    if dns_label_problems(text) or len(text) > 50:
+        raise PoolError("expected a name of lower-case letters, digits and '-', such as large")
+    return text
+
+
+def _whole(most: int, example: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        number = int(text) if text.isascii() and text.isdigit() and len(text) < 12 else 0
+        if not 1 <= number <= most:
+            raise PoolError(f"expected a number from 1 to {most}, such as {example}")
+        return number
+
+    return parse
+
+
+def _quantity(least: str, most: str, example: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        try:
+            right = parse_quantity(least) <= parse_quantity(text) <= parse_quantity(most)
+        except InvalidQuantityError:
+            right = False
+        if not right:
+            raise PoolError(f"expected a quantity from {least} to {most}, such as {example}")
+        return text
+
+    return parse
+
+
+def _gpus(text: str) -> Gpus:
+    each, colon, nodes = text.partition(":")
+    try:
+        return Gpus(_whole(1000, 1)(each), _whole(MOST_NODES, 1)(nodes) if colon else None)
+    except PoolError:
+        raise PoolError("expected GPUS or GPUS:NODES, such as 1:20 for one GPU on 20 of the nodes") from None
+
+
+def _label(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or label_key_problems(key) or label_value_problems(value):
+        raise PoolError("expected KEY=VALUE of a label, such as example.com/disk=fast")
+    return key, value
+
+
+def _taint(text: str) -> tuple[str, str, str]:
+    both, _, effect = text.rpartition(":")
+    key, _, value = both.partition("=")
+    if effect not in _EFFECTS or label_key_problems(key) or label_value_problems(value):
+        raise PoolError(
+            f"expected KEY=VALUE:EFFECT, such as {GPU}=present:NoSchedule, the effect one of {', '.join(_EFFECTS)}"
+        )
+    return key, value, effect
+
+
+_FIELDS: dict[str, Callable[[str], Any]] = {
+    "name": _name,
+    "nodes": _whole(MOST_NODES, 100),
+    "zones": _whole(MOST_NODES, 3),
+    "cpu": _quantity("1m", "1000000", "8"),
+    # a number alone would be bytes
+    "memory": _quantity("1Mi", "1Pi", "32Gi"),
+    "pods": _whole(1_000_000, 110),
+    "gpu": _gpus,
+    "label": _label,
+    "taint": _taint,
+}
+_REPEATED = ("label", "taint")

@@ -1,0 +1,85 @@
+"""The version that is shown and reported: what `--version` takes, and what it prints.
+
+From the flag's text to one of `false`, `true` and `raw`, or to the version to report in place of one's own.
+"""
+
+# upstream: component-base/version (dynamic.go), component-base/version/verflag (v1.36)
+
+import platform
+import re
+
+from kubesched.api.go_text import platform_text, quote
+from kubesched.config.golang import parse_bool
+
+# what this program is in place of
+VERSION = "v1.36.4"
+_NUMBERS = re.compile(r"\s*v?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
+_WORDS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
+_EXTRA = re.compile(rf"(?:-({_WORDS}))?(?:\+{_WORDS})?\s*")
+
+
+def parse_version(text: str) -> str:
+    """Return what `--version` stands for; raises ValueError in the reference's words."""
+    if text == "raw":
+        return text
+    if text.startswith("v"):
+        if text != VERSION and _semantic(text) != _semantic(VERSION):
+            raise ValueError(f"version {quote(text)} must match major/minor/patch of default version {quote(VERSION)}")
+        return text
+    return "true" if parse_bool(text) else "false"
+
+
+def reported(flag: str) -> str:
+    """Return the version that metrics and pages show."""
+    return flag if flag.startswith("v") else VERSION
+
+
+def version_text(flag: str) -> str | None:
+    """Return what is to be printed instead of running, None if there is nothing."""
+    if flag == "true":
+        return f"Kubernetes {VERSION}"
+    return _raw() if flag == "raw" else None
+
+
+def _raw() -> str:
+    """Return everything that there is to say, as Go writes a structure."""
+    major, minor, _ = VERSION.removeprefix("v").split(".")
+    fields = {
+        "Major": major,
+        "Minor": minor,
+        "EmulationMajor": "",
+        "EmulationMinor": "",
+        "MinCompatibilityMajor": "",
+        "MinCompatibilityMinor": "",
+        "GitVersion": VERSION,
+        # differs: there is no build
+        "GitCommit": "",
+        "GitTreeState": "",
+        "BuildDate": "",
+        "GoVersion": f"python{platform.python_version()}",
+        "Compiler": platform.python_implementation().lower(),
+        "Platform": platform_text(),
+    }
+    return f"version.Info{{{', '.join(f'{name}:{quote(value)}' for name, value in fields.items())}}}"
+
+
+# upstream: apimachinery/pkg/util/version (ParseSemantic) (v1.36)
+def _semantic(text: str) -> list[int]:
+    """Return the numbers of a semantic version."""
+    found = _NUMBERS.fullmatch(text)
+    if found is None:
+        raise ValueError(f"could not parse {quote(text)} as version")
+    numbers, extra = found[1].split("."), _EXTRA.fullmatch(found[2])
+    if len(numbers) != 3:
+        raise ValueError(f"illegal version string {quote(text)}")
+    _check_zeros(numbers, text)
+    if extra is None:
+        raise ValueError(f"could not parse pre-release/metadata ({found[2]}) in version {quote(text)}")
+    _check_zeros([word for word in (extra[1] or "").split(".") if word.isdigit()], text)
+    return [int(number) for number in numbers]
+
+
+def _check_zeros(numbers: list[str], text: str) -> None:
+    for number in numbers:
+        if number.startswith("0") and number != "0":
+            raise ValueError(f"illegal zero-prefixed version component {quote(number)} in {quote(text)}")

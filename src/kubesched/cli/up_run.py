@@ -1,0 +1,200 @@
+"""One run of `kubesched up`: the cluster lives until things have settled, or until somebody ends it.
+
+In: a server with its objects, and how it is to be reached. Out: what is shown meanwhile, the table at the end, and the
+exit code.
+"""
+
+import asyncio
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+from rich.console import Console
+from rich.live import Live
+
+from kubesched.app.collecting import Collecting
+from kubesched.app.named_clusters import Claim
+from kubesched.app.placements import read_report
+from kubesched.app.up import LocalCluster, Wishes
+from kubesched.cli.admissions import Admission
+from kubesched.cli.up_display import Progress, placement_table, plain, read_event, report_lines
+from kubesched.config.golang import Duration
+from kubesched.controlplane.certificates import Tls
+from kubesched.controlplane.kubeconfig import kubeconfig, offered
+from kubesched.controlplane.running import running
+from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.store import DELETED, Change
+from kubesched.controlplane.transport import Transport
+
+HOST = "127.0.0.1"
+REFRESH_SECONDS = 0.2
+MOST_NAMED = 5
+
+
+def note(line: str) -> None:
+    """Write a line for people."""
+    click.echo(line, err=True)
+
+
+class Door(NamedTuple):
+    """How others get in: under which name, where, with which certificate and which tokens."""
+
+    claim: Claim
+    port: int
+    tls: Tls
+    admissions: Sequence[Admission]
+
+
+class Manner(NamedTuple):
+    """Whether to end once things have settled, how long that may take, and how to print what there is then."""
+
+    settles: bool
+    timeout: Duration
+    output: str
+
+
+class Run:
+    """One run of the command."""
+
+    def __init__(self, server: ApiServer, objects: int, wishes: Wishes, manner: Manner, door: Door | None) -> None:
+        self._server = server
+        self._objects = objects
+        self._wishes = wishes
+        self._manner = manner
+        self._door = door
+
+    async def run(self) -> int:
+        """Run the cluster; return the exit code."""
+        ended = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        async with AsyncExitStack() as stack:
+            cluster = LocalCluster(await self._open(stack), self._wishes, note)
+            collecting = asyncio.create_task(Collecting(lambda: not cluster.settled).run())
+            stack.callback(collecting.cancel)
+            async with cluster.running():
+                ending = asyncio.create_task(ended.wait())
+                stack.callback(ending.cancel)
+                if self._manner.settles:
+                    return await self._settle(cluster, ending)
+                return await self._stay(cluster, ending)
+
+    async def _open(self, stack: AsyncExitStack) -> Transport:
+        """Open the door, if others are to get in; return the way to the server."""
+        door = self._door
+        if door is None:
+            transport = Transport(self._server)
+            transport.start()
+            stack.callback(transport.stop)
+            return transport
+        http = await stack.enter_async_context(running(self._server, host=HOST, port=door.port, tls=door.tls.context))
+        files = [
+            stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, door.tls.authority)))
+            for each in door.admissions
+        ]
+        door.claim.serves(http.url, files[0])
+        # with --once standard output is for the result
+        aside = self._manner.settles
+        click.echo(f"API server at {http.url}; objects loaded: {self._objects}.", err=aside)
+        click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}", err=aside)
+        sys.stdout.flush()
+        return http.transport
+
+    # -- once
+
+    async def _settle(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> int:
+        """Wait until things have settled, and print where each pod is."""
+        settling = asyncio.create_task(cluster.until_settled())
+        with _Screen(cluster, stderr=True) as screen:
+            await screen.until({settling, ending}, self._manner.timeout.seconds)
+        if settling.done():
+            settling.result()
+        else:
+            settling.cancel()
+        problem = "" if settling.done() and not settling.cancelled() else self._problem(cluster, ending)
+        self._print(cluster, settled=not problem)
+        if problem:
+            note(problem)
+        return 1 if problem else 0
+
+    def _problem(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> str:
+        """Return why things have not settled."""
+        if ending.done():
+            return "ended before everything had settled"
+        lines = list(cluster.under_way())
+        named = "; ".join(lines[:MOST_NAMED])
+        more = f"; and {len(lines) - MOST_NAMED} more" if len(lines) > MOST_NAMED else ""
+        return f"not everything has settled within {self._manner.timeout} (--timeout): {named}{more}"
+
+    def _print(self, cluster: LocalCluster, *, settled: bool) -> None:
+        report = read_report(cluster)
+        if self._manner.output == "json":
+            document = {"settled": settled, **msgspec.to_builtins(report)}
+            click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
+            return
+        table = placement_table(report)
+        if sys.stdout.isatty():
+            Console().print(table)
+        else:
+            click.echo(plain(table), nl=False)
+        click.echo()
+        for line in report_lines(report):
+            click.echo(line)
+
+    # -- until it is ended
+
+    async def _stay(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> int:
+        """Show how things stand until somebody ends it."""
+        failing = asyncio.create_task(cluster.until_ended())
+        if sys.stdout.isatty():
+            with _Screen(cluster) as screen:
+                await screen.until({failing, ending})
+        else:
+            self._server.services.store.watch("events", _print_event)
+            await asyncio.wait({failing, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if failing.done():
+            failing.result()
+        failing.cancel()
+        click.echo(f"{read_report(cluster).summary()}.")
+        return 0
+
+
+def _print_event(change: Change) -> None:
+    if change.type != DELETED:
+        click.echo(str(read_event(change.new)))
+
+
+class _Screen:
+    """A part of the terminal that shows how things stand; nothing, where there is no terminal."""
+
+    def __init__(self, cluster: LocalCluster, *, stderr: bool = False) -> None:
+        self._progress = Progress(cluster)
+        console = Console(stderr=stderr)
+        self._live = Live(console=console, auto_refresh=False, transient=stderr) if console.is_terminal else None
+
+    def __enter__(self) -> "_Screen":
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._progress.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    async def until(self, tasks: set["asyncio.Task[Any]"], seconds: float = float("inf")) -> None:
+        """Show how things stand until a task is done or time is up."""
+        now = asyncio.get_running_loop().time
+        deadline = now() + seconds
+        while not any(task.done() for task in tasks) and now() < deadline:
+            if self._live is not None:
+                self._live.update(self._progress.page(now()), refresh=True)
+            left = min(REFRESH_SECONDS, deadline - now())
+            await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if self._live is not None:
+            self._live.update(self._progress.page(now()), refresh=True)

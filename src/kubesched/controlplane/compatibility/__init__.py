@@ -1,0 +1,84 @@
+"""The API surface as a page for people: what is served, what becomes of it, and what is left out.
+
+From the catalog of resources, and a sentence on each kind (`texts`), to Markdown. `python -m` on this package writes
+docs/api-compatibility.md to standard output (`make docs` puts it there); a test holds the two together.
+"""
+
+from collections.abc import Iterable
+
+from kubesched.controlplane.compatibility.texts import (
+    ACTIONS,
+    BEHAVIOURS,
+    KINDS_LEFT_OUT,
+    REFUSED,
+    SPOKEN,
+    SUBRESOURCES_LEFT_OUT,
+)
+from kubesched.controlplane.discovery import VERSION
+from kubesched.controlplane.resources import ALL_VERBS, RESOURCES, Resource
+
+_TITLE = """# API compatibility
+
+<!-- Written by `make docs` from the code. To change it, change src/kubesched/controlplane/compatibility/texts.py. -->
+
+What the embedded API server of `kubesched up` and `kubesched controlplane` serves of kube-apiserver {version}, what
+happens to objects of each kind, and what is left out. Where something that is served behaves differently on purpose,
+[differences.md](differences.md) says so.
+"""
+_SERVED = """## Kinds
+
+*all* verbs are {verbs}. Every kind has defaults,
+validation, server-side apply, tables with the columns of kubectl, OpenAPI for `explain` and `diff`, and strict checks
+for unknown fields. Kinds that are only *kept* are stored, checked and watched like others, but nothing acts on them.
+"""
+_COLUMNS = ("API version", "kind", "resource", "scope", "verbs", "subresources", "what happens")
+_CUSTOM = """Besides these, every kind that a CustomResourceDefinition defines is served.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [
+        _TITLE.format(version=VERSION["gitVersion"]),
+        _SERVED.format(verbs=", ".join(ALL_VERBS)),
+        _table(
+            ("API version", "kind", "resource", "scope", "verbs", "subresources", "what happens"), map(_row, RESOURCES)
+        ),
+        _CUSTOM,
+        "## Subresources that are refused\n\nThey are served so that clients are told why.\n",
+        _table(("subresource", "answer"), REFUSED.items()),
+        "## How it can be asked\n",
+        _table(("what", "how"), SPOKEN.items()),
+        "## Kinds left out\n\nkubectl says `the server doesn't have a resource type`, or `no matches for kind`.\n",
+        _table(("API version", "kind", "why"), ((*name.split(" "), why) for name, why in KINDS_LEFT_OUT.items())),
+        "## Subresources left out\n\nkubectl says `the server could not find the requested resource`.\n",
+        _table(("subresource", "why"), SUBRESOURCES_LEFT_OUT.items()),
+        "## Behaviours left out\n",
+        _table(("what", "instead"), BEHAVIOURS.items()),
+    ]
+    return "\n".join(parts)
+
+
+def _row(resource: Resource) -> tuple[str, ...]:
+    named = f"`{resource.plural}`" + "".join(f", `{name}`" for name in resource.short_names)
+    verbs = "all" if resource.verbs == ALL_VERBS else _verbs(resource)
+    return (
+        resource.api_version,
+        resource.kind,
+        named,
+        "namespace" if resource.namespaced else "cluster",
+        verbs,
+        ", ".join(sorted(resource.subresources)),
+        ACTIONS[resource.api_version, resource.kind],
+    )
+
+
+def _verbs(resource: Resource) -> str:
+    """Return verbs in words, the short way round."""
+    missing = [verb for verb in ALL_VERBS if verb not in resource.verbs]
+    return f"all but {', '.join(missing)}" if len(missing) < 3 else ", ".join(resource.verbs)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)

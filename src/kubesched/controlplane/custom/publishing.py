@@ -1,0 +1,68 @@
+"""The definitions of defined kinds as clients are told of them, in both editions of OpenAPI.
+
+From schemas to definitions. The third edition has them as they are; in the second, alternatives and nulls cannot be
+said.
+"""
+
+# upstream: apiextensions-apiserver/pkg/controller/openapi/{builder/builder,v2/conversion}.go (v1.36)
+
+from typing import Any
+
+from kubesched.controlplane.custom.structure import EMBEDDED, Schema
+from kubesched.controlplane.resources import Resource
+
+_UNSAID = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
+
+
+def definition_name(resource: Resource) -> str:
+    """Return the name of the definition of a kind: its group backwards, its version, and itself."""
+    return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
+
+
+def definition_of(schema: Schema, metadata: Schema, texts: dict[str, Schema], kind: Schema) -> Schema:
+    """Return the definition of a kind; `metadata` refers to that of all objects, `texts` are what every object says."""
+    found = _with_metadata({"type": "object", **schema}, metadata, texts)
+    return {**found, "x-kubernetes-group-version-kind": [kind]}
+
+
+def _with_metadata(schema: Schema, metadata: Schema, texts: dict[str, Schema]) -> Schema:
+    """Return a schema in which resources have what every object has."""
+    described = metadata.get("description")
+    found = {**schema, "properties": {**schema.get("properties", {})}}
+    for name, text in texts.items():
+        found["properties"].setdefault(name, text)
+    own = found["properties"].get("metadata") or {}
+    found["properties"]["metadata"] = {**metadata, "description": own.get("description") or described}
+    others = {name: each for name, each in found["properties"].items() if name != "metadata"}
+    found["properties"] |= {name: _embedded(each, metadata, texts) for name, each in others.items()}
+    return found
+
+
+def _embedded(schema: Any, metadata: Schema, texts: dict[str, Schema]) -> Any:
+    if not isinstance(schema, dict):
+        return schema
+    if schema.get(EMBEDDED):
+        return _with_metadata(schema, metadata, texts)
+    found = dict(schema)
+    if "properties" in found:
+        found["properties"] = {name: _embedded(each, metadata, texts) for name, each in found["properties"].items()}
+    for name in ("items", "additionalProperties"):
+        if name in found:
+            found[name] = _embedded(found[name], metadata, texts)
+    return found
+
+
+def in_second(schema: Any) -> Any:
+    """Return a schema without what the second edition cannot say."""
+    if not isinstance(schema, dict):
+        return schema
+    found = {name: each for name, each in schema.items() if name not in _UNSAID}
+    if schema.get("nullable"):
+        # a client that knows the type would refuse a null
+        found = {name: each for name, each in found.items() if name not in ("type", "items", "properties")}
+    if "properties" in found:
+        found["properties"] = {name: in_second(each) for name, each in found["properties"].items()}
+    for name in ("items", "additionalProperties"):
+        if name in found:
+            found[name] = in_second(found[name])
+    return found

@@ -1,0 +1,173 @@
+"""Reading objects of a defined kind: JSON in, a document with the fields of its schema and its metadata out.
+
+From a body, or a document that was put together, to a document, and what only a strict reader minds. Metadata is read
+as that of every other kind; of everything else only the shape is looked at, its values are checked later.
+"""
+
+# upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go (unstructuredSchemaCoercer),
+# pkg/apiserver/schema/objectmeta/{algorithm,coerce}.go, apimachinery/pkg/apis/meta/v1/unstructured (v1.36)
+
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from kubesched.api.field_errors import as_json, child, index, invalid
+from kubesched.api.go_text import quote, to_json
+from kubesched.controlplane.custom.structure import EMBEDDED, Schema, below, drop_nulls, fill_in, items_of, prune
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.schema import library
+from kubesched.controlplane.schema.careful import JsonReading, ShapeError
+from kubesched.controlplane.schema.go_words import json_name
+from kubesched.controlplane.schema.json_text import JsonError, Twice, check_depth, may_have_doubles, parse
+from kubesched.controlplane.schema.reading import KIND_ALONE, Read, UnrecognizedError, WrongVersionError
+from kubesched.controlplane.schema.shapes import Shape
+from kubesched.controlplane.schema.structs import read_scalar, struct_of
+from kubesched.controlplane.statuses import invalid as refused
+from kubesched.controlplane.store import Document
+
+_LARGEST = 2**63
+
+
+class CustomReader:
+    """Reads documents of one version of a kind."""
+
+    def __init__(self, api_version: str, kind: str, schema: Schema) -> None:
+        self.api_version = api_version
+        self.name = kind
+        self._schema = schema
+
+    def read(self, body: bytes, *, strict: bool = True) -> Read:
+        """Return the document in a body; raises UnrecognizedError or ShapeError."""
+        try:
+            check_depth(body)
+            value = _quickly(body, strict=strict)
+        except JsonError as error:
+            raise UnrecognizedError(f"couldn't get version/kind; json parse error: {error}") from None
+        doubles: list[str] = []
+        return self._read(_plain(value, "", doubles), body.decode(errors="replace"), doubles)
+
+    def read_patched(self, document: Any) -> Read:
+        """Return a document that was put together as a body would be; raises as `read` does."""
+        return self._read(document, to_json(document), [])
+
+    def _read(self, value: Any, text: str, problems: list[str]) -> Read:
+        document = self._checked(value, text)
+        unknown: list[str] = []
+        document["metadata"] = _metadata(document.get("metadata"), "", unknown)
+        _coerce(document, self._schema, "", unknown)
+        unknown += prune(document, self._schema, resource=True)
+        problems = problems + [f'unknown field "{path}"' for path in unknown]
+        complete(document, self._schema)
+        return document, problems
+
+    def _checked(self, value: Any, text: str) -> Document:
+        """Return a document that says what it is, of this kind."""
+        start = "couldn't get version/kind; json parse error: json: cannot unmarshal"
+        if not isinstance(value, dict | None):
+            raise UnrecognizedError(f"{start} {json_name(value)} into Go value of type {KIND_ALONE}")
+        document: Document = value or {}
+        for field in ("kind", "apiVersion"):
+            if not isinstance(document.get(field), str | None):
+                found = json_name(document[field])
+                raise UnrecognizedError(f"{start} {found} into Go struct field .{field} of type string")
+        kind, version = document.get("kind") or "", document.get("apiVersion") or ""
+        if not kind:
+            raise UnrecognizedError(f"Object 'Kind' is missing in '{text}'")
+        if version != self.api_version:
+            words = f"does not match the expected API version ({self.api_version})"
+            raise WrongVersionError(f"the API version in the data ({version}) {words}")
+        if kind != self.name:
+            group = self.api_version.rpartition("/")[0]
+            meta = document.get("metadata")
+            name = meta.get("name") if isinstance(meta, dict) else ""
+            other = Resource(group, "", "", kind)
+            raise refused(other, str(name or ""), [invalid("kind", kind, f"must be {self.name}")])
+        return {"kind": kind, "apiVersion": version, **document}
+
+
+def complete(document: Document, schema: Schema) -> None:
+    """Give a document what its schema has by default, and take the nulls that may not be."""
+    meta = document["metadata"]
+    drop_nulls(document, schema)
+    fill_in(document, schema)
+    # defaults of a resource's own metadata are not allowed
+    document["metadata"] = meta
+
+
+def _quickly(body: bytes, *, strict: bool) -> Any:
+    """Return the value in a body, with what is given twice in it if that counts."""
+    try:
+        value = msgspec.json.decode(body)
+        if not strict or not may_have_doubles(body, msgspec.json.encode(value)):
+            return value
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        pass
+    return parse(body)
+
+
+def _plain(value: Any, path: str, doubles: list[str]) -> Any:
+    """Return a value as plain dicts and lists, with numbers as Go would write them."""
+    if isinstance(value, dict):
+        if isinstance(value, Twice):
+            seen: set[str] = set()
+            for name, _ in value.pairs:
+                if name in seen:
+                    doubles.append(f"duplicate field {quote(f'{path}.{name}' if path else name)}")
+                seen.add(name)
+        return {name: _plain(each, f"{path}.{name}" if path else name, doubles) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each, f"{path}[{number}]", doubles) for number, each in enumerate(value)]
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LARGEST:
+        return int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and not -_LARGEST <= value < _LARGEST:
+        return float(value)
+    return value
+
+
+# -- metadata
+
+
+@cache
+def _object_meta() -> Shape:
+    found = library().named("meta.k8s.io/v1", "ObjectMeta")
+    assert isinstance(found, Shape)
+    return found
+
+
+def _metadata(value: Any, path: str, unknown: list[str]) -> Document:
+    """Return metadata with the fields that there are; raises ShapeError."""
+    if value is None:
+        return {}
+    reading = JsonReading()
+    if not isinstance(value, dict):
+        raise ShapeError(f"json: cannot unmarshal {json_name(value)} into Go value of type v1.ObjectMeta")
+    found = msgspec.convert(reading.read(_object_meta(), value), struct_of(_object_meta()), dec_hook=read_scalar)
+    known = _object_meta().fields
+    unknown += [f"{path}metadata.{name}" for name in value if name not in known]
+    document: Document = msgspec.to_builtins(found)
+    return document
+
+
+def _coerce(value: Any, schema: Schema | None, path: str, unknown: list[str]) -> None:
+    """Read the metadata of resources within a value as that of every other; raises ShapeError."""
+    if schema is None:
+        return
+    if isinstance(value, list):
+        for number, each in enumerate(value):
+            _coerce(each, items_of(schema), index(path, number), unknown)
+    elif isinstance(value, dict):
+        for name in list(value):
+            if schema.get(EMBEDDED) and path:
+                _coerce_meta_field(value, name, path, unknown)
+            _coerce(value[name], below(schema, name)[1], child(path, name), unknown)
+
+
+def _coerce_meta_field(value: Document, name: str, path: str, unknown: list[str]) -> None:
+    if name in ("apiVersion", "kind") and not isinstance(value[name], str):
+        raise ShapeError(invalid(child(path, name), as_json(value[name]), "must be a string"))
+    if name == "metadata":
+        try:
+            value[name] = _metadata(value[name], f"{path}.", unknown)
+        except ShapeError as error:
+            raise ShapeError(invalid(child(path, name), as_json(value[name]), str(error))) from None

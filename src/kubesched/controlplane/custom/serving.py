@@ -1,0 +1,217 @@
+"""Definitions at work: names are accepted, kinds are served, and what was defined goes with its definition.
+
+    definition ──▶ names free? ──▶ NamesAccepted ──▶ Established ──▶ catalog
+    definition going ──▶ objects deleted ──▶ none left ──▶ finalizer gone, and with it the definition
+
+From changes of definitions to their status and to the catalog. It works between requests: one that changes a
+definition is answered first, and whoever comes next finds the kind served.
+"""
+
+# upstream: apiextensions-apiserver/pkg/controller/{status,establish,finalizer}/*.go,
+# pkg/apiserver/customresource_{handler,discovery_controller}.go (v1.36)
+
+from collections.abc import Callable
+from typing import Any
+
+from kubesched.api.go_text import quote
+from kubesched.controlplane.custom.definitions import CLEANUP, DEFINITIONS, ESTABLISHED, NAMES_ACCEPTED, TERMINATING
+from kubesched.controlplane.custom.kinds import condition_of, resources_of, version_rank
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.services import Services, timestamp
+from kubesched.controlplane.store import DELETED, Change, Document, Stored
+
+# deletes an object as a client would
+Delete = Callable[[Resource, Stored], None]
+
+
+class Definitions:
+    """Serves what is defined."""
+
+    def __init__(self, services: Services, delete: Delete, gone: Callable[[str], None]) -> None:
+        self._services = services
+        self._delete = delete
+        # told of a set whose objects are no longer served as they were
+        self._gone = gone
+        # by the name of a definition: what it says, and the resources that this makes
+        self._served: dict[str, tuple[Any, list[Resource]]] = {}
+        # definitions as they were last looked at, and in which version; nobody changes them
+        self._read: dict[str, tuple[int, Document]] = {}
+        # how those that wait for their objects to go are told
+        self._waiting: dict[str, Callable[[], None]] = {}
+        self.is_behind = False
+        services.store.watch(DEFINITIONS, self._changed)
+        if len(services.store.set_of(DEFINITIONS)):
+            self.catch_up()
+
+    def _changed(self, change: Change) -> None:
+        self.is_behind = True
+        if change.type == DELETED:
+            self._read.pop(change.new.name, None)
+
+    def _looked_at(self, stored: Stored) -> Document:
+        """Return a definition to look at: there may be many, and most do not change."""
+        version, document = self._read.get(stored.name, (0, {}))
+        if version != stored.version:
+            document = stored.document()
+            self._read[stored.name] = stored.version, document
+        return document
+
+    def catch_up(self) -> None:
+        """See to definitions until there is nothing more to do."""
+        self.is_behind = True
+        while self.is_behind:
+            self.is_behind = False
+            for stored in self._services.store.set_of(DEFINITIONS).in_order():
+                self._accept_names(stored)
+            self._serve()
+            for stored in self._services.store.set_of(DEFINITIONS).in_order():
+                self._clean_up(stored)
+
+    # -- names
+
+    def _accept_names(self, stored: Stored) -> None:
+        document = self._looked_at(stored)
+        accepted, wanted = document["status"]["acceptedNames"], document["spec"]["names"]
+        is_established = condition_of(document, ESTABLISHED).get("status") == "True"
+        if wanted == accepted and is_established:
+            return
+        document = stored.document()
+        names, conflict = _names(wanted, accepted, *self._taken(document))
+        before = document["status"].get("conditions")
+        if conflict is None:
+            self._set(document, NAMES_ACCEPTED, "True", "NoConflicts", "no conflicts found")
+            if not is_established:
+                self._set(document, ESTABLISHED, "True", "InitialNamesAccepted", "the initial names have been accepted")
+        else:
+            self._set(document, NAMES_ACCEPTED, "False", *conflict)
+            if not is_established:
+                self._set(document, ESTABLISHED, "False", "NotAccepted", "not all names are accepted")
+        if names != accepted or document["status"]["conditions"] != before:
+            document["status"]["acceptedNames"] = names
+            self._put(document)
+
+    def _taken(self, document: Document) -> tuple[set[str], set[str]]:
+        """Return the resources and the kinds of a group that definitions have been granted."""
+        resources: set[str] = set()
+        kinds: set[str] = set()
+        for stored in self._services.store.set_of(DEFINITIONS):
+            other = self._looked_at(stored)
+            if other["spec"]["group"] == document["spec"]["group"]:
+                names = other["status"]["acceptedNames"]
+                resources |= {names["plural"], names.get("singular", ""), *(names.get("shortNames") or ())}
+                kinds |= {names["kind"], names.get("listKind", "")}
+        return resources, kinds
+
+    def _set(self, document: Document, kind: str, status: str, reason: str, message: str) -> None:
+        """Write a condition; its time is that of the last change of its status."""
+        found = condition_of(document, kind)
+        wanted = {"type": kind, "status": status, "reason": reason, "message": message}
+        time = found.get("lastTransitionTime") if found.get("status") == status else None
+        wanted["lastTransitionTime"] = time or timestamp(self._services.clock())
+        conditions = document["status"].get("conditions") or []
+        if found:
+            conditions = [wanted if each is found else each for each in conditions]
+        else:
+            conditions = [*conditions, wanted]
+        document["status"]["conditions"] = conditions
+
+    def _put(self, document: Document) -> None:
+        self._services.store.put(DEFINITIONS, document, {})
+
+    # -- serving
+
+    def _serve(self) -> None:
+        """Serve what is established, as it is defined now."""
+        before, now = self._served, {}
+        for stored in self._services.store.set_of(DEFINITIONS).in_order():
+            document = self._looked_at(stored)
+            if condition_of(document, ESTABLISHED).get("status") != "True":
+                continue
+            going = condition_of(document, TERMINATING).get("status") == "True"
+            said = (stored.uid, document["spec"], document["status"]["acceptedNames"], going)
+            known = before.get(stored.name)
+            now[stored.name] = known if known is not None and known[0] == said else (said, resources_of(document))
+        if now == before:
+            return
+        self._served = now
+        resources = [each for _, found in now.values() for each in found]
+        self._services.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
+        for name, (said, _) in before.items():
+            # whoever watches learns that it is over when objects are no longer, or otherwise, served
+            if name not in now or now[name][0][:3] != said[:3]:
+                self._gone(name)
+
+    # -- the end
+
+    def _clean_up(self, stored: Stored) -> None:
+        """Delete the objects of a definition that is going; if there are none, let it go."""
+        meta = self._looked_at(stored)["metadata"]
+        if not meta.get("deletionTimestamp") or CLEANUP not in (meta.get("finalizers") or ()):
+            return
+        document = stored.document()
+        meta = document["metadata"]
+        store = self._services.store
+        resources = self._served.get(stored.name, (None, []))[1]
+        if resources:
+            self._watch(stored.name)
+            for each in store.set_of(stored.name).in_order():
+                if b'"deletionTimestamp"' not in each.body:
+                    self._delete(resources[0], each)
+            if len(store.set_of(stored.name)):
+                self._set_progress(document)
+                return
+            self._set(document, TERMINATING, "False", "InstanceDeletionCompleted", "removed all instances")
+        else:
+            self._set(document, TERMINATING, "False", "NeverEstablished", "resource was never established")
+        self._waiting.pop(stored.name, lambda: None)()
+        meta["finalizers"] = [each for each in meta["finalizers"] if each != CLEANUP]
+        if meta["finalizers"]:
+            self._put(document)
+        else:
+            del meta["finalizers"]
+            store.remove(DEFINITIONS, stored, document)
+
+    def _set_progress(self, document: Document) -> None:
+        before = condition_of(document, TERMINATING)
+        message = "CustomResource deletion is in progress"
+        self._set(document, TERMINATING, "True", "InstanceDeletionInProgress", message)
+        if condition_of(document, TERMINATING) != before:
+            self._put(document)
+
+    def _watch(self, name: str) -> None:
+        """Look again when an object of a definition that is going has gone."""
+
+        def changed(change: Change) -> None:
+            self.is_behind = self.is_behind or change.type == DELETED
+
+        if name not in self._waiting:
+            self._waiting[name] = self._services.store.watch(name, changed)
+
+
+def _names(
+    wanted: Document, accepted: Document, resources: set[str], kinds: set[str]
+) -> tuple[Document, tuple[str, str] | None]:
+    """Return the names that a definition is granted, and the reason and the words why not all that it wants."""
+    names, conflict = dict(accepted), None
+    for field, taken, reason in (
+        ("plural", resources, "PluralConflict"),
+        ("singular", resources, "SingularConflict"),
+        ("shortNames", resources, "ShortNamesConflict"),
+        ("kind", kinds, "KindConflict"),
+        ("listKind", kinds, "ListKindConflict"),
+    ):
+        value = wanted.get(field)
+        asked = list(value or ()) if field == "shortNames" else [value]
+        had = set(accepted.get(field) or ()) if field == "shortNames" else {accepted.get(field)}
+        used = [f"{quote(str(each))} is already in use" for each in asked if each not in had and each in taken]
+        if used:
+            conflict = reason, used[0] if len(used) == 1 else f"[{', '.join(used)}]"
+        elif value:
+            names[field] = value
+        else:
+            names.pop(field, None)
+    if wanted.get("categories"):
+        names["categories"] = wanted["categories"]
+    else:
+        names.pop("categories", None)
+    return names, conflict
