@@ -136,7 +136,7 @@ class Asked(NamedTuple):
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--once/--stay", default=None, help="End when things have settled, or stay until Ctrl-C.")
 @click.option(
-    "--timeout", default="1m", show_default=True, callback=duration, help="With --once: how long things may take."
+    "--timeout", default="5m", show_default=True, callback=duration, help="With --once: how long things may take."
 )
 @click.option(
     "-o",

@@ -11,17 +11,15 @@ from collections.abc import Callable
 
 from kubesched.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
 from kubesched.binding.waiting_pods import WaitingPod
-from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.framework.effects import EffectError, Read
 from kubesched.framework.extenders import is_interested
 from kubesched.framework.status import error
 from kubesched.loop.failing import Failing
-from kubesched.loop.inbox import Inbox, Tasks
+from kubesched.loop.ground import Ground
 from kubesched.loop.watching import POD_GONE, Watching
 from kubesched.queue.queued_pod import QueuedPod
-from kubesched.queue.scheduling_queue import SchedulingQueue
 from kubesched.scheduling.commit import undo
 from kubesched.scheduling.diagnosis import Diagnosis
 from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
@@ -37,25 +35,11 @@ NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not b
 class Bindings:
     """Starts bindings, and gives back what pods took that could not be bound."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        queue: SchedulingQueue,
-        watching: Watching,
-        failing: Failing,
-        services: BindingServices,
-        inbox: Inbox,
-        tasks: Tasks,
-        now: Callable[[], float],
-    ) -> None:
-        self._cluster = cluster
-        self._queue = queue
+    def __init__(self, ground: Ground, watching: Watching, failing: Failing, services: BindingServices) -> None:
+        self._ground = ground
         self._watching = watching
         self._failing = failing
         self._services = services
-        self._inbox = inbox
-        self._tasks = tasks
-        self._now = now
         # how many pods are being bound, or given back
         self.under_way = 0
         watching.withdraw = self._withdraw
@@ -65,7 +49,7 @@ class Bindings:
         self._activate(placed)
         if placed.waits:
             self._services.waiting.add(WaitingPod(placed.pod, placed.node_name, placed.waits))
-        self._tasks.start(self._bind(placed))
+        self._ground.tasks.start(self._bind(placed))
 
     async def _bind(self, placed: Placed) -> None:
         self.under_way += 1
@@ -83,13 +67,13 @@ class Bindings:
         except Exception as raised:
             failure = NotBound(error(f"internal error: {type(raised).__name__}: {raised}"))
         if failure is None:
-            self._inbox.later(lambda: self._activate(placed))
+            self._ground.inbox.later(lambda: self._activate(placed))
             if self._extender_binds(placed.pod):
                 await self._verify(placed)
             return
         if failure.tried:
             await self._look(placed.pod)
-        self._inbox.later(lambda: self._give_back(placed, failure))
+        self._ground.inbox.later(lambda: self._give_back(placed, failure))
 
     def _extender_binds(self, pod: PodInfo) -> bool:
         return any(e.bind_verb and is_interested(e, pod.spec) for e in self._services.extenders)
@@ -103,7 +87,7 @@ class Bindings:
             if latest is None or latest.spec.node_name:
                 return
         await self._look(placed.pod)
-        self._inbox.later(lambda: self._give_back(placed, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
+        self._ground.inbox.later(lambda: self._give_back(placed, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
 
     async def _look(self, pod: PodInfo) -> None:
         """Find out what became of a pod whose binding was refused or not answered; its place is kept until then."""
@@ -119,15 +103,15 @@ class Bindings:
                 continue
             break
         if found is not None:
-            self._inbox.later(lambda: self._watching.put(found))
+            self._ground.inbox.later(lambda: self._watching.put(found))
         else:
-            self._inbox.later(lambda: self._watching.drop(pod.pod))
+            self._ground.inbox.later(lambda: self._watching.drop(pod.pod))
 
     def _activate(self, placed: Placed) -> None:
         """Have the pods tried at once that plugins named in this cycle."""
         named = placed.cycle.get(PODS_TO_ACTIVATE)
         if named:
-            self._queue.activate(list(named), self._now())
+            self._ground.queue.activate(list(named), self._ground.now())
             named.clear()
 
     def _give_back(self, placed: Placed, why: NotBound) -> None:
@@ -136,26 +120,26 @@ class Bindings:
         confirmed = self._watching.latest(placed.pod)
         if confirmed is not None and confirmed.spec.node_name:
             # bound after all: the answer was lost, not the write
-            self._queue.done(uid)
+            self._ground.queue.done(uid)
             tell_bound(placed, self._services.observers)
             return
-        for fault in undo(self._cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
+        for fault in undo(self._ground.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
             self._services.note(fault.message)
         placed.cycle.stopwatch.tell()
         if confirmed is None:
-            self._cluster.pending.pop(uid, None)
-            self._queue.delete(uid)
+            self._ground.cluster.pending.pop(uid, None)
+            self._ground.queue.delete(uid)
             self._failing.tell(_failed(placed.queued, why))
         else:
             self._requeue(placed.queued, confirmed, why)
         # who was turned away does not wake itself by leaving
         only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
-        self._queue.on_event(POD_GONE, placed.pod, None, self._now(), only_others)
+        self._ground.queue.on_event(POD_GONE, placed.pod, None, self._ground.now(), only_others)
 
     def _requeue(self, queued: QueuedPod, latest: PodInfo, why: NotBound) -> None:
         """Put a pod back whose binding failed: to wait for events if Permit turned it away, else to back off."""
         queued.pod = latest
-        self._queue.resume(queued)
+        self._ground.queue.resume(queued)
         self._failing.fail(_failed(queued, why))
 
     def _withdraw(self, assumed: PodInfo) -> bool:

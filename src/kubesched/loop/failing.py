@@ -5,18 +5,15 @@ From a failure to the queue and to effects as values, which are carried out besi
 
 # upstream: schedule_one.go (handleSchedulingFailure) (v1.36)
 
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework import observer
-from kubesched.framework.effects import Effect, Effects, Emit, Patch
-from kubesched.framework.observer import NOBODY, FailedAttempt, Observers
+from kubesched.framework.effects import Effect, Emit, Patch
+from kubesched.framework.observer import FailedAttempt
 from kubesched.framework.outcomes import Candidate
-from kubesched.framework.profile import Profile
-from kubesched.loop.inbox import Note, Tasks
+from kubesched.loop.ground import Ground
 from kubesched.loop.preempting import Preempting
 from kubesched.loop.telling import Telling
 from kubesched.plugins.default_preemption import DefaultPreemption
@@ -32,45 +29,28 @@ CUT = " ..."
 class Failing:
     """Puts pods back whose attempt failed, and tells the world."""
 
-    def __init__(
-        self,
-        cluster: Cluster,
-        queue: SchedulingQueue,
-        profiles: Mapping[str, Profile],
-        effects: Effects,
-        preempting: Preempting,
-        tasks: Tasks,
-        note: Note,
-        now: Callable[[], float],
-        observers: Observers = NOBODY,
-    ) -> None:
-        self._observers = observers
-        self._cluster = cluster
-        self._queue = queue
-        self._profiles = profiles
-        self._effects = effects
+    def __init__(self, ground: Ground, preempting: Preempting) -> None:
+        self._ground = ground
         self._preempting = preempting
-        self._tasks = tasks
-        self._now = now
-        self.telling = Telling(effects, tasks, note)
+        self.telling = Telling(ground.effects, ground.tasks, ground.note)
 
     def fail(self, failed: Failed) -> None:
         """Take in a failed attempt."""
         self.tell(failed)
         # who waits is known to the queue alone
-        self._cluster.pending.pop(failed.queued.uid, None)
+        self._ground.cluster.pending.pop(failed.queued.uid, None)
         if failed.effects:
-            self._effects.submit(*failed.effects)
+            self._ground.effects.submit(*failed.effects)
         if failed.preemption is not None:
             self._begin_preemption(failed.queued.pod, failed.preemption)
-        effects = put_back(failed, self._queue, self._cluster.nominations, self._now())
+        effects = put_back(failed, self._ground.queue, self._ground.cluster.nominations, self._ground.now())
         if effects:
             self.telling.say(failed.queued.uid, effects)
 
     def tell(self, failed: Failed) -> None:
         """Tell observers of a failed attempt."""
         queued = failed.queued
-        self._observers.attempt_failed(
+        self._ground.observers.attempt_failed(
             FailedAttempt(
                 queued.pod,
                 queued.pod.spec.scheduler_name,
@@ -83,11 +63,11 @@ class Failing:
 
     def _begin_preemption(self, preemptor: PodInfo, candidate: Candidate) -> None:
         """Start evicting; from now on the preemptor is held back until its victims are going."""
-        plugin = self._profiles[preemptor.spec.scheduler_name].plugins.get(DefaultPreemption.name)
+        plugin = self._ground.profiles[preemptor.spec.scheduler_name].plugins.get(DefaultPreemption.name)
         if isinstance(plugin, DefaultPreemption):
             work = self._preempting.begin(preemptor, candidate, plugin.under_way)
             if work is not None:
-                self._tasks.start(work)
+                self._ground.tasks.start(work)
 
 
 def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, now: float) -> list[Effect]:

@@ -12,11 +12,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
-from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.effects import Delete, EffectError, Effects, Emit, NotFoundError, Patch
-from kubesched.framework.observer import NOBODY, Observers
+from kubesched.framework.effects import Delete, EffectError, Emit, NotFoundError, Patch
 from kubesched.framework.outcomes import Candidate
+from kubesched.loop.ground import Ground
 from kubesched.plugins.default_preemption.under_way import PreemptionsUnderWay
 
 PLUGIN = "DefaultPreemption"
@@ -27,21 +26,11 @@ class Preempting:
     """Preemptions that are under way."""
 
     def __init__(
-        self,
-        effects: Effects,
-        nominations: Nominations,
-        waiting: WaitingPods,
-        pre_binding: PreBindingPods,
-        activate: Callable[[str], None],
-        gone: Callable[[PodInfo], None],
-        observers: Observers = NOBODY,
+        self, ground: Ground, waiting: WaitingPods, pre_binding: PreBindingPods, gone: Callable[[PodInfo], None]
     ) -> None:
-        self._observers = observers
-        self._effects = effects
-        self._nominations = nominations
+        self._ground = ground
         self._waiting = waiting
         self._pre_binding = pre_binding
-        self._activate = activate
         self._gone = gone
         self._woken: set[str] = set()
         self._running: set[str] = set()
@@ -59,10 +48,10 @@ class Preempting:
         victims = [victim for victim in candidate.victims if not victim.terminating]
         for going in candidate.victims:
             if going.terminating:
-                self._observers.victim_skipped(preemptor, going, node_name)
+                self._ground.observers.victim_skipped(preemptor, going, node_name)
         if not victims:
             return None
-        self._observers.preemption_began(preemptor, node_name, len(candidate.victims), len(victims))
+        self._ground.observers.preemption_began(preemptor, node_name, len(candidate.victims), len(victims))
         under_way.begin(preemptor.uid)
         self._running.add(preemptor.uid)
         return self._run(preemptor, node_name, victims, under_way)
@@ -71,7 +60,7 @@ class Preempting:
         self, preemptor: PodInfo, node_name: str, victims: Sequence[PodInfo], under_way: PreemptionsUnderWay
     ) -> None:
         uid = preemptor.uid
-        began = self._observers.clock()
+        began = self._ground.observers.clock()
         failure: Exception | None = None
         try:
             await self._take_promises_back(preemptor, node_name)
@@ -88,21 +77,26 @@ class Preempting:
             woken = uid in self._woken
             self._woken.discard(uid)
             # differs: the reference says success, and no time at all, whatever became of it
-            self._observers.preemption_ended(preemptor, node_name, failure, self._observers.clock() - began)
+            self._ground.observers.preemption_ended(
+                preemptor, node_name, failure, self._ground.observers.clock() - began
+            )
         if failure is not None and not woken:
             # differs: the reference tries again at once, and while nobody answers without a pause
             await asyncio.sleep(TRY_AGAIN_SECONDS)
         if failure is not None or woken:
-            self._activate(uid)
+            queue, now = self._ground.queue, self._ground.now
+            self._ground.inbox.later(lambda: queue.activate([uid], now()))
         if failure is not None and not isinstance(failure, EffectError):
             raise failure
 
     async def _take_promises_back(self, preemptor: PodInfo, node_name: str) -> None:
-        for nominated in self._nominations.on(node_name):
+        for nominated in self._ground.cluster.nominations.on(node_name):
             if nominated.priority < preemptor.priority:
                 body = {"metadata": {"uid": nominated.uid}, "status": {"nominatedNodeName": ""}}
                 try:
-                    await self._effects.perform(Patch("Pod", nominated.namespace, nominated.name, body, "status"))
+                    await self._ground.effects.perform(
+                        Patch("Pod", nominated.namespace, nominated.name, body, "status")
+                    )
                 except NotFoundError:
                     self._gone(nominated)
 
@@ -118,11 +112,11 @@ class Preempting:
                 # gone already, and the report of it is late, lost, or came while the preemptor was held back
                 self._gone(victim)
                 self._woken.add(preemptor.uid)
-                self._observers.victim_gone(preemptor, victim, node_name)
+                self._ground.observers.victim_gone(preemptor, victim, node_name)
                 return
-        self._observers.victim_evicted(preemptor, victim, node_name, in_memory=in_memory)
+        self._ground.observers.victim_evicted(preemptor, victim, node_name, in_memory=in_memory)
         reporter = preemptor.spec.scheduler_name
-        await self._effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
+        await self._ground.effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
 
     def _called_back(self, victim: PodInfo) -> bool:
         """Return whether a victim that is not bound yet could be stopped in time."""
@@ -140,5 +134,5 @@ class Preempting:
             "observedGeneration": victim.metadata.generation,
         }
         body = {"metadata": {"uid": victim.uid}, "status": {"conditions": [condition]}}
-        await self._effects.perform(Patch("Pod", victim.namespace, victim.name, body, "status"))
-        await self._effects.perform(Delete("Pod", victim.namespace, victim.name, victim.uid))
+        await self._ground.effects.perform(Patch("Pod", victim.namespace, victim.name, body, "status"))
+        await self._ground.effects.perform(Delete("Pod", victim.namespace, victim.name, victim.uid))

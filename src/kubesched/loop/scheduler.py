@@ -29,6 +29,7 @@ from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.registry import Registry
 from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
+from kubesched.loop.ground import Ground
 from kubesched.loop.inbox import Inbox, Note, Tasks
 from kubesched.loop.preempting import Preempting
 from kubesched.loop.waits import LoopWaits
@@ -82,75 +83,59 @@ class Scheduler:
         self.engine = engine
         self.cluster = engine.cluster
         self._note = note
-        self.inbox = Inbox(note)
-        self._tasks = Tasks(note, self.inbox.wake)
         self._carrier = carrier
         self._stopping = False
         self._held = False
         # asked before pods are scheduled
         self._conditions: list[Callable[[], bool]] = []
-        extenders = engine.loaded.config.extenders
-        gates = engine.loaded.gates
         self._observers = observers
         # how many extenders are being asked for their priorities
         self.prioritizing = 0
-        requeueing = Requeueing(
-            engine.profiles,
-            extenders=bool(extenders),
-            pod_groups=gates.enabled("GenericWorkload"),
-            observers=observers,
-        )
-        self.queue = SchedulingQueue(
-            engine.profiles, self.cluster.nominations, requeueing, _queue_options(engine, options), observers
-        )
-        self.watching = Watching(self.cluster, self.queue, engine.profiles, gates, self.now, observers)
+        self.inbox = Inbox(note)
+        self._tasks = Tasks(note, self.inbox.wake)
+        self.queue = _queue(engine, options, observers)
+        self.watching = Watching(self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers)
         self.watching.changed = waits.notify
         waits.between_cycles = self.inbox.later
         self.waiting = waiting
         self.pre_binding = PreBindingPods()
-        self.preempting = Preempting(
-            effects,
-            self.cluster.nominations,
-            waiting,
-            self.pre_binding,
-            activate=lambda uid: self.inbox.later(lambda: self.queue.activate([uid], self.now())),
-            gone=lambda pod: self.drop(pod.pod),
-            observers=observers or NOBODY,
-        )
-        self._failing = Failing(
+        ground = Ground(
             self.cluster,
             self.queue,
             engine.profiles,
             effects,
-            self.preempting,
+            self.inbox,
             self._tasks,
-            note,
             self.now,
+            note,
             observers or NOBODY,
         )
-        services = BindingServices(
-            effects,
-            waiting,
-            self.pre_binding,
-            permitted=lambda uid: self.inbox.later(lambda: self.queue.done(uid)),
-            note=note,
-            ask_to_bind=carrier.bind if carrier is not None else None,
-            extenders=extenders,
-            announce_expectation=gates.enabled("NominatedNodeNameForExpectation"),
-            observers=observers,
-        )
-        self.bindings = Bindings(
-            self.cluster, self.queue, self.watching, self._failing, services, self.inbox, self._tasks, self.now
-        )
+        self.preempting = Preempting(ground, waiting, self.pre_binding, gone=lambda pod: self.drop(pod.pod))
+        self._failing = Failing(ground, self.preempting)
+        self.bindings = Bindings(ground, self.watching, self._failing, self._binding_services(effects))
         self._context = CycleContext(
             cluster=self.cluster,
             profiles=engine.profiles,
             evaluators=engine.evaluators,
             pick=Random(options.seed).randrange,
             visit_order=VisitOrder(self.cluster.table),
-            extenders=extenders,
+            extenders=engine.loaded.config.extenders,
             percentage_of_nodes_to_score=engine.loaded.config.percentage_of_nodes_to_score,
             observers=observers,
+        )
+
+    def _binding_services(self, effects: Effects) -> BindingServices:
+        loaded = self.engine.loaded
+        return BindingServices(
+            effects,
+            self.waiting,
+            self.pre_binding,
+            permitted=lambda uid: self.inbox.later(lambda: self.queue.done(uid)),
+            note=self._note,
+            ask_to_bind=self._carrier.bind if self._carrier is not None else None,
+            extenders=loaded.config.extenders,
+            announce_expectation=loaded.gates.enabled("NominatedNodeNameForExpectation"),
+            observers=self._observers,
         )
 
     def now(self) -> float:
@@ -282,10 +267,19 @@ class Scheduler:
             self.prioritizing -= prioritizing
 
 
-def _queue_options(engine: Engine, options: LoopOptions) -> QueueOptions:
-    config, pop_early = engine.loaded.config, engine.loaded.gates.enabled("SchedulerPopFromBackoffQ")
+def _queue(engine: Engine, options: LoopOptions, observers: Observers | None) -> SchedulingQueue:
+    """Return the queue that an engine's configuration asks for."""
+    config, gates = engine.loaded.config, engine.loaded.gates
+    pop_early = gates.enabled("SchedulerPopFromBackoffQ")
     backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
-    return QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
+    requeueing = Requeueing(
+        engine.profiles,
+        extenders=bool(config.extenders),
+        pod_groups=gates.enabled("GenericWorkload"),
+        observers=observers,
+    )
+    settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
+    return SchedulingQueue(engine.profiles, engine.cluster.nominations, requeueing, settings, observers)
 
 
 def build_scheduler(

@@ -1,0 +1,26 @@
+"""What the parts of the loop stand on: what they read and change, how they wait, whom they tell."""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from kubesched.cluster.cluster import Cluster
+from kubesched.framework.effects import Effects
+from kubesched.framework.observer import Observers
+from kubesched.framework.profile import Profile
+from kubesched.loop.inbox import Inbox, Note, Tasks
+from kubesched.queue.scheduling_queue import SchedulingQueue
+
+
+class Ground(msgspec.Struct, frozen=True):
+    """One cluster, one queue, one inbox and one clock for all parts of a loop."""
+
+    cluster: Cluster
+    queue: SchedulingQueue
+    profiles: Mapping[str, Profile]
+    effects: Effects
+    inbox: Inbox
+    tasks: Tasks
+    now: Callable[[], float]
+    note: Note
+    observers: Observers
