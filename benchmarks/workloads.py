@@ -189,6 +189,16 @@ WORKLOADS = (
         factor=20,
     ),
     Workload(
+        "anti-affinity, 100 apps in turns",
+        lambda i: a_pod(
+            f"apart-{i:06}",
+            cpu="100m",
+            memory="500Mi",
+            labels={"app": f"apart-{i % 100}"},
+            affinity=an_affinity(apart=f"app=apart-{i % 100}@hostname"),
+        ),
+    ),
+    Workload(
         "preferred anti-affinity (host)",
         lambda i: _web(i, affinity=an_affinity(prefer_apart=(10, "app=web@hostname"))),
         reference=285,

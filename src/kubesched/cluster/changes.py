@@ -59,21 +59,24 @@ class Changes:
 
     def touching(self, groups: int) -> list[int]:
         """Return the rows in which any of `groups` changed."""
+        if not self.groups & groups:
+            return []
         return [row for row, changed in self.rows.items() if changed & groups]
 
 
 class ChangeLog:
     """A bounded list of (row, groups); `seq` is the number of the newest change."""
 
-    __slots__ = ("_base", "_cached", "_cached_from", "_groups", "_rows", "seq")
+    __slots__ = ("_base", "_groups", "_known", "_known_until", "_rows", "seq")
 
     def __init__(self) -> None:
         self.seq = 0
         self._base = 0
         self._rows: list[int] = []
         self._groups: list[int] = []
-        self._cached: Changes | None = None
-        self._cached_from = -1
+        # by where they begin: what many readers ask while nothing changes
+        self._known: dict[int, Changes] = {}
+        self._known_until = 0
 
     def record(self, row: int, groups: int) -> None:
         """Append one change."""
@@ -91,16 +94,19 @@ class ChangeLog:
         self._base = self.seq
         self._rows.clear()
         self._groups.clear()
-        self._cached = None
+        self._known.clear()
 
     def since(self, seq: int) -> Changes | None:
         """Return what happened after `seq`, or None if the log does not reach back so far."""
         if seq < self._base:
             return None
-        cached = self._cached
-        if cached is not None and self._cached_from == seq and cached.until == self.seq:
-            return cached
-        changes = Changes(self.seq)
+        if self._known_until != self.seq:
+            self._known.clear()
+            self._known_until = self.seq
+        known = self._known.get(seq)
+        if known is not None:
+            return known
+        changes = self._known[seq] = Changes(self.seq)
         rows, union, everywhere = changes.rows, 0, 0
         start = seq - self._base
         for row, groups in zip(self._rows[start:], self._groups[start:], strict=True):
@@ -110,5 +116,4 @@ class ChangeLog:
             else:
                 rows[row] = rows.get(row, 0) | groups
         changes.groups, changes.everywhere = union, everywhere
-        self._cached, self._cached_from = changes, seq
         return changes

@@ -41,7 +41,12 @@ class DomainCounts:
             self.totals = np.concatenate([self.totals, np.zeros(len(self.column) - len(self.totals), np.int64)])
         totals, seen = self.totals, self._seen
         touched: set[int] = set()
-        for row in rows:
+        asked = set(rows)
+        # most rows that change have none of these pods, neither before nor now
+        counted = asked & seen.keys()
+        for source, _ in self._sources:
+            counted |= asked & source.keys()
+        for row in counted:
             old = seen.get(row)
             new = self._count(row, int(codes[row]))
             if new == old:

@@ -18,7 +18,7 @@ from kubesched.cluster.changes import Group
 from kubesched.cluster.table import NodeTable
 from kubesched.evaluation.pre_filtering import PreFiltered, pre_filter
 from kubesched.framework.plugin import MAX_NODE_SCORE
-from kubesched.framework.questions import FEW_ROWS, FilterQuestion, Question, ScoreQuestion
+from kubesched.framework.questions import FEW_ROWS, SOME_ROWS, FilterQuestion, Question, ScoreQuestion
 from kubesched.framework.row_questions import RowFilterQuestion
 
 # the rank of a row that is not feasible
@@ -117,6 +117,15 @@ class PodClass:
     def _recheck_passing(self, rows: Sequence[int]) -> None:
         passing, present = self.passing, self.table.present
         columns = [question.ids for question in self.row_filters if not question.passes_everywhere]
+        if len(rows) > FEW_ROWS:
+            these = np.array(rows)
+            rejected = ~present[these]
+            for column in columns:
+                rejected |= column[these] != 0
+            if (passing[these] == rejected).any():
+                passing[these] = ~rejected
+                self.passing_version = object()
+            return
         for row in rows:
             now = bool(present[row]) and not any(column[row] for column in columns)
             if now != passing[row]:
@@ -137,8 +146,15 @@ class PodClass:
         elif rows:
             base = self.base_scores
             columns = [(question.raw, weight) for question, weight in active]
-            for row in rows:
-                base[row] = sum(int(column[row]) * weight for column, weight in columns)
+            if len(rows) > FEW_ROWS:
+                these = np.array(rows)
+                totals = np.zeros(len(rows), self._dtype)
+                for column, weight in columns:
+                    totals += np.multiply(column[these], weight, dtype=self._dtype)
+                base[these] = totals
+            else:
+                for row in rows:
+                    base[row] = sum(int(column[row]) * weight for column, weight in columns)
         self.base_seq = seq
 
     def ranking(self) -> Totals:
@@ -147,8 +163,11 @@ class PodClass:
         if since == seq:
             return self._ranking
         changes = self.table.log.since(since) if since >= self._whole_seq else None
-        if changes is None or len(changes.rows) > FEW_ROWS:
+        if changes is None or len(changes.rows) > self.table.size // SOME_ROWS:
             self._ranking = np.where(self.passing, self.base_scores, WORST)
+        elif len(changes.rows) > FEW_ROWS:
+            rows = np.array(list(changes.rows))
+            self._ranking[rows] = np.where(self.passing[rows], self.base_scores[rows], WORST)
         else:
             for row in changes.rows:
                 self._ranking[row] = self.base_scores[row] if self.passing[row] else WORST
@@ -181,4 +200,4 @@ class PodClass:
         if not groups & reads:
             return []
         rows = changes.touching(reads)
-        return rows if len(rows) <= FEW_ROWS else None
+        return rows if len(rows) <= max(FEW_ROWS, size // SOME_ROWS) else None

@@ -21,6 +21,8 @@ from kubesched.framework.verdict import Verdict
 
 # Up to so many changed rows are caught up one by one.
 FEW_ROWS = 25
+# Up to one in so many rows is caught up by a gathered vector; of more, the whole column is made anew.
+SOME_ROWS = 8
 
 
 class Question(ABC):

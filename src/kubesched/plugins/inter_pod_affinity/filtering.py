@@ -98,14 +98,13 @@ class AffinityFilterQuestion(FilterQuestion):
         """Judge again the rows of domains in which the first pod appeared or the last one vanished."""
         rows = changes.touching(self.reads)
         touched = self._count(rows)
+        stale = set(changes.touching(Group.LABELS | Group.PRESENCE))
         first = self.first_of_its_kind(self.affinity.pods)
-        if len(rows) > FEW_ROWS or first != self._first_of_its_kind:
+        if len(touched) + len(stale) > FEW_ROWS or first != self._first_of_its_kind:
             self._first_of_its_kind = first
             self._assign_everywhere()
             self.wide_seq = changes.until
             return
-        moved = Group.LABELS | Group.PRESENCE
-        stale = {row for row in rows if changes.rows[row] & moved}
         for domain in touched:
             row = domain.only_row(rows)
             if row == NO_ROW:

@@ -99,10 +99,12 @@ class AffinityScoreQuestion(ScoreQuestion):
         """Score again the rows of domains in which pods that matter came or went."""
         rows = changes.touching(self.reads)
         touched = self._count(rows)
-        moved = Group.LABELS | Group.PRESENCE
-        stale = {row for row in rows if changes.rows[row] & moved}
-        stale.update(domain.only_row(rows) for domain in touched)
-        if len(rows) > FEW_ROWS or NO_ROW in stale:
+        stale = set(changes.touching(Group.LABELS | Group.PRESENCE))
+        if len(touched) + len(stale) <= FEW_ROWS:
+            stale.update(domain.only_row(rows) for domain in touched)
+        else:
+            stale.add(NO_ROW)
+        if NO_ROW in stale:
             self._score_everywhere()
             self.wide_seq = changes.until
             return
