@@ -122,7 +122,7 @@ class Exchanges:
                 fresh = loop.time() - connection.idle_since < LONGEST_IDLE_SECONDS
                 if connection.tls is tls and fresh and connection.usable:
                     return connection
-                connection.close()
+                connection.abort()
             if self._open < self._most:
                 return await self._connect(tls)
             await self._turn()
@@ -231,11 +231,6 @@ class _Connection(asyncio.Protocol):
         """End the connection, whatever is on its way."""
         if self._transport is not None:
             self._transport.abort()
-
-    def close(self) -> None:
-        """End the connection in an orderly way."""
-        if self._transport is not None:
-            self._transport.close()
 
     # -- what the transport tells
 
