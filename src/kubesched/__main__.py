@@ -1,5 +1,5 @@
 """`python -m kubesched`."""
 
-from kubesched.cli import main
+from kubesched.console import kubesched
 
-main(prog_name="kubesched")
+kubesched()

@@ -1,4 +1,4 @@
-"""Lines for the log that come again and again: the same one only now and then.
+"""Lines for the log that come again and again: the same one, or one of a sort, only now and then.
 
 From lines to fewer lines; a bounded number of them is remembered, since anybody may cause them.
 """
@@ -27,5 +27,22 @@ def seldom(note: Note, clock: Clock = time.monotonic) -> Note:
         if len(said) > MOST_LINES:
             said.popitem(last=False)
         note(line)
+
+    return say
+
+
+def sampled(note: Note, clock: Clock) -> Note:
+    """Return a `note` for lines of one sort, which says one a minute, and how many it has left out."""
+    said_at = -REPEATED_EVERY_SECONDS
+    left_out = 0
+
+    def say(line: str) -> None:
+        nonlocal said_at, left_out
+        now = clock()
+        if now - said_at < REPEATED_EVERY_SECONDS:
+            left_out += 1
+            return
+        note(f"{line} (and {left_out} times more, of this pod or others)" if left_out else line)
+        said_at, left_out = now, 0
 
     return say

@@ -6,8 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from kubesched.app.collecting import LATEST_SECONDS, LOOK_EVERY_SECONDS, WORTH_WHILE, Collecting
+from kubesched.app import collecting
+from kubesched.app.collecting import (
+    LATEST_SECONDS,
+    LOOK_EVERY_SECONDS,
+    SERVERS_LATEST_SECONDS,
+    WORTH_WHILE,
+    Collecting,
+)
 from kubesched.testing.virtual_time import run_in_virtual_time
+
+# as it is when nobody counts
+GIVE_BACK = collecting.give_back
 
 
 class Passes:
@@ -16,6 +26,8 @@ class Passes:
     def __init__(self) -> None:
         self.count = 0
         self.grown = 0
+        self.pages = 1000
+        self.given_back = 0
 
     def collect(self, generation: int = 2) -> int:
         """Count a pass."""
@@ -23,6 +35,10 @@ class Passes:
         self.count += 1
         self.grown = 0
         return 0
+
+    def give_back(self) -> None:
+        """Count how often memory is given back."""
+        self.given_back += 1
 
     def get_count(self) -> tuple[int, int, int]:
         """Return what has gathered."""
@@ -34,6 +50,8 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Passes]:
     """Keep the collector as it is, and count its full passes."""
     found, thresholds = Passes(), gc.get_threshold()
     monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(collecting, "give_back", found.give_back)
+    monkeypatch.setattr(collecting, "resident_pages", lambda: found.pages)
     monkeypatch.setattr(gc, "collect", found.collect)
     monkeypatch.setattr(gc, "get_count", found.get_count)
     yield found
@@ -41,20 +59,48 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Passes]:
 
 
 @pytest.mark.parametrize(
-    ("busy", "grown", "seconds", "collected"),
+    ("busy", "grown", "latest", "seconds", "collected"),
     [
-        pytest.param(False, WORTH_WHILE, 2 * LOOK_EVERY_SECONDS, 1, id="idle, and much has gathered"),
-        pytest.param(False, 1, 10 * LOOK_EVERY_SECONDS, 0, id="idle, and hardly anything has gathered"),
-        pytest.param(True, WORTH_WHILE, LATEST_SECONDS / 2, 0, id="bindings are under way"),
-        pytest.param(True, 1, LATEST_SECONDS + 2 * LOOK_EVERY_SECONDS, 1, id="bindings are always under way"),
-        pytest.param(False, 0, 3 * LATEST_SECONDS, 0, id="nothing has gathered"),
+        pytest.param(False, WORTH_WHILE, LATEST_SECONDS, 2 * LOOK_EVERY_SECONDS, 1, id="idle, and much has gathered"),
+        pytest.param(False, 1, LATEST_SECONDS, 10 * LOOK_EVERY_SECONDS, 0, id="idle, and hardly anything has gathered"),
+        pytest.param(True, WORTH_WHILE, LATEST_SECONDS, LATEST_SECONDS / 2, 0, id="bindings are under way"),
+        pytest.param(
+            True, 1, LATEST_SECONDS, LATEST_SECONDS + 2 * LOOK_EVERY_SECONDS, 1, id="bindings are always under way"
+        ),
+        pytest.param(
+            True, 1, SERVERS_LATEST_SECONDS, SERVERS_LATEST_SECONDS + 2 * LOOK_EVERY_SECONDS, 1, id="a busy server"
+        ),
+        pytest.param(False, 0, LATEST_SECONDS, 3 * LATEST_SECONDS, 0, id="nothing has gathered"),
     ],
 )
-def test_when_there_is_a_full_pass(busy: bool, grown: int, seconds: float, collected: int, passes: Passes) -> None:
+def test_when_there_is_a_full_pass(
+    busy: bool, grown: int, latest: float, seconds: float, collected: int, passes: Passes
+) -> None:
     async def story() -> None:
-        task = asyncio.create_task(Collecting(lambda: busy).run())
+        task = asyncio.create_task(Collecting(lambda: busy, latest).run())
         passes.grown = grown
         await asyncio.sleep(seconds)
+        task.cancel()
+
+    run_in_virtual_time(story())
+    assert (passes.count, passes.given_back) == (collected, collected)
+
+
+@pytest.mark.parametrize(
+    ("pages", "collected"),
+    [
+        pytest.param(1100, 0, id="hardly more memory than before"),
+        pytest.param(1300, 1, id="much more memory, in however few containers"),
+    ],
+)
+def test_memory_that_has_grown_is_looked_through_though_not_at_once(pages: int, collected: int, passes: Passes) -> None:
+    async def story() -> None:
+        task = asyncio.create_task(Collecting(lambda: False, SERVERS_LATEST_SECONDS).run())
+        await asyncio.sleep(0)
+        passes.pages = pages
+        await asyncio.sleep(SERVERS_LATEST_SECONDS - LOOK_EVERY_SECONDS)
+        assert passes.count == 0
+        await asyncio.sleep(SERVERS_LATEST_SECONDS)
         task.cancel()
 
     run_in_virtual_time(story())
@@ -64,3 +110,7 @@ def test_when_there_is_a_full_pass(busy: bool, grown: int, seconds: float, colle
 def test_full_passes_never_begin_by_themselves() -> None:
     Collecting(lambda: True)
     assert min(gc.get_threshold()[1:]) >= 1_000_000
+
+
+def test_memory_can_be_given_back_wherever_this_runs() -> None:
+    GIVE_BACK()

@@ -72,8 +72,8 @@ def test_gates_and_versions_apply() -> None:
 
 def test_every_error_is_a_line() -> None:
     assert failure("-", stdin=(HEAD + "parallelism: 0\nclientConnection: {burst: -1}\n").encode()) == [
-        "clientConnection.burst: Invalid value: -1: must be non-negative",
-        "parallelism: Invalid value: 0: should be an integer value greater than zero",
+        "<stdin>: clientConnection.burst: Invalid value: -1: must be non-negative",
+        "<stdin>: parallelism: Invalid value: 0: should be an integer value greater than zero",
     ]
 
 

@@ -87,14 +87,14 @@ def test_objects_that_are_there_stay_and_those_that_are_missing_are_loaded(tmp_p
         assert "objects loaded: 1." in process.lines[0]
         assert asked(config, "GET", f"{MAPS}/from-file")[1]["data"] == {"text": "second"}
         assert asked(config, "GET", f"{MAPS}/other")[0] == 200
-        assert process.end()[::2] == (0, "1 objects were there already and stay as they are.\n")
+        assert process.end()[::2] == (0, "1 object was there already and stays as it is.\n")
 
 
 def test_a_start_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     folder, file = tmp_path / "data", tmp_path / "maps.yaml"
     file.write_text(f"{MAP}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: UPPER}}\n")
     result = refused(folder, str(file))
-    assert (result.exit_code, "1 objects could be loaded, 1 problems" in result.stderr) == (1, True)
+    assert (result.exit_code, "1 object could be loaded, 1 problem" in result.stderr) == (1, True)
     with opened(folder, 10) as kept:
         assert kept.store.version == 1
 

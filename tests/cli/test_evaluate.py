@@ -74,10 +74,20 @@ def test_files_are_read_packed_or_not(tmp_path: Path) -> None:
     [
         pytest.param("{", "not a line of JSON", id="a torn line is no JSON"),
         pytest.param("[1]", "expected a JSON object", id="a list is no question"),
-        pytest.param({"what": 1}, "no corpus format has these fields: what", id="a question nobody asks"),
+        pytest.param({"what": 1}, "no question has these fields: what", id="a question nobody asks"),
+        pytest.param({"kind": "Pod"}, "put it under `objects`", id="an object is no question"),
         pytest.param({**SCENARIO, "pods": "p"}, "pods: Expected `array", id="pods must be a list"),
+        pytest.param(
+            {"pods": ["default/p"], "objects": [{**POD, "metadata": {"name": "p"}}]},
+            "default/p is not among the objects; pods among them: p; give pods their metadata.namespace",
+            id="a pod without a namespace",
+        ),
         pytest.param({**SCENARIO, "pods": ["default/q"]}, "default/q is not among the objects", id="an unknown pod"),
-        pytest.param({**SCENARIO, "pods": ["group:default/g"]}, "pod groups cannot be evaluated yet", id="a pod group"),
+        pytest.param(
+            {**SCENARIO, "pods": ["group:default/g"]},
+            "group:default/g: neither the group nor a pod of it is among the objects",
+            id="an unknown pod group",
+        ),
         pytest.param({**SCENARIO, "objects": [7]}, "objects[0]: Expected `object", id="an object that is a number"),
         pytest.param({**SCENARIO, "objects": [{"kind": "Pod"}]}, "apiVersion", id="an object without apiVersion"),
         pytest.param(
@@ -134,6 +144,17 @@ def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
     result = run(str(tmp_path / "missing.jsonl"))
     assert result.exit_code == 1
     assert "missing.jsonl: cannot be read" in result.output
+
+
+def test_a_line_without_an_end_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubesched.cli.evaluate.LONGEST_LINE", 1 << 20)
+    result = run("/dev/zero")
+    assert (result.exit_code, result.output) == (1, "/dev/zero:1: longer than 1 MiB\n")
+
+
+def test_that_nothing_is_selected_is_an_error() -> None:
+    result = run("--check", "--only", "nobody", lines=[{"name": "somebody", "input": "1"}])
+    assert (result.exit_code, result.stderr) == (1, "--only nobody: no line has a name that contains it\n")
 
 
 def test_only_selects_by_name() -> None:

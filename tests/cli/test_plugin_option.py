@@ -72,7 +72,7 @@ def test_config_show_knows_the_plugins_of_a_file(good: Path, tmp_path: Path) -> 
     config = tmp_path / "config.yaml"
     config.write_text(HEAD + "profiles:\n- plugins: {score: {enabled: [{name: Newest, weight: 7}]}}\n")
     assert failure("config", "show", str(config)) == [
-        "initializing profiles: creating profile for scheduler name default-scheduler: "
+        f"{config}: initializing profiles: creating profile for scheduler name default-scheduler: "
         'ScorePlugin "Newest" does not exist'
     ]
     result = run("config", "show", "-o", "json", "--plugin", str(good), str(config))

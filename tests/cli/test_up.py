@@ -221,6 +221,9 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
         ),
         pytest.param(["MANIFEST", "--delay", "pod-start=-1s"], 2, "'-1s' is no duration", id="a delay below zero"),
         pytest.param(["--config", "-", "-"], 2, "not both", id="standard input twice"),
+        pytest.param(["MANIFEST", "--data", ""], 2, "'--data': is empty: name a folder", id="no folder"),
+        pytest.param(["MANIFEST", "--port", "1"], 2, "--port is for a cluster that serves: add --stay", id="no door"),
+        pytest.param(["MANIFEST", "--kubeconfig", "x"], 2, "--kubeconfig is for a cluster that serves", id="no key"),
         pytest.param(["MANIFEST", "-o", "yaml"], 2, "'table', 'json'", id="no such output"),
         pytest.param(["--nodes", "many"], 2, "'--nodes': 'many': expected a number from 1 to 100000", id="no number"),
         pytest.param(["--nodes", "0"], 2, "'--nodes': '0': expected a number from 1", id="no nodes"),
@@ -297,7 +300,7 @@ def test_a_port_that_is_taken_is_told(manifest: Path) -> None:
         process = ran("--stay", "--name", "another", "--port", taken, str(manifest))
     assert process.returncode == 1
     assert process.stderr.startswith(f"cannot listen on 127.0.0.1 port {taken}: ")
-    assert process.stderr.endswith("address already in use\n")
+    assert process.stderr.endswith("Address already in use\n")
 
 
 # -- until it is ended

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from tests.client.conftest import Authority
 
+from kubesched.client import exchanges
 from kubesched.client.exchanges import Answer, CannotConnectError, Exchanges, Question
+from kubesched.client.limiting import Limiter
+from kubesched.client.rest import RestClient, Target, Unreachable
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -311,3 +314,71 @@ def test_what_is_asked_is_what_was_meant() -> None:
     assert heads[0].startswith("PATCH /clusters/c-1/a%20b/%C3%BC?fieldManager=a%26b HTTP/1.1\r\nHost: 127.0.0.1:")
     assert heads[0].endswith("X-One: 1\r\nContent-Length: 2\r\n\r\n")
     assert heads[1].startswith("POST /clusters/c-1/x%0D%0AX-Evil:%201 HTTP/1.1\r\n")
+
+
+def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchanges, "LONGEST_ANSWER", 1 << 20)
+
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_question(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"10000\r\n" + bytes(1 << 16) + b"\r\n")
+            await writer.drain()
+
+    async def story() -> None:
+        async with serving(play) as (_, address):
+            async with asyncio.timeout(10):
+                with pytest.raises(ConnectionError, match="the answer is longer than 1 MiB"):
+                    await asked(Exchanges(address))
+
+    asyncio.run(story())
+
+
+def test_a_connection_that_is_ending_carries_no_further_question() -> None:
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_question(reader)
+        # more than was asked for
+        writer.write(OK + OK)
+        await reader.read()
+
+    async def story() -> None:
+        async with serving(play) as (server, address):
+            pool = Exchanges(address)
+            for number in range(3):
+                # without a pause between them: the end of one connection has not been told yet
+                assert (await asked(pool)).body == b"ok"
+                assert server.connections == number + 1
+
+    asyncio.run(story())
+
+
+def test_nothing_is_changed_while_there_is_an_objection_not_even_by_who_waited_for_a_turn() -> None:
+    heads: list[str] = []
+    lost = False
+
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            heads.append((await read_question(reader)).split(" HTTP")[0])
+            writer.write(OK)
+
+    async def no_headers() -> dict[str, str]:
+        return {}
+
+    async def story() -> None:
+        nonlocal lost
+        async with serving(play) as (_, address):
+            client = RestClient(Target(address, no_headers), "test", limiter=Limiter(5.0, 1))
+            client.unless(lambda: "the lease has run out" if lost else "")
+            await client.send("POST", "/first", b"{}")
+            waiting = asyncio.create_task(client.send("POST", "/second", b"{}"))
+            await asyncio.sleep(0)
+            lost = True
+            with pytest.raises(Unreachable, match="the lease has run out") as error:
+                await waiting
+            assert not error.value.maybe_done
+            await client.get("/third")
+            await client.close()
+
+    asyncio.run(story())
+    assert heads == ["POST /first", "GET /third"]

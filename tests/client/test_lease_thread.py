@@ -17,7 +17,7 @@ import pytest
 from aiohttp import web
 
 from kubesched.client.candidates import Candidate, Versions
-from kubesched.client.leader_thread import ExitingObserver, LeaderThread
+from kubesched.client.leader_thread import LAST_WORDS_SECONDS, ExitingObserver, LeaderThread
 from kubesched.client.leading import ElectionObserver, Settings
 from kubesched.client.rest import RestClient, Target
 from kubesched.controlplane.bootstrap import bootstrap
@@ -366,7 +366,7 @@ def test_what_an_exiting_observer_does(monkeypatch: pytest.MonkeyPatch) -> None:
     observer.stopped()
     with pytest.raises(OSError, match="is gone"):
         observer.lost("why")
-    assert done == [14.5, "cancelled", "cancelled", "Leaderelection lost: why", 1]
+    assert done == [14.5 + LAST_WORDS_SECONDS, "cancelled", "cancelled", "Leaderelection lost: why", 1]
 
 
 # -- against the embedded API server

@@ -25,6 +25,7 @@ FILES = (
     "image-locality",
     "preemption",
     "preemption-sequence",
+    "pod-groups",
     "quantities",
     "selectors",
     "cel-selectors",

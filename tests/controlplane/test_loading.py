@@ -174,11 +174,11 @@ def test_what_the_server_came_with_is_replaced_but_nothing_is_loaded_twice(loadi
         pytest.param("a: b\na: c", 'document 1: yaml: line 2: key "a" already set in map', id="a key twice"),
         pytest.param(f"{NODE}---\n- [", "document 2: yaml: line 8: ", id="torn YAML, its line in the file"),
         pytest.param('{"a": 1, "a": 2}', 'document 1: yaml: line 1: key "a" already set', id="a key twice in JSON"),
-        pytest.param("just text", "document 1: an object was expected, found a str", id="a text"),
+        pytest.param("just text", "document 1: an object was expected, found text", id="a text"),
         pytest.param("[1, 2]", "document 1: an object was expected, found a list", id="a list that is no List"),
-        pytest.param("kind: List\nitems: 5", "document 1: List: items: a list was expected, found a int", id="items"),
+        pytest.param("kind: List\nitems: 5", "document 1: List: items: a list was expected, found a number", id="item"),
         pytest.param(
-            "kind: List\nitems: [5]", "document 1: List: items[0]: an object was expected, found a int", id="an item"
+            "kind: List\nitems: [5]", "document 1: List: items[0]: an object was expected, found a number", id="an item"
         ),
         pytest.param(
             "metadata: {name: x}",
@@ -259,3 +259,28 @@ def test_a_list_may_be_long(loading: Loading) -> None:
     ]
     text = "apiVersion: v1\nkind: List\nitems:\n" + "".join(f"- {json.dumps(item)}\n" for item in items)
     assert loading.load(text) == Report(1100, [])
+
+
+def test_a_file_without_an_end_is_given_up_where_it_is_no_text(loading: Loading) -> None:
+    (problem,) = load(loading.server, ["/dev/zero"]).problems
+    assert problem.startswith("/dev/zero: document 1: yaml: ")
+
+
+def test_fields_that_do_not_exist_are_warned_of_once_a_kind(loading: Loading) -> None:
+    misspelt = POD.replace("spec: {", "spec: {nodeNme: n1, ")
+    deployment = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: d}
+spec:
+  selector: {matchLabels: {a: b}}
+  template:
+    metadata: {labels: {a: b}}
+    spec: {nodeSelectr: {"a\\"b": c}, containers: [{name: c, image: i}]}
+"""
+    report = loading.load(misspelt + "---" + misspelt.replace("p1", "p2") + "---" + deployment, NODE)
+    assert (report.loaded, report.problems) == (4, [])
+    assert sorted(warning.replace(f"{loading.folder}/", "") for warning in report.warnings) == [
+        'a.yaml: document 1: Pod "p1": unknown field "spec.nodeNme" (and 1 more)',
+        'a.yaml: document 3: Deployment "d": unknown field "spec.template.spec.nodeSelectr"',
+    ]

@@ -16,6 +16,12 @@ def test_without_an_election_being_told_to_end_is_no_success(number: int, tmp_pa
     with a_cluster_process(tmp_path, [a_node("n"), a_pod("p")]) as cluster, cluster.scheduler(ALONE) as scheduler:
         bound(cluster.api, "p")
         assert scheduler.end(number, seconds=5) == 1
+        log = scheduler.log.splitlines()
+        # what operators, and whoever reads logs for them, look for
+        assert log[0].startswith("I")
+        assert '"Starting Kubernetes Scheduler" version="v' in log[0]
+        assert log[-1].startswith("I")
+        assert "Requested to terminate, exiting" in log[-1]
 
 
 def test_a_scheduler_that_waits_for_the_lease_ends_well(tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
 """The living scheduler in virtual time against a small world: nothing lost, double-booked or left over."""
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
 
 from kubesched.api.storage import PersistentVolume
 from kubesched.config.types import Extender
-from kubesched.framework.effects import Bind, Delete, Effect, Patch
+from kubesched.framework.effects import Bind, Delete, Effect, Patch, Read
 from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
 from kubesched.loop.scheduler import Scheduler, build_scheduler
 from kubesched.queue.queued_pod import Place
@@ -37,6 +38,7 @@ def test_a_pod_that_fits_nowhere_says_why_and_is_placed_when_room_appears() -> N
         (condition,) = pod.status.conditions
         assert (condition.type, condition.status, condition.reason) == ("PodScheduled", "False", "Unschedulable")
         assert condition.message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+        assert condition.last_transition_time is not None
         world.put(a_node("n2", cpu="8"))
 
     assert live(story).node_of("big") == "n2"
@@ -96,6 +98,28 @@ def test_a_refused_binding_backs_off_and_tries_again() -> None:
 
     assert live(story).bindings == {"default-p": "n1"}
     assert len(refusals) == 3
+
+
+def test_pods_that_cannot_be_looked_up_keep_their_places_and_it_is_said_once_a_minute() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        for number in range(20):
+            world.put(a_node(f"n{number}", cpu="1"))
+            world.put(a_pod(f"p{number}", cpu="1"))
+        world.refuse = lambda effect: "not allowed" if isinstance(effect, Bind | Read) else ""
+        await asyncio.sleep(90)
+        said = [note for note in world.notes if "cannot tell" in note]
+        assert len(said) == 2, said
+        assert said[0].endswith(" is bound: not allowed")
+        assert re.fullmatch(
+            r"cannot tell whether pod default/p\d+ is bound: not allowed \(and \d+ times more, of this pod or others\)",
+            said[1],
+        )
+        assert len(scheduler.cluster.table.pods) == 20
+        world.refuse = lambda effect: ""
+        await asyncio.sleep(20)
+        assert all(world.node_of(f"p{number}") for number in range(20))
+
+    live(story)
 
 
 def test_another_client_binding_first_is_respected() -> None:

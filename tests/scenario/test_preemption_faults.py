@@ -191,7 +191,8 @@ def test_fault_35_a_victim_is_told_why_and_keeps_the_rest_of_its_status() -> Non
     seen: list[Pod] = []
 
     def refuse(effect: Effect) -> str:
-        if isinstance(effect, Patch) and effect.name == "low" and set(effect.body["status"]) != {"conditions"}:
+        about_low = isinstance(effect, Patch) and effect.name == "low"
+        if about_low and not effect.body["status"].keys() <= {"conditions", "$setElementOrder/conditions"}:
             return "status.qosClass: Invalid value: field is immutable"
         return ""
 

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from kubesched.framework.effects import Bind, Effect, Patch
+from kubesched.api.meta import ApiObject
+from kubesched.framework.effects import Bind, ConflictError, Effect, Patch
 from kubesched.loop.inbox import Tasks
 from kubesched.loop.scheduler import Scheduler
 from kubesched.loop.telling import Telling
@@ -42,6 +43,20 @@ def test_a_condition_that_could_not_be_written_is_written_when_the_server_is_bac
     live(story)
 
 
+def test_that_nothing_can_be_written_is_said_once_a_minute_and_not_for_each_pod() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        refuse_statuses(world, 30)
+        world.put(a_node("small", cpu="1"))
+        for number in range(20):
+            world.put(a_pod(f"large{number}", cpu="2"))
+        await asyncio.sleep(30)
+        assert len(world.notes) == 1
+        assert world.notes[0].startswith("the status of pod default/large")
+        assert world.notes[0].endswith(" could not be written: the server is away")
+
+    live(story)
+
+
 def test_only_the_newest_word_is_written() -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
         refuse_statuses(world, 10)
@@ -71,6 +86,27 @@ def test_a_promise_that_could_not_be_written_is_part_of_the_next_word() -> None:
             {"status": {"reason": "b", "nominatedNodeName": "n"}}
         ]
         assert not len(tasks)
+
+    run_in_virtual_time(play())
+
+
+def test_a_word_that_met_another_writer_is_said_again() -> None:
+    class Contended(World):
+        conflicts = 0
+
+        async def perform(self, effect: Effect) -> ApiObject | None:
+            if isinstance(effect, Patch) and self.conflicts < 2:
+                self.conflicts += 1
+                raise ConflictError("the object has been modified", final=True)
+            return await super().perform(effect)
+
+    async def play() -> None:
+        world, tasks = Contended(), Tasks(lambda line: None, lambda: None)
+        world.put(a_pod("p"))
+        telling = Telling(world, tasks, lambda line: None)
+        telling.say("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "a"}})])
+        await asyncio.sleep(5)
+        assert len([effect for effect in world.performed if isinstance(effect, Patch)]) == 1
 
     run_in_virtual_time(play())
 

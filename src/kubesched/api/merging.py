@@ -11,6 +11,7 @@ from typing import Any
 
 _DELETE_ENTRIES = "$deleteFromPrimitiveList/"
 _DIRECTIVE = "$patch"
+_ORDER = "$setElementOrder/"
 # lists that are merged -> the field that tells their entries apart
 _KEYS = {
     "conditions": "type",
@@ -28,6 +29,9 @@ def strategic_merge(document: Mapping[str, Any], patch: Mapping[str, Any]) -> di
         if field.startswith(_DELETE_ENTRIES):
             name = field.removeprefix(_DELETE_ENTRIES)
             merged[name] = [entry for entry in merged.get(name) or () if entry not in change]
+        elif field.startswith(_ORDER):
+            # entries keep their places here, and new ones come last, as the scheduler wants it
+            continue
         elif change is None:
             merged.pop(field, None)
         elif isinstance(change, Mapping):

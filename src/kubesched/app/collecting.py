@@ -3,12 +3,15 @@
 From how busy a scheduler is to full passes of the garbage collector. One of them looks at every container there is and
 holds up the loop meanwhile: with thousands of bindings under way, for longer than is good. What is there before
 anything begins, and what was listed, is taken out of its sight; the rest waits until nothing is under way, but not for
-ever. Young garbage is collected as it comes.
+ever. Young garbage is collected as it comes. What is free then goes back to the system.
+
+Servers wait less long: a connection that has ended is garbage of few containers and of many bytes.
 """
 
 import asyncio
 import gc
 from collections.abc import Callable
+from pathlib import Path
 from typing import NoReturn
 
 # how many more containers lead to a pass over the young ones (a hundredth of a second), and how many of these to
@@ -17,15 +20,19 @@ THRESHOLDS = (20_000, 1_000_000, 1_000_000)
 LOOK_EVERY_SECONDS = 2.0
 # so many passes over young ones make a full one worth its while
 WORTH_WHILE = 5
+# so much more memory than after the last one, as well: few containers may hold much
+MORE_MEMORY = 1.2
 # even if something is always under way
 LATEST_SECONDS = 300.0
+SERVERS_LATEST_SECONDS = 20.0
 
 
 class Collecting:
-    """Collects garbage while nothing is under way, as `busy` tells."""
+    """Collects garbage while nothing is under way, as `busy` tells, or after so many seconds."""
 
-    def __init__(self, busy: Callable[[], bool]) -> None:
+    def __init__(self, busy: Callable[[], bool], latest_seconds: float = LATEST_SECONDS) -> None:
         self._busy = busy
+        self._latest_seconds = latest_seconds
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)
 
@@ -39,10 +46,30 @@ class Collecting:
     async def run(self) -> NoReturn:
         """Look every now and then whether it is time for a full pass."""
         now = asyncio.get_running_loop().time
-        last = now()
+        last, memory = now(), resident_pages()
         while True:
             await asyncio.sleep(LOOK_EVERY_SECONDS)
             grown = gc.get_count()[1]
-            if (grown >= WORTH_WHILE and not self._busy()) or (grown and now() - last > LATEST_SECONDS):
+            due = now() - last > self._latest_seconds and (grown or resident_pages() > MORE_MEMORY * memory)
+            if due or (grown >= WORTH_WHILE and not self._busy()):
                 gc.collect()
-                last = now()
+                give_back()
+                last, memory = now(), resident_pages()
+
+
+def resident_pages() -> int:
+    """Return how many pages of memory this process has, 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def give_back() -> None:
+    """Give free memory back to the system, where the C library would keep it."""
+    # it is not needed before
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -12,7 +12,16 @@ from kubesched.api.meta import ApiObject
 from kubesched.app.logs import Log, without_secrets
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.events import Action, ClusterEvent, Resource
-from kubesched.framework.observer import ATTEMPT_FAILED, ERROR, Bound, FailedAttempt, Observer
+from kubesched.framework.observer import (
+    ATTEMPT_FAILED,
+    ERROR,
+    SCHEDULED,
+    WAITS_FOR_PREEMPTION,
+    Bound,
+    FailedAttempt,
+    GroupAttempt,
+    Observer,
+)
 from kubesched.framework.status import Code, Status
 from kubesched.scheduling.decision import NO_NODES
 
@@ -23,6 +32,7 @@ _LEVELS = {
     "attempt_began": 3,
     "attempt_skipped": 3,
     "pre_filter_rejected": 5,
+    "group_attempt_began": 3,
     "plugin_ran": 6,
     "binding_began": 3,
     "binding_failed": 1,
@@ -127,6 +137,29 @@ class LogObserver(Observer):
         if self._log.enabled(6):
             took = f"{seconds * 1e6:.0f}µs"
             self._log.info("Plugin ran", v=6, plugin=plugin, extensionPoint=point, status=status, duration=took)
+
+    def group_attempt_began(self, group: str) -> None:
+        """Log that a group is tried."""
+        self._log.info("Attempting to schedule pod group", v=3, podGroup=group)
+
+    def group_attempted(self, attempt: GroupAttempt) -> None:
+        """Log what became of a group."""
+        group = attempt.group
+        if attempt.result == SCHEDULED:
+            self._log.info(
+                "Successfully scheduled a pod group",
+                v=2,
+                podGroup=group,
+                scheduledPods=attempt.scheduled_pods,
+                unschedulablePods=attempt.other_pods,
+            )
+        elif attempt.result == ERROR:
+            pods = attempt.other_pods
+            self._log.error(attempt.message, "Error scheduling pod group", podGroup=group, errorPods=pods)
+        else:
+            waits = attempt.result == WAITS_FOR_PREEMPTION
+            message = "Pod group is waiting for preemption" if waits else "Unable to schedule a pod group"
+            self._log.info(message, v=2, podGroup=group, unschedulablePods=attempt.other_pods)
 
     # -- bindings
 

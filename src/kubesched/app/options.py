@@ -18,6 +18,7 @@ from kubesched.app.legacy import legacy_config
 from kubesched.config import IN_TREE, merge_catalogs
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
+from kubesched.config.errors import ConfigError, Stage
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded, load
 from kubesched.config.types import KubeSchedulerConfiguration
@@ -79,7 +80,13 @@ def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
             config = msgspec.structs.replace(config, **changed)
         return _with(config, "leader_election", flags, _LEADER_ELECTION)
 
-    loaded = load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
+    try:
+        loaded = load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
+    except ConfigError as error:
+        if not from_file or error.stage is not Stage.DECODE:
+            # it may be the flags' doing
+            raise
+        raise error.about(f"--config {flags['config']}") from None
     return RunOptions(loaded, registry, flags, serving)
 
 

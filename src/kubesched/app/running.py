@@ -34,6 +34,7 @@ from kubesched.serving.process_metrics import measure_lag
 
 # how long the end waits for bindings and events under way, and for the lease to be given up
 LAST_SECONDS = 5.0
+LOST = "nothing is written any more, since the lease has run out"
 
 
 class Running:
@@ -72,6 +73,7 @@ class Running:
     async def run(self) -> int:
         """Schedule until a signal comes; return the exit code."""
         leads = self._options.config.leader_election.leader_elect
+        self._log.info("Starting Kubernetes Scheduler", version=reported(self._options.flags["version"]))
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.clients.close)
             if self.carrier is not None:
@@ -88,6 +90,7 @@ class Running:
                 scheduling.result()
             await self._wind_up(scheduling)
             stopped.cancel()
+        self._log.info("Requested to terminate, exiting")
         # as the reference: without a lease to give up, being told to end is no success
         return 0 if leads else 1
 
@@ -145,8 +148,10 @@ class Running:
         self._state.lease_problem = self.leader.check
         self.leader.start()
         await asyncio.wrap_future(self.leader.leading)
+        leader = self.leader
         # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
-        self.scheduler.only_while(lambda: self.leader is not None and self.leader.holds)
+        self.scheduler.only_while(lambda: leader.holds)
+        self.clients.scheduling.unless(lambda: "" if leader.holds else LOST)
 
     # -- the end
 

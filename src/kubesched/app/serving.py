@@ -84,13 +84,12 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
     watchdog = [lease] if config.leader_election.leader_elect else []
     checks = Checks(
         healthz=watchdog,
-        livez=watchdog,
         readyz=[*watchdog, shutdown_check(lambda: state.stopping), handler_sync_check(lambda: state.synced)],
         observed=health.checked,
     )
     authentication = Authentication(serving, _reviewer(flags["authentication-kubeconfig"], note), note)
     authorization = Authorization(serving, _reviewer(flags["authorization-kubeconfig"], note), note)
-    return Server(serving, checks, pages, authentication, authorization, note)
+    return Server(serving, checks, pages, authentication, authorization, note, inform=instruments.log.info)
 
 
 def _reviewer(kubeconfig: str, note: Note) -> RestClient | None:

@@ -22,6 +22,7 @@ from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.config import IN_TREE, Catalog, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
+from kubesched.config.errors import ConfigError
 from kubesched.config.report import plugins_by_point
 from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry
@@ -34,12 +35,17 @@ class UnreadableError(KubeschedError):
     """An input that cannot be read; the text names it."""
 
 
-@click.group("config", cls=CommandGroup, lazy={"migrate": "kubesched.cli.migrate:migrate"})
+@click.group(
+    "config",
+    cls=CommandGroup,
+    lazy={"migrate": "kubesched.cli.migrate:migrate"},
+    short_help="Look at configurations, or make one from a policy.",
+)
 def config_group() -> None:
     """Look at scheduler configurations, and make them from policies."""
 
 
-@config_group.command("show")
+@config_group.command("show", short_help="Print a configuration with all defaults, and its plugins.")
 @click.argument("file", required=False)
 @click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print.")
 @gate_options
@@ -54,7 +60,11 @@ def show_command(file: str | None, output: str, gates: FeatureGates, registry: R
 
 def show(file: str | None, gates: FeatureGates, *, output: str = "table", catalog: Catalog = IN_TREE) -> None:
     """Print the configuration in `file`; plugins from elsewhere come in with `catalog`."""
-    _PRINTERS[output](load(None if file is None else read(file), gates, catalog))
+    try:
+        loaded = load(None if file is None else read(file), gates, catalog)
+    except ConfigError as error:
+        raise error.about("<stdin>" if file == "-" else file or "the defaults") from None
+    _PRINTERS[output](loaded)
 
 
 def read(file: str) -> bytes:

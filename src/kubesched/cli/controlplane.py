@@ -5,7 +5,6 @@ writes, until it is told to end. The token is in that file alone.
 """
 
 import asyncio
-import gc
 import secrets
 import shlex
 import signal
@@ -17,8 +16,10 @@ from typing import Any, NamedTuple
 
 import click
 
+from kubesched.app.collecting import SERVERS_LATEST_SECONDS, Collecting
 from kubesched.cli.admissions import Admission, kept_admissions, new_admissions
 from kubesched.cli.event_loop import run_loop
+from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests
 from kubesched.controlplane.certificates import Tls, make_tls
 from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
@@ -29,8 +30,6 @@ from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.store import HISTORY, Store
 
-# how many new objects the garbage collector waits for, in each of its generations
-COLLECTIONS = (10_000, 20, 50)
 FAULTS = "\n".join(f"  {name + '=' + kind.form:<34}{kind.does}" for name, kind in KINDS.items())
 HELP = f"""Start a Kubernetes API server on this machine: no cluster, no etcd, no kubelets.
 
@@ -102,7 +101,7 @@ class _Serving(NamedTuple):
 
 
 @click.command("controlplane", help=HELP, short_help="Start a Kubernetes API server on this machine.")
-@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; 0, the default: a free one.")
 @click.option("--bind-address", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--tls/--no-tls", default=True, show_default=True, help="Serve HTTPS, with a certificate of its own.")
@@ -120,7 +119,7 @@ class _Serving(NamedTuple):
 )
 @click.option(
     "--data",
-    type=click.Path(path_type=Path),
+    type=FolderPath(),
     metavar="DIR",
     help="Folder in which everything is kept, made if need be.",
 )
@@ -174,8 +173,6 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
     dice = _dice(asked)
     simulation = Simulation(server, note=_note) if asked.simulate else None
     port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
-    # requests make many objects that go without the collector's help
-    gc.set_threshold(*COLLECTIONS)
     run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
 
 
@@ -196,6 +193,8 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    # requests make many objects that go without the collector's help; connections do not
+    collecting = asyncio.create_task(Collecting(lambda: False, SERVERS_LATEST_SECONDS).run())
     context, authority = serving.tls or (None, b"")
     async with running(
         server, host=serving.host, port=serving.port, tls=context, dice=serving.dice, simulation=serving.simulation
@@ -209,6 +208,7 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
             click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}")
             sys.stdout.flush()
             await ended.wait()
+    collecting.cancel()
     if serving.dice is not None:
         counted = ", ".join(f"{name} {count}" for name, count in sorted(serving.dice.thrown.items()))
         click.echo(f"Faults: {counted or 'none'}", err=True)

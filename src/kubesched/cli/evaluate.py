@@ -19,6 +19,9 @@ from kubesched.conformance.corpus import answer, differences
 from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry
 
+# a device without line breaks has no end
+LONGEST_LINE = 1 << 28
+
 
 class NumberedLine(NamedTuple):
     """A line with the place it comes from."""
@@ -29,7 +32,7 @@ class NumberedLine(NamedTuple):
 
 
 @click.command()
-@click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True))
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True, readable=False))
 @click.option("--check", is_flag=True, help="Compare with the `expected` of each line instead of printing the answers.")
 @click.option("--only", metavar="TEXT", default="", help="Only lines whose name contains TEXT.")
 @click.option(
@@ -50,7 +53,7 @@ def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registr
 
     \b
     Examples:
-      kubesched evaluate examples/scenarios/two-zones.jsonl
+      kubesched evaluate examples/scenarios/three-zones.jsonl
       kubesched evaluate --check tests/conformance/data/taints.jsonl.gz
       kubesched evaluate --plugin my_plugins.py scenario.jsonl
 
@@ -90,14 +93,15 @@ def _check(lines: Iterable[NumberedLine], registry: Registry, most: int) -> int:
             name = parsed.get("name") or parsed.get("input") or parsed.get("table") or ""
         except KubeschedError as error:
             found, name = [str(error)], ""
+        place = f"{_place(line)}: {name}" if name else _place(line)
         if not found:
             passed += 1
             continue
         failed += 1
         for difference in found[:most]:
-            click.echo(f"{_place(line)}: {name}: {difference}")
+            click.echo(f"{place}: {difference}")
         if len(found) > most:
-            click.echo(f"{_place(line)}: {name}: ... and {len(found) - most} more differences")
+            click.echo(f"{place}: ... and {len(found) - most} more differences")
     click.echo(f"{passed} passed, {failed} failed")
     return failed
 
@@ -108,7 +112,7 @@ def _parse(line: NumberedLine) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise KubeschedError(f"not a line of JSON: {error}") from None
     if not isinstance(parsed, dict):
-        raise KubeschedError(f"expected a JSON object, got {type(parsed).__name__}")
+        raise KubeschedError("expected a JSON object")
     return parsed
 
 
@@ -117,10 +121,14 @@ def _place(line: NumberedLine) -> str:
 
 
 def _selected(lines: Iterable[NumberedLine], only: str) -> Iterator[NumberedLine]:
-    """Yield the lines whose name contains a text; of one that cannot be read nobody knows."""
+    """Yield the lines whose name contains a text, or is not known since they cannot be read; there must be one."""
+    found = False
     for line in lines:
         if not only or (only.encode() in line.text and only in _name(line, default=only)):
+            found = True
             yield line
+    if only and not found:
+        raise KubeschedError(f"--only {only}: no line has a name that contains it")
 
 
 def _name(line: NumberedLine, default: str) -> str:
@@ -136,11 +144,14 @@ def _lines(files: tuple[Path, ...]) -> Iterator[NumberedLine]:
         source = "<stdin>" if str(path) == "-" else str(path)
         try:
             with _opened(path) as stream:
-                for number, text in enumerate(stream, 1):
+                for number, text in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):
+                    if len(text) == LONGEST_LINE:
+                        raise KubeschedError(f"{source}:{number}: longer than {LONGEST_LINE >> 20} MiB")
                     if text.strip():
                         yield NumberedLine(source, number, text)
         except (OSError, EOFError, zlib.error) as error:
-            raise KubeschedError(f"{source}: cannot be read: {error}") from None
+            reason = getattr(error, "strerror", None) or str(error)
+            raise KubeschedError(f"{source}: cannot be read: {reason}") from None
 
 
 def _opened(path: Path) -> BinaryIO | gzip.GzipFile:

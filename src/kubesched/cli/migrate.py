@@ -20,7 +20,7 @@ class UnwritableError(KubeschedError):
     """A file that cannot be written; the text names it."""
 
 
-@click.command()
+@click.command(short_help="Make a configuration from a policy of v1.21 or earlier.")
 @click.argument("policy", required=False)
 @click.option("-o", "--output", metavar="FILE", help="Write there instead of to standard output.")
 @click.option("--algorithm-provider", "provider", metavar="NAME", help=f"Instead of POLICY: {' or '.join(PROVIDERS)}.")

@@ -38,7 +38,7 @@ def plugin_option(command: F) -> F:
         "plugins",
         multiple=True,
         metavar="SOURCE",
-        help="A plugin of your own: module:Class, or a Python file, of which every plugin is taken. May be repeated.",
+        help="Plugins of your own: module:Class, or all of a module or of a Python file. May be repeated.",
     )
     @functools.wraps(command)
     def with_registry(*args: Any, plugins: tuple[str, ...], **kwargs: Any) -> Any:

@@ -19,6 +19,7 @@ from kubesched.cli.admissions import kept_admissions, new_admissions
 from kubesched.cli.command_group import CommandOrOthers
 from kubesched.cli.config import read as read_config
 from kubesched.cli.event_loop import run_loop
+from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.cli.up_options import delay_lines, duration, pool_options, speed_options
@@ -133,10 +134,15 @@ class Asked(NamedTuple):
     help=HELP,
     short_help="Run a cluster on this machine: API server, simulated nodes, scheduler.",
 )
-@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option("--once/--stay", default=None, help="End when things have settled, or stay until Ctrl-C.")
 @click.option(
-    "--timeout", default="5m", show_default=True, callback=duration, help="With --once: how long things may take."
+    "--timeout",
+    default="5m",
+    show_default=True,
+    callback=duration,
+    metavar="DURATION",
+    help="With --once: how long things may take.",
 )
 @click.option(
     "-o",
@@ -152,7 +158,7 @@ class Asked(NamedTuple):
 @plugin_option
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What is left to chance goes by it.")
-@click.option("--data", type=click.Path(path_type=Path), metavar="DIR", help="Folder to keep everything in.")
+@click.option("--data", type=FolderPath(), metavar="DIR", help="Folder to keep everything in.")
 @name_option("--name", default=DEFAULT, show_default=True, help="What it is called while it serves.")
 @click.option("--serve/--no-serve", default=None, help="Serve the API to others; by default unless --once.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; 0, the default: a free one.")
@@ -164,6 +170,7 @@ class Asked(NamedTuple):
 def up(**options: Any) -> None:
     asked = Asked(**options)
     _check_files(asked)
+    _check_door(asked)
     gates = FeatureGates.parse(",".join(asked.feature_gates))
     wishes = Wishes(_load_config(asked.config, gates, asked.registry), asked.registry, asked.simulation, asked.seed)
     with ExitStack() as stack:
@@ -182,15 +189,20 @@ def _check_files(asked: Asked) -> None:
             raise click.UsageError(f"{file} comes first: kubesched up {file} [NAME]")
 
 
+def _check_door(asked: Asked) -> None:
+    """See that what is said about serving is said of a cluster that serves."""
+    for option, value in (("--port", asked.port), ("--kubeconfig", asked.kubeconfig)):
+        if value and not asked.serves:
+            raise click.UsageError(f"{option} is for a cluster that serves: add --stay, or --serve beside --once")
+
+
 def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> Loaded:
     """Return the configuration in a file; what is wrong with it names the file, since there are others."""
     catalog = merge_catalogs(IN_TREE, registry.catalog())
     try:
         return load(None if file is None else read_config(file), gates, catalog)
     except ConfigError as error:
-        if file is None:
-            raise
-        raise ConfigError(error.stage, [f"--config {file}: {problem}" for problem in error.errors]) from None
+        raise error.about(f"--config {file}" if file else "the defaults") from None
 
 
 def _door(asked: Asked, claim: Claim, folder: DataFolder | None) -> Door:

@@ -115,7 +115,14 @@ def _table(standings: Sequence[Standing], now: datetime) -> Table:
 @click.command("down", help=DOWN_HELP, short_help="End a cluster that is up.")
 @click.argument("name", required=False, callback=_name)
 @click.option("--all", "every", is_flag=True, help="End all of them.")
-@click.option("--timeout", default="30s", show_default=True, callback=duration, help="How long the end may take.")
+@click.option(
+    "--timeout",
+    default="30s",
+    show_default=True,
+    callback=duration,
+    metavar="DURATION",
+    help="How long the end may take.",
+)
 def down(name: str | None, every: bool, timeout: Duration) -> None:
     if every and name is not None:
         raise click.UsageError("NAME or --all, not both")

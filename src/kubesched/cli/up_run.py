@@ -17,7 +17,7 @@ import msgspec
 from rich.console import Console
 from rich.live import Live
 
-from kubesched.app.collecting import Collecting
+from kubesched.app.collecting import SERVERS_LATEST_SECONDS, Collecting
 from kubesched.app.named_clusters import Claim
 from kubesched.app.placements import read_report
 from kubesched.app.up import LocalCluster, Wishes
@@ -75,7 +75,7 @@ class Run:
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
         async with AsyncExitStack() as stack:
             cluster = LocalCluster(await self._open(stack), self._wishes, note)
-            collecting = asyncio.create_task(Collecting(lambda: not cluster.settled).run())
+            collecting = asyncio.create_task(Collecting(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run())
             stack.callback(collecting.cancel)
             async with cluster.running():
                 ending = asyncio.create_task(ended.wait())
@@ -127,7 +127,7 @@ class Run:
         if ending.done():
             return "ended before everything had settled"
         lines = list(cluster.under_way())
-        named = "; ".join(lines[:MOST_NAMED])
+        named = "; ".join(lines[:MOST_NAMED]) or "it had hardly begun"
         more = f"; and {len(lines) - MOST_NAMED} more" if len(lines) > MOST_NAMED else ""
         return f"not everything has settled within {self._manner.timeout} (--timeout): {named}{more}"
 

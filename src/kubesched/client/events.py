@@ -22,6 +22,7 @@ from kubesched.api.pods import Pod
 from kubesched.client.effects import STRATEGIC_MERGE_PATCH
 from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.framework.effects import Emit
+from kubesched.notes import seldom
 
 MOST_TRIES = 12
 TRY_AGAIN_SECONDS = 10.0
@@ -65,7 +66,8 @@ class EventRecorder:
         self._rest = rest
         self._host = host
         self._clock = clock
-        self._note = note
+        # a server in trouble is in trouble with every event
+        self._note = seldom(note)
         self._random = random or Random()
         self._waiting: asyncio.Queue[tuple[Occurrence, bool]] = asyncio.Queue(MOST_WAITING)
         self._remembered: OrderedDict[Key, Occurrence] = OrderedDict()

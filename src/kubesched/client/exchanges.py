@@ -21,6 +21,8 @@ import msgspec
 # servers close connections after a minute and a half without a request; one that is closed just when a request is
 # sent leaves open whether that was carried out
 LONGEST_IDLE_SECONDS = 30.0
+# whoever answers a short question at more length than this is no API server
+LONGEST_ANSWER = 64 << 20
 # what may stand in a path as it is; a percent sign begins something that is quoted already
 _PLAIN = "/%:@!$&'()*+,;=~"
 _SECURE = "https"
@@ -29,7 +31,7 @@ _SECURE = "https"
 class CannotConnectError(Exception):
     """There is no connection; `cause` says why. Nothing was sent."""
 
-    def __init__(self, cause: OSError) -> None:
+    def __init__(self, cause: OSError | UnicodeError) -> None:
         super().__init__(str(cause))
         self.cause = cause
 
@@ -149,7 +151,7 @@ class Exchanges:
             async with asyncio.timeout(self._connect_seconds):
                 _, made = await loop.create_connection(_Connection, self._host, self._port, **options)
                 made.belong_to(self, tls)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # the latter for what cannot be the name of a host
             raise CannotConnectError(error) from None
         finally:
             if made is None or made.pool is None:
@@ -190,6 +192,7 @@ class _Connection(asyncio.Protocol):
     def _begin(self) -> None:
         self._headers: dict[str, str] = {}
         self._pieces: list[bytes] = []
+        self._length = 0
         self._told_head = False
 
     def belong_to(self, pool: Exchanges, tls: ssl.SSLContext | None) -> None:
@@ -229,6 +232,8 @@ class _Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """End the connection, whatever is on its way."""
+        # the transport tells that it is gone in the loop's next turn only
+        self._keep = False
         if self._transport is not None:
             self._transport.abort()
 
@@ -249,6 +254,10 @@ class _Connection(asyncio.Protocol):
         except httptools.HttpParserError as error:
             self._fail(ConnectionError(f"the answer is not HTTP: {error}"))
             self.abort()
+
+    def eof_received(self) -> None:
+        """Take note that nothing more comes: the transport ends itself now, and tells so later."""
+        self._keep = False
 
     def connection_lost(self, error: Exception | None) -> None:
         """Take note of the end; an answer without a length is complete with it."""
@@ -278,6 +287,10 @@ class _Connection(asyncio.Protocol):
     def on_body(self, piece: bytes) -> None:
         """Take a piece of the body."""
         self._pieces.append(piece)
+        self._length += len(piece)
+        if self._length > LONGEST_ANSWER:
+            self._fail(ConnectionError(f"the answer is longer than {LONGEST_ANSWER >> 20} MiB"))
+            self.abort()
 
     def on_message_complete(self) -> None:
         """Give the answer to whoever waits for it; one that only says to go on is none."""

@@ -204,7 +204,7 @@ class ExtenderCarrier:
             raise ExtenderError(f"extender at URL {url} cannot be reached: {error}") from None
         try:
             return msgspec.json.decode(body, type=kind)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise ExtenderError(f"extender at URL {url} answered something else than {verb} needs: {error}") from None
 
     def _session(self, extender: Extender) -> aiohttp.ClientSession:

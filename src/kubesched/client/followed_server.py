@@ -87,7 +87,7 @@ class FollowedServer:
     async def _read(self, path: str, query: dict[str, str]) -> _Meta:
         try:
             return msgspec.json.decode(await self._rest.get(path, query), type=_Document).metadata
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise Unreachable(f"the answer for {path} cannot be read: {error}", maybe_done=False) from None
 
     # -- what is wrong with it

@@ -22,6 +22,8 @@ from kubesched.client.rest import RestClient, Target
 
 STANDARD_ERROR = 2
 SHORTEST_TIMEOUT_SECONDS = 1.0
+# how long after the lease has run out a process that can still speak may take to say so
+LAST_WORDS_SECONDS = 2.0
 # how long the end waits for the last event
 LAST_EVENT_SECONDS = 0.5
 
@@ -30,7 +32,7 @@ class ExitingObserver(ElectionObserver):
     """Ends the process with code 1 when the lease is lost, whatever else it is doing.
 
     Python code cannot run while an extension holds the interpreter. For that case a timer outside of it ends the
-    process when the lease has run out, and writes what every thread was doing to standard error.
+    process soon after the lease has run out, and writes what every thread was doing to standard error.
     """
 
     def __init__(self, say: Callable[[str], None], leave: Callable[[int], None] = os._exit) -> None:
@@ -40,7 +42,8 @@ class ExitingObserver(ElectionObserver):
     def renewed(self, seconds_left: float) -> None:
         """Set the timer anew."""
         if seconds_left > 0:
-            faulthandler.dump_traceback_later(seconds_left, file=STANDARD_ERROR, exit=True)
+            seconds = seconds_left + LAST_WORDS_SECONDS
+            faulthandler.dump_traceback_later(seconds, file=STANDARD_ERROR, exit=True)
 
     def lost(self, reason: str) -> None:
         """End the process."""

@@ -213,6 +213,6 @@ class LeaseLock:
         try:
             lease = decode_json(Lease, answer)
             self.document = msgspec.json.decode(answer)
-        except (InvalidObjectError, msgspec.MsgspecError) as error:
+        except (InvalidObjectError, msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise Unreachable(f"the answer is no Lease: {error}", maybe_done=True) from None
         return record_of(lease.spec)

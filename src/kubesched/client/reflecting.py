@@ -143,6 +143,9 @@ class Reflector(Generic[T]):
                 if loop.time() - began > CALM_SECONDS:
                     wait = FIRST_WAIT_SECONDS
                 wait = await self._later(wait, error)
+            except Exception as error:  # nobody else would notice that a kind is not followed any more
+                self._note(f"failed to list and watch {self.path}, internal error: {type(error).__name__}: {error}")
+                wait = await self._later(wait, None)
             finally:
                 self._complete = False
 
@@ -315,7 +318,7 @@ class Reflector(Generic[T]):
     async def _take_listed(self, event: _Event, seen: set[str]) -> None:
         """Take in an event of a list that is streamed; a bookmark ends it."""
         if event.type == "BOOKMARK":
-            meta = msgspec.json.decode(event.object, type=_Mark).metadata
+            meta = _mark(event)
             if (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true":
                 await self._listed(seen, meta.resource_version)
             return
@@ -331,7 +334,7 @@ class Reflector(Generic[T]):
 
     def _take(self, event: _Event) -> None:
         if event.type == "BOOKMARK":
-            version = msgspec.json.decode(event.object, type=_Mark).metadata.resource_version
+            version = _mark(event).resource_version
             if is_older(version, self.version):
                 raise ExpiredError
             self._reach(version)
@@ -352,7 +355,7 @@ class Reflector(Generic[T]):
             if event.type != "ERROR":
                 return event
             status = msgspec.json.decode(event.object, type=_Status)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise Unreachable(f"a line of the watch is no event: {error}", maybe_done=False) from None
         if status.code == 410 or status.reason in ("Expired", "Gone"):
             raise ExpiredError
@@ -387,6 +390,14 @@ class Reflector(Generic[T]):
         if version:
             self.version = version
             self.reached(version)
+
+
+def _mark(event: _Event) -> _Meta:
+    """Return what a bookmark says."""
+    try:
+        return msgspec.json.decode(event.object, type=_Mark).metadata
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise Unreachable(f"a bookmark of the watch cannot be read: {error}", maybe_done=False) from None
 
 
 def _is_old_server(error: Exception) -> bool:

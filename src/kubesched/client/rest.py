@@ -8,6 +8,7 @@ of its Status) or was not reached (`Unreachable`, with whether the request may h
 
 import asyncio
 import os
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -31,6 +32,9 @@ SILENCE_SECONDS = 70.0
 # a watch hears at least of how far it has got, about every minute
 WATCH_SILENCE_SECONDS = 200.0
 CONNECT_SECONDS = 30.0
+
+# longer than this nobody waits because a server, or whoever answers in its place, asks for patience
+LONGEST_PATIENCE_SECONDS = 60.0
 
 # an answer longer than this to anything but a list or a watch is a mistake
 LONGEST_ERROR_TEXT = 2000
@@ -163,8 +167,14 @@ class RestClient:
         self._exchanges = Exchanges(
             target.server, target.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
         )
+        # what keeps requests from being sent that change something, if anything does
+        self._objection: Callable[[], str] = lambda: ""
         # for answers that go on and on, and for proxies
         self._session: aiohttp.ClientSession | None = None
+
+    def unless(self, objection: Callable[[], str]) -> None:
+        """Change nothing from now on while there is an objection; it is asked for right before a request is sent."""
+        self._objection = objection
 
     async def close(self) -> None:
         """Close all connections."""
@@ -236,6 +246,8 @@ class RestClient:
             waited = await self._limiter.turn()
             if self._watcher is not None:
                 self._watcher.limited(request.method, waited)
+        if request.method != "GET" and (objection := self._objection()):
+            raise Unreachable(objection, maybe_done=False)
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
@@ -376,11 +388,14 @@ def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
         text = body[:LONGEST_ERROR_TEXT].decode(errors="replace").strip()
         status = _Status(text or f"the server answered with code {code}")
     wait: float | None = None
-    try:
-        wait = float(retry_after or "")
-    except ValueError:
-        if status.details is not None:
-            wait = status.details.retry_after_seconds
+    # the header may also be a date, or anything
+    if retry_after is not None and re.fullmatch(r"[0-9]{1,9}", retry_after):
+        wait = float(retry_after)
+    elif status.details is not None:
+        wait = status.details.retry_after_seconds
+    if wait is not None:
+        # differs: the reference waits for as long as it is told to
+        wait = min(max(wait, 0.0), LONGEST_PATIENCE_SECONDS)
     return Refused(code, status.reason, status.message or f"the server answered with code {code}", wait)
 
 
@@ -410,4 +425,6 @@ def _words(error: BaseException) -> str:
         return "the API server did not answer in time"
     if isinstance(error, aiohttp.ClientPayloadError):
         return "the connection broke before the answer was complete"
+    if isinstance(error, ssl.SSLError) or (isinstance(error, OSError) and error.errno and error.errno > 0):
+        return f"the connection broke: {_cause(error)}"
     return str(error) or type(error).__name__

@@ -17,6 +17,7 @@ from kubesched.cluster.claims import Claims
 from kubesched.cluster.device_tracker import DeviceTracker
 from kubesched.cluster.nominations import Nominations
 from kubesched.cluster.objects import Objects
+from kubesched.cluster.pod_groups import PodGroups
 from kubesched.cluster.pod_info import PodInfo, PodReader
 from kubesched.cluster.table import NodeTable
 from kubesched.cluster.volumes import StorageObject, Volumes
@@ -39,6 +40,15 @@ class Cluster:
         self.pending: dict[str, PodInfo] = {}
         # pods that `assume` placed and nobody confirmed yet, as they were last reported
         self._assumed: dict[str, PodInfo] = {}
+        # kept from when it is first asked for
+        self._pod_groups: PodGroups | None = None
+
+    @property
+    def pod_groups(self) -> PodGroups:
+        """Return which pods belong to which group, kept up to date from now on."""
+        if self._pod_groups is None:
+            self._pod_groups = PodGroups((*self.table.pods.values(), *self.pending.values()))
+        return self._pod_groups
 
     # -- objects as they are reported
 
@@ -77,6 +87,8 @@ class Cluster:
     def put_pod(self, info: PodInfo) -> None:
         """Add a pod that is not finished, or replace the one under its UID."""
         pod = info.pod
+        if self._pod_groups is not None and (pod.spec.node_name or info.uid not in self._assumed):
+            self._pod_groups.put(info)
         if not pod.spec.node_name:
             if info.uid in self._assumed:
                 # the API server does not know yet; the pod keeps its place until it is confirmed or forgotten
@@ -99,6 +111,8 @@ class Cluster:
 
     def remove_pod(self, uid: str) -> None:
         """Forget a pod wherever it is."""
+        if self._pod_groups is not None:
+            self._pod_groups.remove(uid)
         self.table.remove_pod(uid)
         self._assumed.pop(uid, None)
         self.pending.pop(uid, None)
@@ -116,6 +130,8 @@ class Cluster:
         self._assumed[pod.uid] = pod
         self.pending.pop(pod.uid, None)
         self.nominations.remove(pod.uid)
+        if self._pod_groups is not None:
+            self._pod_groups.put(placed)
         return placed
 
     def forget(self, pod: PodInfo) -> None:
@@ -128,7 +144,9 @@ class Cluster:
             return
         self.table.remove_pod(pod.uid)
         spec = msgspec.structs.replace(reported.spec, node_name="")
-        self.pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
+        pending = self.pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
+        if self._pod_groups is not None:
+            self._pod_groups.put(pending)
 
     def restate(self, pod: PodInfo, status: PodStatus) -> None:
         """Account an assumed pod with another status: what it takes of the node may depend on it."""

@@ -32,6 +32,9 @@ class PodSlots:
         # the code of the pod's label group
         self.group: NDArray[np.int64] = np.zeros(capacity, np.int64)
         self.start: NDArray[np.float64] = np.zeros(capacity, np.float64)
+        # grows with every pod that is placed
+        self.arrival: NDArray[np.int64] = np.zeros(capacity, np.int64)
+        self._arrivals = 0
         self.requests: NDArray[np.int64] = np.zeros((len(resources), capacity), np.int64)
 
     def row_of(self, slot: int) -> int:
@@ -48,6 +51,8 @@ class PodSlots:
         self.group[slot] = group
         self.priority[slot] = pod.priority
         self.start[slot] = _seconds(pod.status.start_time)
+        self._arrivals += 1
+        self.arrival[slot] = self._arrivals
         requests = self.requests
         requests[:, slot] = 0
         requests[0, slot] = resources.milli_cpu
@@ -78,6 +83,7 @@ class PodSlots:
             self.priority = grown(self.priority, capacity)
             self.group = grown(self.group, capacity)
             self.start = grown(self.start, capacity)
+            self.arrival = grown(self.arrival, capacity)
             self.requests = grown(self.requests, capacity)
         self.size += 1
         self.pods.append(None)

@@ -24,3 +24,7 @@ class ConfigError(KubeschedError):
         self.stage = stage
         self.errors = tuple(errors)
         super().__init__("\n".join(self.errors))
+
+    def about(self, source: str) -> ConfigError:
+        """Return the same problems, each with where the configuration comes from."""
+        return ConfigError(self.stage, [f"{source}: {problem}" for problem in self.errors])

@@ -43,7 +43,9 @@ def format_of(line: Line) -> str:
         return "events"
     if "name" in line or "config" in line:
         return "configurations"
-    raise UnknownFormatError("no corpus format has these fields: " + ", ".join(sorted(map(str, line))))
+    if "kind" in line:
+        raise UnknownFormatError("an object alone is no question; put it under `objects`, and pods to judge in `pods`")
+    raise UnknownFormatError("no question has these fields: " + ", ".join(sorted(map(str, line))))
 
 
 def answer(line: Line, registry: Registry | None = None, *, steered: bool = False) -> Any:
@@ -67,6 +69,10 @@ def answer(line: Line, registry: Registry | None = None, *, steered: bool = Fals
 
 def differences(expected: Any, computed: Any) -> Iterator[str]:
     """Yield a line for each place in which two answers differ, most telling field first."""
+    if isinstance(expected, dict) and "groups" in expected and isinstance(computed, dict) and "groups" in computed:
+        yield from _group_differences(expected["groups"], computed["groups"])
+        expected = {field: value for field, value in expected.items() if field != "groups"}
+        computed = {field: value for field, value in computed.items() if field != "groups"}
     if isinstance(expected, dict) and "results" in expected and isinstance(computed, dict):
         if "results" not in computed:
             yield f"error: expected results, got {computed.get('error')!r}"
@@ -104,6 +110,17 @@ def _result_differences(expected: list[Any], computed: list[Any]) -> Iterator[st
         for field in fields:
             for difference in _differences(want.get(field), have.get(field), (field,)):
                 yield f"{want.get('pod')}{retry}: {difference}"
+
+
+def _group_differences(expected: list[Any], computed: list[Any]) -> Iterator[str]:
+    if len(expected) != len(computed):
+        yield f"groups: expected {len(expected)} of them, got {len(computed)}"
+    for want, have in zip(expected, computed, strict=False):
+        name = want.get("group")
+        pods = want.get("pods", []), have.get("pods", [])
+        yield from (f"{name}: {line}" for line in _result_differences(*pods))
+        for field in sorted({*want, *have} - {"pods"}):
+            yield from (f"{name}: {line}" for line in _differences(want.get(field), have.get(field), (field,)))
 
 
 def _differences(expected: Any, computed: Any, path: tuple[str, ...]) -> Iterator[str]:

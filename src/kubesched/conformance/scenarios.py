@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.groups import PodGroup
 from kubesched.api.kinds import decode
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
@@ -17,6 +18,7 @@ from kubesched.api.pods import Pod
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.conformance.groups import PREFIX, GroupJudge
 from kubesched.conformance.results import Judge, Result, held_back
 from kubesched.errors import InvalidObjectError
 from kubesched.framework.cycle import CycleState
@@ -45,7 +47,12 @@ def answer(
     except ConfigError as error:
         return {"error": "; ".join(error.errors)}
     scenario = Scenario(engine, line)
-    return {"results": scenario.run(steer)}
+    answers: dict[str, Any] = {}
+    if scenario.names or not scenario.groups:
+        answers["results"] = scenario.run(steer)
+    if scenario.groups:
+        answers["groups"] = scenario.run_groups()
+    return answers
 
 
 class Scenario:
@@ -63,12 +70,19 @@ class Scenario:
             self.cluster.add(obj)
         self.by_name = {obj.full_name: obj for obj in objects if isinstance(obj, Pod)}
         self._ungate()
-        self.names: list[str] = list(line.get("pods") or ())
+        named: list[str] = list(line.get("pods") or ())
+        self.names = [name for name in named if not name.startswith(PREFIX)]
+        self.groups = [name.removeprefix(PREFIX) for name in named if name.startswith(PREFIX)]
+        for name in self.groups:
+            if not any(_is_of_group(obj, name) for obj in objects):
+                raise InvalidObjectError(
+                    f"pods: {PREFIX}{name}: neither the group nor a pod of it is among the objects"
+                )
         for name in self.names:
-            if name.startswith("group:"):
-                raise InvalidObjectError(f"pods: {name}: pod groups cannot be evaluated yet")
             if name not in self.by_name:
-                raise InvalidObjectError(f"pods: {name} is not among the objects")
+                there = ", ".join(sorted(self.by_name)[:5]) or "none"
+                hint = "; give pods their metadata.namespace" if name.rpartition("/")[2] in self.by_name else ""
+                raise InvalidObjectError(f"pods: {name} is not among the objects; pods among them: {there}{hint}")
 
     def _ungate(self) -> None:
         """Drop the nominations of pods that are not ours, or that PreEnqueue holds back."""
@@ -98,6 +112,11 @@ class Scenario:
             if "chosen" not in result:
                 self.cluster.nominations.remove(self.by_name[name].uid)
         return [self._shortened(result) for result in results]
+
+    def run_groups(self) -> list[Result]:
+        """Return the results of all groups."""
+        judge = GroupJudge(self.engine, sequence=self.sequence)
+        return [judge.judge(name) for name in self.groups]
 
     def _attempt(self, name: str, position: int, steer: Sequence[Mapping[str, Any]]) -> Result:
         pod = self.cluster.reader.read(self.by_name[name])
@@ -151,6 +170,14 @@ class Scenario:
             return result
         left_out = {*LEFT_OUT_IN_BRIEF, *(("nodeStatus",) if "chosen" in result else ())}
         return {key: value for key, value in result.items() if key not in left_out}
+
+
+def _is_of_group(obj: ApiObject, name: str) -> bool:
+    """Return whether an object is the group `namespace/name` or one of its pods."""
+    if isinstance(obj, Pod):
+        group = obj.spec.scheduling_group
+        return group is not None and f"{obj.namespace}/{group.pod_group_name}" == name
+    return isinstance(obj, PodGroup) and obj.full_name == name
 
 
 def _nodes_first(obj: ApiObject) -> tuple[int, str]:

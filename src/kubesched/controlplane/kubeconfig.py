@@ -68,4 +68,4 @@ def write_kubeconfig(file: Path, content: dict[str, Any]) -> None:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_privately(file, (MARK + dump(content)).encode())
     except OSError as error:
-        raise KubeconfigError(f"{file}: {error.strerror or error}") from None
+        raise KubeconfigError(f"{file}: {error.strerror or error}; --kubeconfig names another file") from None

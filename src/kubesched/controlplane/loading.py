@@ -3,15 +3,18 @@
     paths ──read──▶ Manifest (a document and its place) ──order──▶ create, then status ──▶ Report
 
 Objects come in an order in which each finds what it needs, otherwise in that of the files. What is wrong names file,
-document, kind and name; the others are still loaded. A dump of a cluster can be loaded: objects keep their status,
-their age and, since others refer to them by those, their UIDs. A server that was kept keeps what it has: only what is
+document, kind and name; the others are still loaded. What the server warns of, such as fields that do not exist, is
+told once for each kind. A dump of a cluster can be loaded: objects keep their status, their age and, since others refer
+to them by those, their UIDs. A server that was kept keeps what it has: only what is
 missing is loaded, so that it can be started again as it was started first.
 """
 
 import errno
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +27,7 @@ from kubesched.controlplane.statuses import ApiError
 from kubesched.controlplane.store import Document
 
 STANDARD_INPUT = "-"
+PIECE_BYTES = 1 << 20
 SUFFIXES = (".yaml", ".yml", ".json")
 # what others need comes first; kinds that are not named come last: quotas are among them, which take for used what
 # their status says, and would count it again as it comes
@@ -46,6 +50,9 @@ _RANKS = {kind: rank for rank, kinds in enumerate(ORDER) for kind in kinds}
 # what a dump says that the server must not be asked for
 _NOT_FOR_CREATION = ("uid", "resourceVersion", "managedFields", "generation", "selfLink", "deletionTimestamp")
 
+# what values are called
+_SHOWN = {type(None): "nothing", str: "text", list: "a list", dict: "an object", bool: "true or false"}
+
 Progress = Callable[[Sequence["Manifest"]], Iterable["Manifest"]]
 
 
@@ -66,20 +73,29 @@ class Manifest(NamedTuple):
         meta = self.document.get("metadata")
         return str(meta.get("name") or meta.get("generateName", "")) if isinstance(meta, dict) else ""
 
+    @property
+    def named(self) -> str:
+        """Return what it is called where something is said of it."""
+        return f'{self.place}: {self.kind or "an object without a kind"} "{self.name}"'
+
 
 class Report(NamedTuple):
-    """How many objects were loaded, how many were there from an earlier time, and what was wrong with the others."""
+    """How many objects were loaded, how many were there from an earlier time, and what was wrong with the others.
+
+    Warnings are about objects that were loaded.
+    """
 
     loaded: int
     problems: list[str]
     kept: int = 0
+    warnings: Sequence[str] = ()
 
 
 def load(server: ApiServer, paths: Sequence[str], progress: Progress = iter, others: Sequence[Manifest] = ()) -> Report:
     """Load others and all manifests under some paths into a server; `progress` is shown each as its turn comes."""
     manifests, problems = read(paths)
     found = create(server, [*others, *manifests], progress)
-    return Report(found.loaded, problems + found.problems, found.kept)
+    return found._replace(problems=problems + found.problems)
 
 
 # -- reading
@@ -119,7 +135,7 @@ def _raise(error: OSError) -> None:
 
 def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> None:
     source = "<stdin>" if path == STANDARD_INPUT else path
-    content = sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path).read_bytes()
+    content = _content(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -131,6 +147,17 @@ def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> Non
             manifests += _objects(place, part.value())
         except DocumentError as error:
             problems.append(f"{place}: {error}")
+
+
+def _content(path: str) -> bytes:
+    """Return what is in a file, up to the piece with a zero byte: that is no text, and a device may have no end."""
+    pieces = []
+    with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as stream:
+        while piece := stream.read(PIECE_BYTES):
+            pieces.append(piece)
+            if b"\0" in piece:
+                break
+    return b"".join(pieces)
 
 
 class _Part(NamedTuple):
@@ -188,7 +215,7 @@ def _objects(place: str, value: Any) -> Iterator[Manifest]:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
+    return _SHOWN.get(type(value), "a number")
 
 
 # -- creating
@@ -196,7 +223,9 @@ def _shown(value: Any) -> str:
 
 def create(server: ApiServer, manifests: Sequence[Manifest], progress: Progress = iter) -> Report:
     """Create objects in a server, each after what it needs."""
-    client = LocalClient(server)
+    warned: list[str] = []
+    client = LocalClient(server, warn=warned.append)
+    warnings = _Warnings()
     ordered = sorted(manifests, key=lambda manifest: _RANKS.get(manifest.kind, len(ORDER)))
     created: set[tuple[str, str, str]] = set()
     refused: dict[str, str] = {}
@@ -206,10 +235,33 @@ def create(server: ApiServer, manifests: Sequence[Manifest], progress: Progress 
             if not _create(client, manifest.document, created):
                 kept += 1
         except ApiError as error:
-            named = f'{manifest.kind or "an object without a kind"} "{manifest.name}"'
-            refused[manifest.place] = f"{manifest.place}: {named}: {error.message}"
+            refused[manifest.place] = f"{manifest.named}: {error.message}"
+        else:
+            warnings.add(manifest, warned)
+        warned.clear()
     problems = [refused[manifest.place] for manifest in manifests if manifest.place in refused]
-    return Report(len(manifests) - len(problems) - kept, problems, kept)
+    return Report(len(manifests) - len(problems) - kept, problems, kept, tuple(warnings.lines()))
+
+
+class _Warnings:
+    """What a server warns of: many objects have the same trouble, which is told once."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], str] = {}
+        self._count: Counter[tuple[str, str]] = Counter()
+
+    def add(self, manifest: Manifest, texts: Iterable[str]) -> None:
+        """Note what was said of an object."""
+        for text in dict.fromkeys(texts):
+            self._first.setdefault((manifest.kind, text), manifest.named)
+            self._count[manifest.kind, text] += 1
+
+    def lines(self) -> list[str]:
+        """Return a line for each warning, with the first object that it is about."""
+        return [
+            f"{named}: {text}" + (f" (and {self._count[kind, text] - 1} more)" if self._count[kind, text] > 1 else "")
+            for (kind, text), named in self._first.items()
+        ]
 
 
 def _create(client: LocalClient, document: Document, created: set[tuple[str, str, str]]) -> bool:

@@ -15,16 +15,24 @@ from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.statuses import ApiError
 from kubesched.controlplane.store import Document, Stored
 from kubesched.controlplane.watching import Watch
+from kubesched.controlplane.writing import warnings_in
 
 
 class LocalClient:
     """Asks an API server in the same process; what it writes is owned by the agent.
 
-    Objects come without the owners of their fields.
+    Objects come without the owners of their fields. Warnings go to `warn`.
     """
 
-    def __init__(self, server: ApiServer, user: User = ADMINISTRATOR, agent: str = "kubesched") -> None:
+    def __init__(
+        self,
+        server: ApiServer,
+        user: User = ADMINISTRATOR,
+        agent: str = "kubesched",
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
         self.server = server
+        self._warn = warn
         self._user = user
         self._headers = {"accept": WITHOUT_OWNERS, "user-agent": agent}
 
@@ -99,6 +107,9 @@ class LocalClient:
         assert isinstance(found, Response)
         if found.code >= 400:
             raise _refused(found)
+        if self._warn is not None:
+            for text in warnings_in(found):
+                self._warn(text)
         result: Document = found.document()
         return result
 

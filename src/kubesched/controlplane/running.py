@@ -4,6 +4,7 @@ From a server with its objects to one that clients reach, for as long as `runnin
 client in the same process, and its timers run on the same loop.
 """
 
+import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -58,7 +59,9 @@ async def running(
     try:
         await http.start()
     except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        number = getattr(error, "errno", None)
+        # asyncio's own words name the address once more; those of getaddrinfo have numbers of their own
+        reason = os.strerror(number) if number and number > 0 else getattr(error, "strerror", None) or str(error)
         raise KubeschedError(f"cannot listen on {host} port {port}: {reason}") from None
     try:
         if simulation is not None:

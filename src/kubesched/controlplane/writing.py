@@ -6,6 +6,7 @@ store. A write that changes nothing leaves the version alone; a dry run stops be
 
 # upstream: apiserver/pkg/registry/generic/registry/store.go, pkg/registry/rest/{create,update,meta}.go (v1.36)
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -38,6 +39,8 @@ from kubesched.controlplane.strategy import Context, Strategy
 
 MOST_NAMES_TRIED = 8
 LONGEST_WARNINGS = 4096
+_WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
 
 
 class Writing:
@@ -308,6 +311,12 @@ def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
         earlier = response.headers.get("Warning")
         response.headers = {**response.headers, "Warning": ", ".join([earlier, *found] if earlier else found)}
     return response
+
+
+def warnings_in(response: Response) -> list[str]:
+    """Return the warnings of an answer, as they were before they were quoted."""
+    quoted = _WARNING.findall(response.headers.get("Warning", ""))
+    return [_ESCAPED.sub(r"\1", text) for text in quoted]
 
 
 def _check_name(target: Target, document: Document) -> None:

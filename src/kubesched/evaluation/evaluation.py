@@ -34,6 +34,28 @@ class Evaluation:
         self.pre_filtered = pod_class.pre_filter()
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
+        # the rows that the pod may go to at all, None for all rows; plugins know nothing of it
+        self.within: NDArray[np.intp] | None = None
+
+    @property
+    def node_count(self) -> int:
+        """Return how many nodes there are for the pod."""
+        return self.table.node_count if self.within is None else len(self.within)
+
+    @property
+    def evaluated_nodes(self) -> int:
+        """Return how many nodes PreFilter left to judge, whether or not they exist."""
+        names = self.pre_filtered.node_names
+        return self.node_count if names is None else len(names)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Return the rows whose nodes there are for the pod."""
+        present = self.table.present[: self.table.size]
+        if self.within is None:
+            return present
+        there = np.zeros(self.table.size, np.bool_)
+        there[self.within] = True
+        return present & there
 
     # -- Filter
 
@@ -46,8 +68,8 @@ class Evaluation:
         """Return the rows PreFilter left to judge, or None for all rows."""
         names = self.pre_filtered.node_names
         if names is None:
-            return None
-        row_of, present = self.table.row_of, self.table.present
+            return self.within
+        row_of, present = self.table.row_of, self.present()
         rows = sorted(row for name in names if (row := row_of.get(name)) is not None and present[row])
         return np.array(rows, np.intp)
 
@@ -152,7 +174,9 @@ class Evaluation:
             nothing = np.zeros(self.table.size, np.bool_)
             return NodeVerdicts(np.zeros(self.table.size, np.int16), nothing, pre.rejection, self.statuses)
         if pre.node_names is None:
-            return NodeVerdicts(self.first_objectors(), None, SUCCESS, self.statuses)
+            if self.within is None:
+                return NodeVerdicts(self.first_objectors(), None, SUCCESS, self.statuses)
+            return NodeVerdicts(self.first_objectors(), self.present(), unresolvable(), self.statuses)
         judged = np.zeros(self.table.size, np.bool_)
         judged[self.judged_rows()] = True
         ids = self.first_objectors()
@@ -175,7 +199,9 @@ class Evaluation:
         """Return the row the pod itself is nominated to, if there is such a node."""
         name = self.pod.status.nominated_node_name
         row = self.table.row_of.get(name) if name else None
-        return row if row is not None and self.table.present[row] else None
+        if row is None or not self.table.present[row]:
+            return None
+        return row if self.within is None or row in self.within else None
 
     # -- nominated pods and other worlds
 

@@ -32,6 +32,7 @@ POST_BIND = "PostBind"
 SCHEDULED = "scheduled"
 UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
+WAITS_FOR_PREEMPTION = "waiting_on_preemption"
 
 # Why pods enter a queue, where it is no cluster event.
 ATTEMPT_FAILED = "ScheduleAttemptFailure"
@@ -69,6 +70,19 @@ class FailedAttempt(NamedTuple):
     result: str
     message: str
     rejected_by: Collection[str]
+    seconds: float
+
+
+class GroupAttempt(NamedTuple):
+    """What became of a group of pods: SCHEDULED, UNSCHEDULABLE, WAITS_FOR_PREEMPTION or ERROR, and of how many pods."""
+
+    group: str
+    profile: str
+    result: str
+    message: str
+    scheduled_pods: int
+    other_pods: int
+    algorithm_seconds: float
     seconds: float
 
 
@@ -121,6 +135,12 @@ class Observer:
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """An attempt came to nothing, in the scheduling cycle or while binding."""
+
+    def group_attempt_began(self, group: str) -> None:
+        """A group of pods, `namespace/name`, is tried."""
+
+    def group_attempted(self, attempt: GroupAttempt) -> None:
+        """A group of pods was tried; what became of each pod is told as well."""
 
     # -- bindings
 

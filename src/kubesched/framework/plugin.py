@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.api.groups import PodGroup
 from kubesched.cluster.changes import ANYTHING
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.answers import checked_score, checked_scores, checked_status, checked_verdict, failed
@@ -26,6 +27,7 @@ from kubesched.framework.verdict import Verdict
 
 if TYPE_CHECKING:
     from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
+    from kubesched.framework.placements import Placement
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
@@ -253,9 +255,21 @@ class PostBindPlugin(Plugin):
 class PlacementGeneratePlugin(Plugin):
     """Proposes sets of nodes for a group of pods."""
 
+    def generate_placements(self, group: PodGroup, everywhere: "Placement") -> "Sequence[Placement] | Status":
+        """Return the placements to be tried, parts of `everywhere`, or an error."""
+        raise NotImplementedError
+
 
 class PlacementScorePlugin(Plugin):
     """Says how good a placement of a group of pods is."""
+
+    def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
+        """Return how good it is that these pods, not counted on them yet, go to these nodes; or an error."""
+        raise NotImplementedError
+
+    def normalize_placement_scores(self, scores: Sequence[int]) -> Sequence[int] | Status:
+        """Return the scores of all placements that will do, brought into the range from 0 to 100."""
+        return scores
 
 
 # Configuration's name of each extension point -> the class a plugin must extend to be enabled there.

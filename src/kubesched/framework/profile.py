@@ -49,6 +49,9 @@ class Profile:
         self.pre_bind = at("preBind", points.PreBindPlugin)
         self.bind = at("bind", points.BindPlugin)
         self.post_bind = at("postBind", points.PostBindPlugin)
+        self.placement_generate = at("placementGenerate", points.PlacementGeneratePlugin)
+        self.placement_score = at("placementScore", points.PlacementScorePlugin)
+        self.placement_weights = {plugin.name: plugin.weight for plugin in enabled.get("placementScore", ())}
 
 
 def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, Any]) -> dict[str, Profile]:
@@ -146,6 +149,9 @@ _SYNCHRONOUS = (
     "unreserve",
     "permit",
     "pre_bind_pre_flight",
+    "generate_placements",
+    "score_placement",
+    "normalize_placement_scores",
 )
 # What a plugin must define to be enabled at a point, unless it answers by questions of its own.
 _HOOKS = {
@@ -159,6 +165,8 @@ _HOOKS = {
     "preBind": "pre_bind",
     "bind": "bind",
     "postBind": "post_bind",
+    "placementGenerate": "generate_placements",
+    "placementScore": "score_placement",
 }
 _QUESTIONS = {"preFilter": "filter_question", "preScore": "score_question"}
 _COROUTINES = {"preBind": "pre_bind", "bind": "bind", "postBind": "post_bind"}

@@ -9,6 +9,7 @@ and only once it is known whether a binding that was not answered has landed.
 import asyncio
 from collections.abc import Callable
 
+from kubesched.api.meta import ApiObject
 from kubesched.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
 from kubesched.binding.waiting_pods import WaitingPod
 from kubesched.cluster.pod_info import PodInfo
@@ -19,6 +20,7 @@ from kubesched.framework.status import error
 from kubesched.loop.failing import Failing
 from kubesched.loop.ground import Ground
 from kubesched.loop.watching import POD_GONE, Watching
+from kubesched.notes import sampled
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.scheduling.commit import undo
 from kubesched.scheduling.diagnosis import Diagnosis
@@ -42,6 +44,8 @@ class Bindings:
         self._services = services
         # how many pods are being bound, or given back
         self.under_way = 0
+        # a server in trouble is in trouble with all of them
+        self._complain = sampled(services.note, ground.now)
         watching.withdraw = self._withdraw
 
     def begin(self, placed: Placed) -> None:
@@ -92,20 +96,22 @@ class Bindings:
     async def _look(self, pod: PodInfo) -> None:
         """Find out what became of a pod whose binding was refused or not answered; its place is kept until then."""
         # differs: the reference frees the place at once, and may give it away although the binding landed
-        seconds = FIRST_LOOK_SECONDS
-        while True:
-            try:
-                found = await self._services.effects.perform(Read("Pod", pod.namespace, pod.name))
-            except EffectError as refused:
-                self._services.note(str(refused))
-                await asyncio.sleep(seconds)
-                seconds = min(2 * seconds, LAST_LOOK_SECONDS)
-                continue
-            break
+        found = await self._found(pod)
         if found is not None:
             self._ground.inbox.later(lambda: self._watching.put(found))
         else:
             self._ground.inbox.later(lambda: self._watching.drop(pod.pod))
+
+    async def _found(self, pod: PodInfo) -> ApiObject | None:
+        """Return a pod as the server has it, None if it has none; asks until there is an answer."""
+        seconds = FIRST_LOOK_SECONDS
+        while True:
+            try:
+                return await self._services.effects.perform(Read("Pod", pod.namespace, pod.name))
+            except EffectError as refused:
+                self._complain(f"cannot tell whether pod {pod.namespace}/{pod.name} is bound: {refused}")
+            await asyncio.sleep(seconds)
+            seconds = min(2 * seconds, LAST_LOOK_SECONDS)
 
     def _activate(self, placed: Placed) -> None:
         """Have the pods tried at once that plugins named in this cycle."""
@@ -127,7 +133,7 @@ class Bindings:
             self._services.note(fault.message)
         placed.cycle.stopwatch.tell()
         if confirmed is None:
-            self._ground.cluster.pending.pop(uid, None)
+            self._ground.cluster.remove_pod(uid)
             self._ground.queue.delete(uid)
             self._failing.tell(_failed(placed.queued, why))
         else:

@@ -5,20 +5,20 @@ From a failure to the queue and to effects as values, which are carried out besi
 
 # upstream: schedule_one.go (handleSchedulingFailure) (v1.36)
 
+from datetime import datetime
 from typing import Any
 
-from kubesched.cluster.nominations import Nominations
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework import observer
 from kubesched.framework.effects import Effect, Emit, Patch
 from kubesched.framework.observer import FailedAttempt
 from kubesched.framework.outcomes import Candidate
+from kubesched.loop.conditions import said_in_status
 from kubesched.loop.ground import Ground
-from kubesched.loop.preempting import Preempting
+from kubesched.loop.preempting import Preempting, Preemptor
 from kubesched.loop.telling import Telling
+from kubesched.notes import sampled
 from kubesched.plugins.default_preemption import DefaultPreemption
 from kubesched.queue.queued_pod import Place, QueuedPod
-from kubesched.queue.scheduling_queue import SchedulingQueue
 from kubesched.scheduling.outcomes import UNSCHEDULABLE, Failed
 
 # what an event's note may hold, in bytes
@@ -32,7 +32,7 @@ class Failing:
     def __init__(self, ground: Ground, preempting: Preempting) -> None:
         self._ground = ground
         self._preempting = preempting
-        self.telling = Telling(ground.effects, ground.tasks, ground.note)
+        self.telling = Telling(ground.effects, ground.tasks, sampled(ground.note, ground.now))
 
     def fail(self, failed: Failed) -> None:
         """Take in a failed attempt."""
@@ -42,8 +42,8 @@ class Failing:
         if failed.effects:
             self._ground.effects.submit(*failed.effects)
         if failed.preemption is not None:
-            self._begin_preemption(failed.queued.pod, failed.preemption)
-        effects = put_back(failed, self._ground.queue, self._ground.cluster.nominations, self._ground.now())
+            self.begin_preemption(Preemptor.alone(failed.queued.pod), failed.preemption)
+        effects = put_back(failed, self._ground)
         if effects:
             self.telling.say(failed.queued.uid, effects)
 
@@ -61,16 +61,16 @@ class Failing:
             )
         )
 
-    def _begin_preemption(self, preemptor: PodInfo, candidate: Candidate) -> None:
+    def begin_preemption(self, preemptor: Preemptor, candidate: Candidate) -> None:
         """Start evicting; from now on the preemptor is held back until its victims are going."""
-        plugin = self._ground.profiles[preemptor.spec.scheduler_name].plugins.get(DefaultPreemption.name)
+        plugin = self._ground.profiles[preemptor.pod.spec.scheduler_name].plugins.get(DefaultPreemption.name)
         if isinstance(plugin, DefaultPreemption):
             work = self._preempting.begin(preemptor, candidate, plugin.under_way)
             if work is not None:
                 self._ground.tasks.start(work)
 
 
-def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, now: float) -> list[Effect]:
+def put_back(failed: Failed, ground: Ground) -> list[Effect]:
     """Return a pod to the queue after a failed attempt; return what the world is to know about it."""
     queued = failed.queued
     if queued.place is Place.GONE:
@@ -78,13 +78,13 @@ def put_back(failed: Failed, queue: SchedulingQueue, nominations: Nominations, n
         return []
     queued.unschedulable_plugins = set(failed.unschedulable_plugins)
     queued.pending_plugins = set(failed.pending_plugins)
-    queue.fail(queued, now)
+    ground.queue.fail(queued, ground.now())
     pod = queued.pod
     nominated = failed.nominated_node_name
     if nominated is not None:
-        nominations.add(pod, nominated)
+        ground.cluster.nominations.add(pod, nominated)
     event = Emit(pod.pod, "Warning", "FailedScheduling", "Scheduling", truncated(failed.message))
-    patch = _status_patch(queued, failed)
+    patch = _status_patch(queued, failed, ground.date())
     return [event] if patch is None else [event, patch]
 
 
@@ -96,7 +96,7 @@ def truncated(message: str) -> str:
     return encoded[: NOTE_LIMIT - len(CUT)].decode(errors="ignore") + CUT
 
 
-def _status_patch(queued: QueuedPod, failed: Failed) -> Patch | None:
+def _status_patch(queued: QueuedPod, failed: Failed, date: datetime) -> Patch | None:
     """Return the change of the pod's status, or None if it says so already."""
     pod = queued.pod
     status: dict[str, Any] = {}
@@ -106,7 +106,7 @@ def _status_patch(queued: QueuedPod, failed: Failed) -> Patch | None:
     if known is None or {said} != {(known.status, known.reason, known.message), queued.told_condition or said}:
         # what was written last may not be reported yet
         queued.told_condition = said
-        status["conditions"] = [{**condition, "observedGeneration": pod.metadata.generation}]
+        status |= said_in_status(pod, condition, date)
     nominated = failed.nominated_node_name
     if nominated is not None and {nominated} != {pod.status.nominated_node_name, queued.told_nomination}:
         status["nominatedNodeName"] = queued.told_nomination = nominated

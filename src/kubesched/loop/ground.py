@@ -1,6 +1,7 @@
 """What the parts of the loop stand on: what they read and change, how they wait, whom they tell."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -13,7 +14,7 @@ from kubesched.queue.scheduling_queue import SchedulingQueue
 
 
 class Ground(msgspec.Struct, frozen=True):
-    """One cluster, one queue, one inbox and one clock for all parts of a loop."""
+    """One cluster, one queue, one inbox and one clock, with its date, for all parts of a loop."""
 
     cluster: Cluster
     queue: SchedulingQueue
@@ -22,5 +23,6 @@ class Ground(msgspec.Struct, frozen=True):
     inbox: Inbox
     tasks: Tasks
     now: Callable[[], float]
+    date: Callable[[], datetime]
     note: Note
     observers: Observers

@@ -13,13 +13,14 @@ unless an extender has to be asked. The loop yields after every slice, so that r
 import asyncio
 from collections.abc import Callable
 from random import Random
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.binding.cycle import BindingServices
 from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
+from kubesched.cluster.pod_groups import group_of
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import Extender
 from kubesched.errors import InvalidObjectError
@@ -30,6 +31,7 @@ from kubesched.framework.registry import Registry
 from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
 from kubesched.loop.ground import Ground
+from kubesched.loop.groups import Groups
 from kubesched.loop.inbox import Inbox, Note, Tasks
 from kubesched.loop.preempting import Preempting
 from kubesched.loop.waits import LoopWaits
@@ -40,9 +42,11 @@ from kubesched.queue.requeueing import Requeueing
 from kubesched.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOptions, SchedulingQueue
 from kubesched.scheduling.cycle import CycleContext, schedule
 from kubesched.scheduling.engine import Engine, build_engine
-from kubesched.scheduling.outcomes import SCHEDULER_ERROR, Failed, Placed, Skipped
+from kubesched.scheduling.extending import Asking
+from kubesched.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped
 from kubesched.scheduling.visit_order import VisitOrder
 
+T = TypeVar("T")
 SLICE_SECONDS = 0.005
 TICK_SECONDS = 1.0
 # No further pod is popped while so many pods are being bound.
@@ -107,6 +111,7 @@ class Scheduler:
             self.inbox,
             self._tasks,
             self.now,
+            waits.date,
             note,
             observers or NOBODY,
         )
@@ -122,7 +127,12 @@ class Scheduler:
             extenders=engine.loaded.config.extenders,
             percentage_of_nodes_to_score=engine.loaded.config.percentage_of_nodes_to_score,
             observers=observers,
+            topology_aware=engine.loaded.gates.enabled("TopologyAwareWorkloadScheduling"),
+            workload_aware_preemption=engine.loaded.gates.enabled("WorkloadAwarePreemption"),
         )
+        self._groups: Groups | None = None
+        if engine.loaded.gates.enabled("GenericWorkload"):
+            self._groups = Groups(ground, self._context, self.bindings, self._failing, self._drive)
 
     def _binding_services(self, effects: Effects) -> BindingServices:
         loaded = self.engine.loaded
@@ -225,14 +235,17 @@ class Scheduler:
             queued = self.queue.pop()
             if queued is None:
                 return False
-            await self._attempt(queued)
+            if self._groups is not None and group_of(queued.pod) is not None:
+                await self._groups.attempt(queued)
+            else:
+                await self._attempt(queued)
             if self.now() >= end:
                 return True
         return bool(len(self.inbox))
 
     async def _attempt(self, queued: QueuedPod) -> None:
         try:
-            outcome = await self._cycle(queued)
+            outcome: Outcome = await self._drive(schedule(self._context, queued))
         except Exception as raised:
             # a fault of ours: this pod's attempt fails, the loop goes on
             outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {type(raised).__name__}: {raised}")
@@ -245,15 +258,14 @@ class Scheduler:
         else:
             self._failing.fail(outcome)
 
-    async def _cycle(self, queued: QueuedPod) -> Placed | Failed | Skipped:
+    async def _drive(self, cycle: Asking[T]) -> T:
         """Run a scheduling cycle, asking extenders on its behalf."""
-        running = schedule(self._context, queued)
         try:
-            question = next(running)
+            question = next(cycle)
             while True:
-                question = running.send(await self._ask(question))
+                question = cycle.send(await self._ask(question))
         except StopIteration as finished:
-            outcome: Placed | Failed | Skipped = finished.value
+            outcome: T = finished.value
             return outcome
 
     async def _ask(self, question: Question) -> Answer:

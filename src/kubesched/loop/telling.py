@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.framework.effects import Effect, EffectError, Effects, Patch
+from kubesched.framework.effects import ConflictError, Effect, EffectError, Effects, Patch
 from kubesched.loop.inbox import Note, Tasks
 
 # differs: the reference tries four times within half a second, and then the pod never says why it waits
@@ -84,8 +84,11 @@ class Telling:
                 await self._effects.perform(effect)
                 return
             except EffectError as refused:
-                self._note(str(refused))
-                if refused.final or self.patient >= MOST_PATIENT:
+                about = f"pod {effect.namespace}/{effect.name}" if isinstance(effect, Patch) else "a pod"
+                self._note(f"the status of {about} could not be written: {refused}")
+                # a patch names no version: whoever wrote at the same moment is done soon
+                final = refused.final and not isinstance(refused, ConflictError)
+                if final or self.patient >= MOST_PATIENT:
                     return
             if await self._overtaken(word, seconds):
                 word.unsaid = effect.body["status"] if isinstance(effect, Patch) else {}

@@ -53,6 +53,9 @@ class Watching:
         self._now = now
         # namespace/name -> the pod as it was last reported
         self._reported: dict[str, PodInfo] = {}
+        # without the gate nobody asks who belongs to which group
+        self._pod_groups = cluster.pod_groups if gates.enabled("GenericWorkload") else None
+        self._gangs = gates.enabled("GangScheduling")
         # asked when a pod vanishes that is assumed; set by the scheduler
         self.withdraw: Callable[[PodInfo], bool] = lambda pod: False
         # told of every kind of which an object changed
@@ -178,7 +181,12 @@ class Watching:
                 self._withdraw(info)
             return (WAITING_POD_UPDATED,)
         events = [] if known is None else pod_events(known.pod, info.pod, self._gates)
+        if self._pod_groups is not None:
+            self._pod_groups.put(info)
         self._queue.update(info, events, now)
+        if self._gangs and known is None:
+            # it may be the one that others of its gang wait for
+            self._queue.on_event(WAITING_POD_ADDED, None, info, now)
         promised = known.status.nominated_node_name if known is not None else ""
         if known is not None and promised and promised != info.status.nominated_node_name:
             if not info.status.nominated_node_name:
@@ -195,6 +203,8 @@ class Watching:
             self._queue.on_event(POD_GONE, known, None, now)
             return (POD_GONE,)
         self._queue.delete(known.uid)
+        if self._pod_groups is not None:
+            self._pod_groups.remove(known.uid)
         if known.uid in self._cluster.table.pods:
             self._withdraw(known)
         elif known.status.nominated_node_name:

@@ -7,7 +7,7 @@ strategy, and hints.
 # upstream: noderesources/fit.go (v1.36)
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -155,7 +155,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
 
     # -- placements of pod groups
 
-    def score_placement(self, pods: Iterable[PodInfo], nodes: Nodes) -> int:
+    def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
         """Return how much of the nodes would be used with the pods on them, which they are not yet: more is better."""
         requests: Counter[str] = Counter()
         for pod in pods:

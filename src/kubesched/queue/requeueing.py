@@ -23,6 +23,7 @@ from kubesched.framework.profile import Profile
 from kubesched.queue.queued_pod import QueuedPod
 
 WILDCARD = ClusterEvent(Resource.WILDCARD, Action.ALL)
+TAINT = Action.UPDATE_NODE_TAINT
 
 
 class Strategy(Enum):
@@ -48,19 +49,19 @@ EXTENDER = "Extender"
 def registrations_of(profile: Profile, *, extenders: bool, pod_groups: bool) -> tuple[Registered, ...]:
     """Return what the plugins of a profile registered for, and extenders, which cannot say what helps them.
 
-    A node that is added under a taint matters when the taint goes, so who registers for added nodes hears of taints
-    too.
+    Who registers for added nodes and not for taints is tried again whenever taints change, whatever its hint says.
     """
+    # upstream: scheduler.go, buildQueueingHintMap (v1.36)
     found = []
     if extenders:
         for registration in registrations_for_extenders(pod_groups=pod_groups):
             found.append(Registered(registration.event, EXTENDER, None))
     for plugin in profile.plugins.values():
-        for registration in plugin.events_to_register():
-            event = registration.event
-            if event.resource == Resource.NODE and event.action & Action.ADD:
-                event = ClusterEvent(event.resource, event.action | Action.UPDATE_NODE_TAINT)
-            found.append(Registered(event, plugin.name, registration.hint))
+        registrations = plugin.events_to_register()
+        found += [Registered(registration.event, plugin.name, registration.hint) for registration in registrations]
+        of_nodes = [r.event.action for r in registrations if r.event.resource == Resource.NODE]
+        if any(action & Action.ADD for action in of_nodes) and not any(action & TAINT for action in of_nodes):
+            found.append(Registered(ClusterEvent(Resource.NODE, TAINT), plugin.name, None))
     return tuple(found)
 
 

@@ -157,11 +157,24 @@ class SchedulingQueue:
             if queued is not None:
                 self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
         if queued is not None:
-            queued.place = Place.IN_FLIGHT
-            queued.attempts += 1
-            queued.forget_rejections()
-            self._in_flight.begin(queued)
+            self._begin(queued)
         return queued
+
+    def pop_specific(self, uid: str, now: float) -> QueuedPod | None:
+        """Return a waiting pod out of turn, now in flight, or None if it does not wait or PreEnqueue holds it back."""
+        queued = self._waiting.get(uid)
+        if queued is None or (queued.place is not Place.ACTIVE and not self._activate(queued, now, FORCE_ACTIVATED)):
+            return None
+        self._waiting.remove(queued)
+        self._begin(queued)
+        return queued
+
+    def _begin(self, queued: QueuedPod) -> None:
+        """Begin an attempt with a pod that was taken out of where it waited."""
+        queued.place = Place.IN_FLIGHT
+        queued.attempts += 1
+        queued.forget_rejections()
+        self._in_flight.begin(queued)
 
     def done(self, uid: str) -> None:
         """End an attempt after which the pod needs the queue no more."""

@@ -17,27 +17,32 @@ from kubesched.framework.status import Code, Status, error
 
 MAX_PERMIT_SECONDS = 15 * 60.0
 WAITS = Status(Code.WAIT)
+SOME_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class Commitment:
-    """A place that was taken, or the status that says why not; `waits` are Permit's plugins with their timeouts."""
+    """A place that was taken, or the status that says why not.
 
-    __slots__ = ("failure", "pod", "waits")
+    `waits` are Permit's plugins with their timeouts, `permission` is what Permit says as a whole where it lets a pod
+    wait.
+    """
 
-    def __init__(self, pod: PodInfo, failure: Status | None, waits: dict[str, float]) -> None:
+    __slots__ = ("failure", "permission", "pod", "waits")
+
+    def __init__(self, pod: PodInfo) -> None:
         self.pod = pod
-        self.failure = failure
-        self.waits = waits
+        self.failure: Status | None = None
+        self.waits: dict[str, float] = {}
+        self.permission: Status | None = None
 
 
 def commit(cluster: Cluster, profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Commitment:
     """Assume a pod on a node, reserve what it needs and ask for permission; undo everything if anything fails."""
-    placed = cluster.assume(pod, node_name)
-    waits: dict[str, float] = {}
-    failure = _reserve(profile, cycle, placed, node_name) or _permit(profile, cycle, placed, node_name, waits)
-    if failure is not None:
-        undo(cluster, profile, cycle, placed, node_name)
-    return Commitment(placed, failure, waits)
+    taken = Commitment(cluster.assume(pod, node_name))
+    taken.failure = _reserve(profile, cycle, taken.pod, node_name) or _permit(profile, cycle, taken, node_name)
+    if taken.failure is not None:
+        undo(cluster, profile, cycle, taken.pod, node_name)
+    return taken
 
 
 def undo(cluster: Cluster, profile: Profile, cycle: CycleState, placed: PodInfo, node_name: str) -> list[Status]:
@@ -79,16 +84,15 @@ def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) 
     return failure
 
 
-def _permit(
-    profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str, waits: dict[str, float]
-) -> Status | None:
+def _permit(profile: Profile, cycle: CycleState, taken: Commitment, node_name: str) -> Status | None:
     began = cycle.stopwatch.now()
     failure: Status | None = None
     for plugin in profile.permit:
-        permission = _permission(plugin, cycle, pod, node_name)
+        permission = _permission(plugin, cycle, taken.pod, node_name)
         status = permission.status
         if status.code is Code.WAIT:
-            waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
+            taken.waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
+            taken.permission = Status(Code.WAIT, (*status.reasons, SOME_WAIT))
         elif not status.ok:
             failure = (
                 status.by(plugin.name)
@@ -96,7 +100,7 @@ def _permit(
                 else error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name)
             )
             break
-    cycle.stopwatch.point(PERMIT, failure or (WAITS if waits else None), began)
+    cycle.stopwatch.point(PERMIT, failure or (WAITS if taken.waits else None), began)
     return failure
 
 

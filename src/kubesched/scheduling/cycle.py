@@ -47,6 +47,9 @@ class CycleContext(msgspec.Struct):
     extenders: Sequence[Extender] = ()
     percentage_of_nodes_to_score: int = 0
     observers: Observers | None = None
+    # the gates TopologyAwareWorkloadScheduling and WorkloadAwarePreemption, of interest to groups of pods only
+    topology_aware: bool = False
+    workload_aware_preemption: bool = False
 
 
 def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
@@ -62,7 +65,7 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     if observers is not None:
         queued.stopwatch = Stopwatch(observers, profile.scheduler_name)
         observers.attempt_began(pod)
-    found = yield from _find(context, profile, queued)
+    found = yield from find(context, profile, queued)
     if observers is not None:
         observers.algorithm_ran(queued.stopwatch.seconds)
     outcome = found if isinstance(found, Failed) else _take(context, profile, queued, *found)
@@ -71,12 +74,23 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     return outcome
 
 
-def _find(context: CycleContext, profile: Profile, queued: QueuedPod) -> Asking[tuple[Evaluation, Decision] | Failed]:
-    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt."""
+def find(
+    context: CycleContext,
+    profile: Profile,
+    queued: QueuedPod,
+    within: NDArray[np.intp] | None = None,
+    *,
+    may_make_room: bool = True,
+) -> Asking[tuple[Evaluation, Decision] | Failed]:
+    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt.
+
+    `within` are the rows that there are for the pod, None for all; without `may_make_room` PostFilter is not asked.
+    """
     if not context.cluster.table.node_count:
         return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
     # 2. Which nodes can take it, and which of them is best?
     evaluation = context.evaluators[profile.scheduler_name].evaluate(queued.pod, queued.stopwatch)
+    evaluation.within = within
     found: Filtered | None = None
     if _nobody_else_is_asked(context, profile):
         decision = decide(evaluation, context.pick)
@@ -86,7 +100,7 @@ def _find(context: CycleContext, profile: Profile, queued: QueuedPod) -> Asking[
         return _error(queued, decision.failure)
     # 3. Nobody can take it: can room be made?
     if not decision.node_name:
-        return (yield from _make_room(context, profile, queued, evaluation, found))
+        return (yield from _make_room(context, profile, queued, evaluation, found, may_make_room))
     return evaluation, decision
 
 
@@ -97,8 +111,7 @@ def _take(
     # 4. Take the place.
     taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name)
     if taken.failure is not None:
-        return _turned_away(queued, taken.failure)
-    narrowed = evaluation.pre_filtered.node_names
+        return turned_away(queued, taken.failure)
     return Placed(
         queued,
         taken.pod,
@@ -107,7 +120,7 @@ def _take(
         evaluation.cycle,
         taken.waits,
         decision.feasible_nodes,
-        context.cluster.table.node_count if narrowed is None else len(narrowed),
+        evaluation.evaluated_nodes,
     )
 
 
@@ -194,7 +207,7 @@ def _error(queued: QueuedPod, status: Status) -> Failed:
     return Failed(queued, SCHEDULER_ERROR, status.message)
 
 
-def _turned_away(queued: QueuedPod, status: Status) -> Failed:
+def turned_away(queued: QueuedPod, status: Status) -> Failed:
     """Return the failure of a pod that Reserve or Permit turned away on the node it was given."""
     if not status.rejected:
         return _error(queued, status)
@@ -203,7 +216,12 @@ def _turned_away(queued: QueuedPod, status: Status) -> Failed:
 
 
 def _make_room(
-    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, found: Filtered | None
+    context: CycleContext,
+    profile: Profile,
+    queued: QueuedPod,
+    evaluation: Evaluation,
+    found: Filtered | None,
+    may_make_room: bool,
 ) -> Asking[Failed]:
     """Return the failure of a pod that fits nowhere, with what PostFilter can do about it."""
     said = found.statuses if found is not None else {}
@@ -212,7 +230,7 @@ def _make_room(
     plugins = diagnosis.unschedulable_plugins
     if found is not None and found.narrowed:
         plugins |= {EXTENDER}
-    if not profile.post_filter:
+    if not profile.post_filter or not may_make_room:
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
@@ -234,6 +252,7 @@ def _make_room(
         nominated_node_name=nominated,
         preemption=eviction,
         effects=tuple(helped.effects),
+        cycle=evaluation.cycle,
     )
 
 

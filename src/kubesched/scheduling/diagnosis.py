@@ -27,11 +27,11 @@ class Diagnosis(msgspec.Struct, frozen=True):
 def diagnose(evaluation: Evaluation, verdicts: NodeVerdicts) -> Diagnosis:
     """Return why the nodes that were judged (or all, where PreFilter rejected) do not take the pod."""
     pre = evaluation.pre_filtered
-    node_count = evaluation.table.node_count
+    node_count = evaluation.node_count
     if pre.rejection is not None:
         blamed = {pre.rejection.plugin} - {""} or set(pre.narrowing)
         return Diagnosis(frozenset(blamed), {}, pre.rejection.message, node_count)
-    present = evaluation.table.present[: evaluation.table.size]
+    present = evaluation.present()
     judged = present if verdicts.judged is None else present & verdicts.judged
     objections = [verdicts.statuses[index] for index in np.unique(verdicts.ids[judged]).tolist()]
     plugins = {status.plugin for status in objections if status.rejected}

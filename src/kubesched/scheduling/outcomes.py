@@ -36,7 +36,7 @@ class Failed(msgspec.Struct, frozen=True):
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
     clear it. `preemption` is what has to be evicted for the nomination to come true, `effects` what PostFilter wants
-    done, one after the other.
+    done, one after the other. `cycle` is there where PostFilter was asked.
     """
 
     queued: QueuedPod
@@ -47,6 +47,7 @@ class Failed(msgspec.Struct, frozen=True):
     nominated_node_name: str | None = ""
     preemption: Candidate | None = None
     effects: tuple[Effect, ...] = ()
+    cycle: CycleState | None = None
 
 
 class Skipped(NamedTuple):

@@ -38,6 +38,28 @@ ALGORITHM_DURATION = Metric(
     (),
     _MILLISECONDS,
 )
+# of these three the reference serves none without the gate GenericWorkload
+GROUP_ATTEMPTS = Metric(
+    "scheduler_podgroup_schedule_attempts_total",
+    COUNTER,
+    "Number of attempts to schedule pod group, by the result. 'unschedulable' means a pod group could not be "
+    "scheduled, while 'error' means an internal scheduler problem.",
+    ("result", "profile"),
+)
+GROUP_ATTEMPT_DURATION = Metric(
+    "scheduler_podgroup_scheduling_attempt_duration_seconds",
+    HISTOGRAM,
+    "Pod group scheduling attempt latency in seconds (scheduling algorithm + binding)",
+    ("result", "profile"),
+    _MILLISECONDS,
+)
+GROUP_ALGORITHM_DURATION = Metric(
+    "scheduler_podgroup_scheduling_algorithm_duration_seconds",
+    HISTOGRAM,
+    "Pod group scheduling algorithm latency in seconds",
+    (),
+    _MILLISECONDS,
+)
 POINT_DURATION = Metric(
     "scheduler_framework_extension_point_duration_seconds",
     HISTOGRAM,

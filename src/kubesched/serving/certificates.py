@@ -64,8 +64,11 @@ class Identities:
         return self._default()
 
 
-def load_identities(options: ServingOptions, note: Note, clock: Clock = time.monotonic) -> Identities:
-    """Return the identities that options ask for; one is made if they name none."""
+def load_identities(
+    options: ServingOptions, note: Note, clock: Clock = time.monotonic, *, inform: Note | None = None
+) -> Identities:
+    """Return the identities that options ask for; one is made if they name none, of which `inform` is told."""
+    inform = inform or note
 
     def watch(certificate: str, key: str) -> Callable[[], Identity]:
         return WatchedFiles((certificate, key), partial(parse_identity, certificate, key), note, clock).current
@@ -76,12 +79,12 @@ def load_identities(options: ServingOptions, note: Note, clock: Clock = time.mon
         return Identities(watch(options.tls_cert_file, options.tls_private_key_file), named)
     if not options.cert_dir:
         made = parse_identity("the certificate", "the key", *make_pair(options))
-        note("Generated self-signed cert in-memory")
+        inform("Generated self-signed cert in-memory")
         return Identities(lambda: made, named)
     certificate, key = (str(Path(options.cert_dir, PAIR_NAME + suffix)) for suffix in (".crt", ".key"))
     if _pair_is_missing(certificate, key):
         _write_pair(certificate, key, *make_pair(options))
-        note(f"Generated self-signed cert ({certificate}, {key})")
+        inform(f"Generated self-signed cert ({certificate}, {key})")
     return Identities(watch(certificate, key), named)
 
 

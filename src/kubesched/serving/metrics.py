@@ -21,6 +21,7 @@ from kubesched.framework.observer import (
     Asked,
     Bound,
     FailedAttempt,
+    GroupAttempt,
     Lap,
     Observer,
 )
@@ -144,6 +145,13 @@ class SchedulerMetrics(Observer):
         """Count an attempt."""
         self._attempts.number(failed.result, failed.profile).value += 1
         self._attempt_seconds.buckets(failed.result, failed.profile).observe(failed.seconds)
+
+    def group_attempted(self, attempt: GroupAttempt) -> None:
+        """Count an attempt with a group; its metrics are there from the first one on."""
+        family, labels = self._registry.family, (attempt.result, attempt.profile)
+        family(catalog.GROUP_ATTEMPTS).number(*labels).value += 1
+        family(catalog.GROUP_ATTEMPT_DURATION).buckets(*labels).observe(attempt.seconds)
+        family(catalog.GROUP_ALGORITHM_DURATION).buckets().observe(attempt.algorithm_seconds)
 
     def permit_awaited(self, status: str, seconds: float) -> None:
         """Count a wait for permission."""

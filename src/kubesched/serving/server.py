@@ -79,6 +79,7 @@ class Server:
         authorization: Authorization,
         note: Note,
         *,
+        inform: Note | None = None,
         listener: socket.socket | None = None,
     ) -> None:
         self._options = options
@@ -87,6 +88,8 @@ class Server:
         self._authentication = authentication
         self._authorization = authorization
         self._note = note
+        # what is as it should be
+        self._inform = inform or note
         self._listener = listener
         self._thread: threading.Thread | None = None
         self._stop: Future[None] = Future()
@@ -99,7 +102,7 @@ class Server:
         options = self._options.checked()
         tls = Tls(
             tls_settings(options, self._note),
-            load_identities(options, self._note),
+            load_identities(options, self._note, inform=self._inform),
             self._authentication.authorities,
         )
         listener = self._listener or listen(options)
@@ -108,7 +111,7 @@ class Server:
         self._thread = threading.Thread(target=self._run, args=(listener, tls, started), name="serving", daemon=True)
         self._thread.start()
         started.result()
-        self._note(f"Serving securely on {_shown(listener)}")
+        self._inform(f"Serving securely on {_shown(listener)}")
 
     def stop(self) -> None:
         """Listen no more, let requests under way finish for a while, and end."""

@@ -8,6 +8,7 @@ not at all.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection
+from datetime import UTC, datetime, timedelta
 from random import Random
 
 import msgspec
@@ -33,12 +34,16 @@ from kubesched.framework.observer import Observer, Observers
 from kubesched.framework.registry import Registry
 from kubesched.loop.comparing import compare
 from kubesched.loop.scheduler import Carrier, LoopOptions, Scheduler, build_scheduler
+from kubesched.loop.waits import LoopWaits
 from kubesched.queue.queued_pod import Place
 from kubesched.scheduling.decision import decide
 from kubesched.scheduling.engine import build_engine
 from kubesched.testing.virtual_time import run_in_virtual_time
 
 Refuse = Callable[[Effect], str]
+
+# the date at the beginning of virtual time
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class World:
@@ -292,6 +297,7 @@ def live(
             carrier=carrier(world) if carrier else None,
             note=world.notes.append,
             observers=watchers if observers else None,
+            waits=LoopWaits(lambda: BEGINNING + timedelta(seconds=clock())),
         )
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:

@@ -21,6 +21,7 @@ from kubesched.testing import a_node, a_pod
 
 NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
 NODE_LABELED = ClusterEvent(Resource.NODE, Action.UPDATE_NODE_LABEL)
+NODE_TAINTED = ClusterEvent(Resource.NODE, Action.UPDATE_NODE_TAINT)
 POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
 GATES_GONE = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
 TOLERATION = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION)
@@ -270,6 +271,27 @@ def test_fault_5_a_wildcard_registration_hears_of_everything() -> None:
     script.add("p")
     script.reject(script.pop())
     assert script.event(POD_DELETED, a_pod("gone", node="n1")) == 1
+
+
+def test_who_waits_for_nodes_is_tried_again_when_taints_change_whatever_the_hint_says(script: Script) -> None:
+    script.rejector.hint = lambda pod, old, new: Hint.QUEUE_SKIP
+    script.add("p")
+    script.reject(script.pop())
+    assert script.event(NODE_ADDED, None, a_node("n2")) == 0
+    assert script.event(NODE_TAINTED, a_node("n2"), a_node("n2", taints=["a:NoSchedule"])) == 1
+    assert script.rejector.asked == 1
+
+
+def test_who_registered_for_taints_is_asked_when_they_change() -> None:
+    script = Script()
+    script.rejector.events_to_register = lambda: (  # type: ignore[method-assign]
+        Registration(ClusterEvent(Resource.NODE, Action.ADD)),
+        Registration(NODE_TAINTED, lambda pod, old, new: Hint.QUEUE_SKIP),
+    )
+    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, Requeueing(script.profiles))
+    script.add("p")
+    script.reject(script.pop())
+    assert script.event(NODE_TAINTED, a_node("n2"), a_node("n2", taints=["a:NoSchedule"])) == 0
 
 
 def test_fault_11_a_hint_that_raises_counts_as_queue(script: Script) -> None:

@@ -4,6 +4,7 @@ From PodDisruptionBudget objects to a mask over the potential victims of many wo
 asked once per label group; the answers are kept while the budgets stay the same.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_l
 from kubesched.api.workloads import PodDisruptionBudget
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_counts import LabelGroup
+from kubesched.cluster.pod_info import PodInfo
 
 REMEMBERED_GROUPS = 100_000
 
@@ -53,6 +55,23 @@ class DisruptionBudgets:
             allowed = np.array([budget.disruptions_allowed for budget in self._budgets], np.int64)
             violating[victims[rank >= allowed[budgets]]] = True
         return violating
+
+    # upstream: framework/preemption/preemption.go, filterVictimsWithPDBViolation (v1.36)
+    def violating_units(self, units: Sequence[Sequence[PodInfo]]) -> list[bool]:
+        """Return which units violate a budget, taken away one after the other; one pod that does is enough for all."""
+        if not self._refresh():
+            return [False] * len(units)
+        left = [budget.disruptions_allowed for budget in self._budgets]
+        return [any(self._breaks(pod, left) for pod in unit) for unit in units]
+
+    def _breaks(self, pod: PodInfo, left: list[int]) -> bool:
+        """Take a pod off what budgets have left, up to the first that cannot afford it; return whether there is one."""
+        for index in self._meaning(int(self._table.slots.group[pod.slot])):
+            if pod.name not in self._budgets[index].disrupted:
+                left[index] -= 1
+                if left[index] < 0:
+                    return True
+        return False
 
     def _refresh(self) -> bool:
         """Compile the budgets if they changed; return whether there are any."""

@@ -7,13 +7,13 @@ that have to be taken out again are the victims. Round k handles the k-th pod of
 
 # upstream: plugins/defaultpreemption/default_preemption.go, SelectVictimsOnNode (v1.36)
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.cluster.pod_slots import PodSlots
+from kubesched.cluster.pod_slots import NOT_STARTED, PodSlots
 from kubesched.cluster.table import NodeTable
 from kubesched.framework.cycle import CycleState, WhatIf
 from kubesched.plugins.default_preemption.disruption_budgets import DisruptionBudgets
@@ -55,7 +55,7 @@ def dry_run(
     fitting = np.flatnonzero(ids[tried] == 0)
     helped = tried[fitting]
     if len(helped):
-        ordered = by_importance(table.slots, victims[helped])
+        ordered = by_importance(table.slots, victims[helped], latest_first=pod.spec.scheduling_group is not None)
         violating = _violating(budgets, ordered)
         victims[helped] = ordered
         chosen[helped] = _reprieve(worlds, fitting, ordered, violating)
@@ -84,11 +84,19 @@ def potential_victims(table: NodeTable, priority: int, rows: NDArray[np.intp]) -
 
 
 # upstream: util/utils.go, MoreImportantPod (v1.36)
-def by_importance(slots: PodSlots, victims: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return each line sorted: higher priority first, then earlier start; NOBODY comes last."""
+def by_importance(slots: PodSlots, victims: NDArray[np.intp], *, latest_first: bool = False) -> NDArray[np.intp]:
+    """Return each line sorted: higher priority first, then earlier start; NOBODY comes last.
+
+    With `latest_first` the last to come is first among pods that have not started: the reference takes the time anew
+    in each comparison, so that whom it asks about first seems to have started first, which turns them round.
+    """
     # 64 bits, so that every priority has a negative and nobody comes after all of them
     rank = np.where(victims == NOBODY, 2**32, -slots.priority[victims].astype(np.int64))
-    order = np.lexsort((slots.start[victims], rank), axis=-1)
+    start = slots.start[victims]
+    keys: tuple[NDArray[Any], ...] = (start, rank)
+    if latest_first:
+        keys = (np.where(start == NOT_STARTED, -slots.arrival[victims], 0), start, rank)
+    order = np.lexsort(keys, axis=-1)
     return np.take_along_axis(victims, order, axis=1)
 
 

@@ -6,7 +6,7 @@ nominate. Nobody is evicted here.
 
 # upstream: framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go (v1.36)
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.framework.extenders import Answer, Question
 from kubesched.framework.messages import count_reasons, fit_error_message
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.framework.plugin import PostFilterPlugin, PreEnqueuePlugin
@@ -26,6 +27,7 @@ from kubesched.framework.status import SUCCESS, Code, Status, StatusTable, error
 from kubesched.plugins.default_preemption.candidates import Candidates
 from kubesched.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 from kubesched.plugins.default_preemption.dry_run import NO_VICTIMS, DryRun, dry_run
+from kubesched.plugins.default_preemption.group_preemption import Trial, victims_for_group
 from kubesched.plugins.default_preemption.under_way import PreemptionsUnderWay
 
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -94,6 +96,12 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         best = candidates.best()
         nominated = best[0 if draw is None else draw // len(rows) % len(best)]
         return PostFilterResult(SUCCESS, nominated, candidates, best)
+
+    def pod_group_post_filter(
+        self, group: PodGroup, pods: Sequence[PodInfo], trial: Trial
+    ) -> Generator[Question, Answer, tuple[Status, list[PodInfo]]]:
+        """Return whom to evict so that a whole group can be placed, or why that does not help."""
+        return victims_for_group(self._cluster, self._budgets, group, pods, trial)
 
     def _group_refusal(self, pod: PodInfo) -> str:
         """Return why a pod of a group does not preempt by itself, or the empty text."""

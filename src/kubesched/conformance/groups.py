@@ -1,0 +1,118 @@
+"""Answers about pod groups: the group's cycle in the corpus' form.
+
+From `group:namespace/name` in a scenario to an entry of `groups`. Ties between nodes go to the first name;
+extenders are not asked.
+"""
+
+from collections.abc import Generator
+from typing import Any, TypeVar, cast
+
+from kubesched.cluster.pod_groups import group_of
+from kubesched.conformance.results import Result, held_back, status_form
+from kubesched.framework.profile import Profile
+from kubesched.framework.status import Status
+from kubesched.queue.queued_pod import QueuedPod
+from kubesched.scheduling.commit import commit
+from kubesched.scheduling.cycle import CycleContext
+from kubesched.scheduling.engine import Engine
+from kubesched.scheduling.groups.cycle import profile_of, schedule_group
+from kubesched.scheduling.groups.results import GroupResult, PodResult
+from kubesched.scheduling.visit_order import VisitOrder
+
+PREFIX = "group:"
+T = TypeVar("T")
+
+
+class GroupJudge:
+    """Judges groups on an engine's cluster; in a sequence those that can be placed are."""
+
+    def __init__(self, engine: Engine, *, sequence: bool) -> None:
+        self._engine = engine
+        self._sequence = sequence
+        gates = engine.loaded.gates
+        self._context = CycleContext(
+            cluster=engine.cluster,
+            profiles=engine.profiles,
+            evaluators=engine.evaluators,
+            pick=lambda count: 0,
+            visit_order=VisitOrder(engine.cluster.table),
+            topology_aware=gates.enabled("TopologyAwareWorkloadScheduling"),
+            workload_aware_preemption=gates.enabled("WorkloadAwarePreemption"),
+        )
+
+    def judge(self, name: str) -> Result:
+        """Return the entry of the group `namespace/name`."""
+        members = self._members(name)
+        entries: dict[str, Result] = {queued.uid: {"pod": queued.pod.full_name} for queued in members}
+        ready = [queued for queued in members if not self._held_back(queued, entries[queued.uid])]
+        entry: Result = {"group": name, "pods": list(entries.values())}
+        if not ready:
+            return entry
+        profile = profile_of(self._context, ready)
+        if isinstance(profile, Status):
+            return {**entry, "error": profile.message}
+        result = finished(schedule_group(self._context, profile, ready))
+        for pod in result.pods:
+            entries[pod.queued.uid].update(pod_form(pod))
+        if self._sequence and result.status.ok:
+            self._take_places(profile, result)
+        return {**entry, **group_form(result)}
+
+    def _members(self, name: str) -> list[QueuedPod]:
+        """Return the waiting pods of a group in the order in which they are tried."""
+        pods = [pod for pod in self._engine.cluster.pending.values() if "/".join(group_of(pod) or ()) == name]
+        return [QueuedPod(pod, 0.0) for pod in sorted(pods, key=lambda pod: (-pod.priority, pod.name))]
+
+    def _held_back(self, queued: QueuedPod, entry: Result) -> bool:
+        profile = self._engine.profiles.get(queued.pod.spec.scheduler_name)
+        refusals = held_back(profile.pre_enqueue, queued.pod) if profile is not None else {}
+        if refusals:
+            entry["preEnqueue"] = refusals
+        return bool(refusals)
+
+    def _take_places(self, profile: Profile, result: GroupResult) -> None:
+        """Assume and reserve the pods of a group that can be placed."""
+        for pod in result.pods:
+            if pod.failure is None and pod.cycle is not None:
+                commit(self._engine.cluster, profile, pod.cycle, pod.queued.pod, pod.node_name)
+
+
+def pod_form(pod: PodResult) -> Result:
+    """Return what became of one pod of a group as the corpus writes it."""
+    form: Result = {}
+    if pod.node_name:
+        form["node"] = pod.node_name
+    failure = pod.failure
+    if failure is not None:
+        form["status"] = {"code": failure.reason if failure.reason == "Unschedulable" else "Error"}
+        form["message"] = failure.message
+    if not pod.permission.ok:
+        form["permit"] = status_form(pod.permission, with_plugin=False)
+    if pod.needs_preemption and failure is not None:
+        form["requiresPreemption"] = True
+        victims = failure.preemption.victims if failure.preemption is not None else ()
+        form["victims"] = sorted(victim.full_name for victim in victims)
+    return form
+
+
+def group_form(result: GroupResult) -> Result:
+    """Return what became of a group as a whole as the corpus writes it."""
+    form: dict[str, Any] = {"code": result.status.code.text}
+    if result.status.message:
+        form["message"] = result.status.message
+    if result.waits_for_preemption:
+        form["waitingOnPreemption"] = True
+    if result.preemption is not None:
+        form["workloadPreemption"] = status_form(result.preemption.status, with_plugin=False)
+        if result.preemption.victims:
+            form["victims"] = sorted(victim.full_name for victim in result.preemption.victims)
+    return form
+
+
+def finished(generator: Generator[Any, Any, T]) -> T:
+    """Return what a cycle returns in which nobody outside is asked."""
+    try:
+        next(generator)
+    except StopIteration as end:
+        return cast(T, end.value)
+    raise RuntimeError("the cycle asks an extender, and nobody can answer")

@@ -1,0 +1,78 @@
+"""The console scripts: standard streams that are full, closed or read by nobody, and Ctrl-C, as real processes."""
+
+import signal
+import subprocess
+import sys
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+KUBESCHED = f"exec {sys.executable} -m kubesched"
+NODES = "up --once --nodes 1"
+
+
+def shell(line: str) -> tuple[int, str, str]:
+    """Return exit code, output and errors of a line in a shell."""
+    found = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, check=False)
+    return found.returncode, found.stdout, found.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize(
+    "command",
+    ["config show", "--help", "run --help", NODES],
+    ids=["what rich prints", "what click prints", "what print prints", "what a loop prints"],
+)
+def test_output_that_cannot_be_written_is_one_line(command: str) -> None:
+    assert shell(f"{KUBESCHED} {command} >/dev/full") == (
+        1,
+        "",
+        "cannot write the output: No space left on device\n",
+    )
+
+
+@pytest.mark.parametrize("command", ["config show", "run --help"])
+def test_a_reader_that_leaves_is_no_error(command: str) -> None:
+    assert shell(f"{KUBESCHED} {command} | true") == (0, "", "")
+
+
+@pytest.mark.parametrize("closed", [">&-", "<&- 2>&-"])
+def test_closed_streams_are_as_good_as_none(closed: str) -> None:
+    code, out, err = shell(f"{KUBESCHED} {NODES} {closed}")
+    assert (code, err) == (0, "")
+    assert ("1 node, 0 pods" in out) == (">&-" not in closed.replace("2>&-", ""))
+
+
+def test_whether_anybody_looks_can_be_asked_of_closed_streams() -> None:
+    assert shell(f"{KUBESCHED} up --nodes 1 >&-") == (0, "", "")
+
+
+def test_an_interrupted_command_says_nothing() -> None:
+    waits_for_input = subprocess.Popen(
+        [sys.executable, "-c", "print(flush=True); import kubesched.console as c; c.kubesched()", "evaluate"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    with waits_for_input as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        # an answer shows that it is there
+        process.stdout.readline()
+        process.stdin.write(b'{"table": "none"}\n')
+        process.stdin.flush()
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) in (1, 130)
+        assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("name", ["kubesched", "kube-scheduler"])
+def test_the_scripts_are_installed(name: str) -> None:
+    (script,) = entry_points(group="console_scripts", name=name)
+    module, _, attribute = script.value.partition(":")
+    assert callable(getattr(import_module(module), attribute))

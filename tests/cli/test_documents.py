@@ -1,0 +1,90 @@
+"""What the documents show: links lead somewhere, commands and their options exist, code and configurations work."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from kubesched.app.flags import GROUPS
+from kubesched.app.go_flags import parse_flags
+from kubesched.cli import main
+from kubesched.cli.command_group import CommandOrOthers
+from kubesched.config import load
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
+NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    """Return the blocks of code in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.DOTALL | re.MULTILINE)
+
+
+def commands(path: Path) -> list[list[str]]:
+    """Return the arguments of every call of kubesched, without redirections."""
+    lines = [line for block in blocks(path, "console") + blocks(path, "") for line in block.splitlines()]
+    calls = [part for line in lines for part in re.split(r"\|\s|&&", line.removeprefix("$ ")) if "kubesched " in part]
+    words = [shlex.split(call, comments=True) for call in calls if call.strip().startswith("kubesched ")]
+    return [[word for word in call[1:] if word != ">"] for call in words]
+
+
+def options_of(arguments: list[str]) -> tuple[click.Command, list[str]]:
+    """Return the command that a command line calls, and what it is given."""
+    command: click.Command = main
+    context = click.Context(main)
+    while arguments:
+        if isinstance(command, click.Group):
+            found = command.get_command(context, arguments[0])
+        else:
+            found = command.others.get(arguments[0]) if isinstance(command, CommandOrOthers) else None
+        if found is None:
+            break
+        command, arguments = found, arguments[1:]
+    return command, arguments
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = path.read_text()
+    headings = {re.sub(r"[^\w -]", "", line.lstrip("# ")).lower().replace(" ", "-") for line in text.splitlines()}
+    for link in re.findall(r"\]\(([^)]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+        file, _, anchor = link.partition("#")
+        assert link.startswith("https://") or (path.parent / file).exists(), link
+        assert file or anchor in headings, link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=NAMES)
+def test_commands_and_options_exist(path: Path) -> None:
+    for arguments in commands(path):
+        command, given = options_of(arguments)
+        if command.name == "run":
+            parse_flags(GROUPS, given, "kubesched run")
+            continue
+        known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+        said = {word.partition("=")[0] for word in given if re.match("--?[a-z]", word)}
+        assert said - known - {"--version"} == set(), arguments
+
+
+def test_there_are_commands_to_look_at() -> None:
+    assert {"up", "evaluate", "config", "run"} <= {call[0] for path in DOCUMENTS for call in commands(path)}
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/plugins.md"])
+def test_code_works_as_it_is_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
+        if block.startswith("# "):
+            (tmp_path / block.partition("\n")[0].removeprefix("# ")).write_text(block)
+    whole = [block for block in blocks(ROOT / name, "python") if not block.startswith(" ")]
+    assert len(whole) >= 2
+    for block in whole:
+        exec(compile(block, name, "exec"), {"__name__": "shown"})
+
+
+def test_the_configuration_of_a_trial_is_one() -> None:
+    (text,) = blocks(ROOT / "docs/running.md", "yaml")
+    assert load(text).profiles[0].scheduler_name == "trial"
