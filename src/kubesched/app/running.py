@@ -32,8 +32,9 @@ from kubesched.serving.catalog import LOOP_LAG
 from kubesched.serving.metric_options import read_metric_options
 from kubesched.serving.process_metrics import measure_lag
 
-# how long the end waits for bindings and events under way, and for the lease to be given up
+# how long the end waits for bindings under way and for the lease to be given up; for events that wait to be written
 LAST_SECONDS = 5.0
+LAST_NEWS_SECONDS = 3.0
 LOST = "nothing is written any more, since the lease has run out"
 
 
@@ -182,7 +183,7 @@ class Running:
         scheduling.cancel()
         with suppress(asyncio.CancelledError):
             await scheduling
-        await self.recorder.drain(1.0)
+        await self.recorder.drain(LAST_NEWS_SECONDS)
         await self.informers.stop()
         if self.leader is not None:
             await asyncio.to_thread(self.leader.stop, LAST_SECONDS)

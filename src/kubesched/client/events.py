@@ -33,6 +33,11 @@ REFRESHED_EVERY = timedelta(minutes=30)
 MOST_WAITING = 10_000
 MOST_REMEMBERED = 4096
 WORKERS = 10
+# bindings come before the news of them as long as these can wait; from here on another one helps with the writing for
+# each so many more that wait, lest any be left out
+PATIENT = MOST_WAITING // 2
+HELP_EVERY = 40
+MOST_HELPING = 90
 LONGEST_NAME_START = 230
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -71,6 +76,7 @@ class EventRecorder:
         self._random = random or Random()
         self._waiting: asyncio.Queue[tuple[Occurrence, bool]] = asyncio.Queue(MOST_WAITING)
         self._remembered: OrderedDict[Key, Occurrence] = OrderedDict()
+        self._helping: set[asyncio.Task[None]] = set()
         self.left_out = 0
 
     def record(self, emit: Emit) -> None:
@@ -93,10 +99,14 @@ class EventRecorder:
 
     async def run(self) -> None:
         """Write events until cancelled."""
-        async with asyncio.TaskGroup() as tasks:
-            for _ in range(WORKERS):
-                tasks.create_task(self._work())
-            tasks.create_task(self._tidy())
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for _ in range(WORKERS):
+                    tasks.create_task(self._work())
+                tasks.create_task(self._tidy())
+        finally:
+            for helping in self._helping:
+                helping.cancel()
 
     async def drain(self, seconds: float) -> None:
         """Wait a little for what is still to be written."""
@@ -111,14 +121,26 @@ class EventRecorder:
             self._waiting.put_nowait((occurrence, again))
         except asyncio.QueueFull:
             self.left_out += 1
+        helping = len(self._helping)
+        if helping < MOST_HELPING and self._waiting.qsize() > PATIENT + HELP_EVERY * helping:
+            task = asyncio.create_task(self._help())
+            self._helping.add(task)
+            task.add_done_callback(self._helping.discard)
 
     async def _work(self) -> None:
         while True:
-            occurrence, again = await self._waiting.get()
-            try:
-                await self._write(occurrence, again=again)
-            finally:
-                self._waiting.task_done()
+            await self._write_next()
+
+    async def _help(self) -> None:
+        while self._waiting.qsize() > PATIENT:
+            await self._write_next()
+
+    async def _write_next(self) -> None:
+        occurrence, again = await self._waiting.get()
+        try:
+            await self._write(occurrence, again=again)
+        finally:
+            self._waiting.task_done()
 
     async def _tidy(self) -> None:
         """End series, write the counts of those that go on, and tell of events that were left out."""
