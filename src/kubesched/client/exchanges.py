@@ -1,7 +1,7 @@
 """Short requests over connections that are kept: a question, an answer, and the connection is free for the next.
 
 From a method, a path, headers and a body to an `Answer`. It does what the hot path needs and no more: HTTP/1.1 to one
-server, straight, with or without TLS; answers that go on and on, proxies and redirects are aiohttp's.
+server, straight, with or without TLS; answers that go on and on, and proxies, are aiohttp's. A redirect is an answer.
 
 A connection carries one request at a time. One that broke, or whose answer nobody waits for any more, is closed, never
 used again.
@@ -45,7 +45,7 @@ class Answer(msgspec.Struct, gc=False):
 
 
 class Question(msgspec.Struct, frozen=True, gc=False):
-    """A request; `path` may hold a query, `silence` is for how many seconds the server may say nothing."""
+    """A request; the query is apart from `path`, `silence` is for how many seconds the server may say nothing."""
 
     method: str
     path: str

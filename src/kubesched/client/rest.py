@@ -97,6 +97,7 @@ class _Request(msgspec.Struct, frozen=True, gc=False):
     content_type: str = ""
     timeout: float | None = None
     silence: float | None = None
+    watches: bool = False
 
 
 class RequestWatcher(Protocol):
@@ -216,7 +217,8 @@ class RestClient:
         """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
         now = asyncio.get_running_loop().time
         began, watches = now(), "watch" in query
-        request = _Request("GET", path, query=query, silence=WATCH_SILENCE_SECONDS if watches else self._silence)
+        silence = WATCH_SILENCE_SECONDS if watches else self._silence
+        request = _Request("GET", path, query=query, silence=silence, watches=watches)
         received = 0
         try:
             async with self._response(request) as response:
@@ -242,7 +244,7 @@ class RestClient:
 
     async def _turn(self, request: _Request) -> None:
         # a watch waits for nobody's turn
-        if self._limiter is not None and request.silence != WATCH_SILENCE_SECONDS:
+        if self._limiter is not None and not request.watches:
             waited = await self._limiter.turn()
             if self._watcher is not None:
                 self._watcher.limited(request.method, waited)

@@ -9,9 +9,9 @@ of them was changed or replaced. What cannot be used is noted once, and what was
 import os
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Generic, TypeVar
 
+from kubesched.files import UnusableFileError, read_at_most
 from kubesched.serving.options import Clock, Note, ServingError
 
 LOOK_EVERY_SECONDS = 1.0
@@ -73,10 +73,6 @@ def _stamp(path: str) -> _Stamp | None:
 
 def _contents(path: str) -> bytes:
     try:
-        with Path(path).open("rb") as file:
-            contents = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise ServingError(f"{path}: {error.strerror}; name a file that can be read") from None
-    if len(contents) > LARGEST_FILE:
-        raise ServingError(f"{path}: larger than {LARGEST_FILE} bytes; is it the right file?")
-    return contents
+        return read_at_most(path, LARGEST_FILE)
+    except UnusableFileError as error:
+        raise ServingError(f"{path}: {error}") from None
