@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.controlplane.resources import Catalog
 from kubesched.testing.good_objects import GOOD, an_api, good, path_of, put
 
 Document = dict[str, Any]
@@ -146,17 +147,28 @@ CONDITIONAL = ("PodDisruptionBudget", "Lease", "LeaseCandidate", "CSIDriver", "C
 WEBHOOKS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 
 
+@pytest.mark.parametrize("version", [None, "", "0"])
 @pytest.mark.parametrize("kind", GOOD)
-def test_which_kinds_want_to_know_what_a_change_is_based_on(kind: str) -> None:
+def test_which_kinds_want_to_know_what_a_change_is_based_on(kind: str, version: str | None) -> None:
     asking = an_api()
     made = asking.ok("POST", path_of(kind), good(kind))
     del made["metadata"]["resourceVersion"]
-    code, answer = asking.ask("PUT", path_of(kind, "a"), made)
-    if kind in (*CONDITIONAL, *WEBHOOKS, "CSIStorageCapacity"):
-        assert code == 422
-        assert "metadata.resourceVersion: Invalid value: 0: must be specified for an update" in answer["message"]
-    else:
-        assert code == 200
+    if version is not None:
+        made["metadata"]["resourceVersion"] = version
+    patch = {"metadata": {"resourceVersion": version, "labels": {"a": "b"}}}
+    answers = [
+        asking.ask("PUT", path_of(kind, "a"), made),
+        asking.ask("PATCH", path_of(kind, "a"), patch, "application/merge-patch+json"),
+    ]
+    if kind not in (*CONDITIONAL, *WEBHOOKS, "CSIStorageCapacity", "RuntimeClass"):
+        assert [code for code, _ in answers] == [200, 200], answers
+        return
+    resource = Catalog().of_kind(made["apiVersion"], kind)
+    assert resource is not None
+    why = "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
+    for code, answer in answers:
+        assert (code, answer["message"]) == (422, f'{resource.qualified} "a" is invalid: {why}')
+        assert answer["details"]["kind"] == resource.plural
 
 
 CREATED_BY_PUT = ("Service", "Endpoints", "Event", "Lease", "LeaseCandidate")

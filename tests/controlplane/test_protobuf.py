@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from contextlib import suppress
+from struct import pack
 
 import msgspec
 import pytest
@@ -196,6 +197,98 @@ def test_every_field_of_every_type_has_a_number() -> None:
         found = members_of(shape)
         names = {name for name, _ in found.values()} - {""}
         assert names == {field.name for field in shape.fields.values() if not field.embedded}
+
+
+def a_definition(schema: bytes) -> bytes:
+    """Return the definition of a kind with one property of a schema, as Go's typed clients send it."""
+    names = field(3, field(1, "foos"), field(2, "foo"), field(4, "Foo"), field(5, "FooList"))
+    root = field(1, field(5, "object"), field(29, field(1, "a"), field(2, schema)))
+    version = field(7, field(1, "v1"), field(2, True), field(3, True), field(4, root))
+    spec = field(2, field(1, "example.com"), names, field(4, "Namespaced"), version)
+    meta = field(1, field(1, "foos.example.com"))
+    return an_object("apiextensions.k8s.io/v1", "CustomResourceDefinition", meta, spec)
+
+
+def double(number: int, value: float) -> bytes:
+    return varint(number << 3 | 1) + pack("<d", value)
+
+
+STRING, OBJECT, ARRAY = field(5, "string"), field(5, "object"), field(5, "array")
+# what kube-apiserver v1.36.4 makes of them
+SCHEMAS = {
+    "items of one schema": (ARRAY + field(24, field(1, STRING)), {"type": "array", "items": {"type": "string"}}),
+    "a map of one schema": (
+        OBJECT + field(30, field(1, True), field(2, STRING)),
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    ),
+    "a map of whatever": (OBJECT + field(30, field(1, True)), {"type": "object", "additionalProperties": True}),
+    "floats": (
+        field(5, "number") + double(9, 10.5) + double(11, -2.0) + double(19, 0.5),
+        {"type": "number", "maximum": 10.5, "minimum": -2, "multipleOf": 0.5},
+    ),
+    "a default": (field(5, "integer") + field(8, field(1, "7")), {"type": "integer", "default": 7}),
+    "an enumeration": (
+        STRING + field(20, field(1, '"x"')) + field(20, field(1, '"y"')),
+        {"type": "string", "enum": ["x", "y"]},
+    ),
+    "a list with keys": (
+        ARRAY
+        + field(24, field(1, OBJECT, field(29, field(1, "k"), field(2, STRING)), field(23, "k")))
+        + field(41, "k")
+        + field(42, "map"),
+        {
+            "type": "array",
+            "items": {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}}},
+            "x-kubernetes-list-map-keys": ["k"],
+            "x-kubernetes-list-type": "map",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SCHEMAS)
+def test_definitions_of_kinds_as_typed_clients_send_them(api: Asking, case: str) -> None:
+    schema, expected = SCHEMAS[case]
+    made = sent(api, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", a_definition(schema))
+    assert made["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["a"] == expected
+
+
+# what is refused in a definition, and has its form all the same
+OTHER_SCHEMAS = {
+    "items of several schemas": (field(24, field(2, STRING), field(2, OBJECT)), "items"),
+    "no items beyond": (field(33, field(1, False)), "additionalItems"),
+    "dependencies as texts": (field(32, field(1, "x"), field(2, field(2, "y"), field(2, "z"))), "dependencies"),
+    "dependencies as schemas": (field(32, field(1, "x"), field(2, field(1, STRING))), "dependencies"),
+}
+READ = {
+    "items of several schemas": [{"type": "string"}, {"type": "object"}],
+    "no items beyond": False,
+    "dependencies as texts": {"x": ["y", "z"]},
+    "dependencies as schemas": {"x": {"type": "string"}},
+}
+
+
+@pytest.mark.parametrize("case", OTHER_SCHEMAS)
+def test_forms_of_schemas(case: str) -> None:
+    schema, name = OTHER_SCHEMAS[case]
+    found = read(a_definition(schema))["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["a"]
+    assert found[name] == READ[case]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "nanos", "expected"),
+    [
+        (-62135596798, 0, "0001-01-01T00:00:02.000000Z"),
+        (-30641760000, 0, "0999-01-01T00:00:00.000000Z"),
+        (-30610224000, 0, "1000-01-01T00:00:00.000000Z"),
+        (1700000000, 123456789, "2023-11-14T22:13:20.123456Z"),
+    ],
+)
+def test_early_times(api: Asking, seconds: int, nanos: int, expected: str) -> None:
+    spec = field(2, field(1, "me"), field(2, 30), field(3, field(1, seconds), field(2, nanos)))
+    lease = an_object("coordination.k8s.io/v1", "Lease", field(1, field(1, "l")), spec)
+    made = sent(api, "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease)
+    assert made["spec"]["acquireTime"] == expected
 
 
 @given(st.sampled_from(["Pod", "Node", "Secret"]), st.binary(max_size=60), st.lists(st.integers(1, 40), max_size=4))

@@ -7,9 +7,11 @@ by number. Whatever a field is not known by is passed over, as every reader of P
 # upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, pkg/runtime/generated.proto (Unknown) (v1.36)
 
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from math import isfinite
+from struct import unpack
 from typing import Any
 
 import msgspec
@@ -25,6 +27,7 @@ _DEEPEST = 100
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _META = "meta.k8s.io/v1"
+_EXTENSIONS = "apiextensions.k8s.io/v1"
 _NUMBERS = {Scalar.INT32: 32, Scalar.INT64: 64}
 _TEXTS = (Scalar.STRING, Scalar.QUANTITY, Scalar.MILLI_QUANTITY)
 
@@ -115,7 +118,8 @@ def _value(type_: Type, raw: bytes | int, depth: int) -> Any:
         case Shape():
             return _message(type_, _as_bytes(raw), depth + 1)
         case ScalarType():
-            return _scalar(type_.scalar, raw)
+            alternatives = _ALTERNATIVES.get(type_.go)
+            return _scalar(type_.scalar, raw) if alternatives is None else alternatives(_as_bytes(raw), depth)
         case ListType():
             # a named list is a message with its elements in it
             items = [_elements(type_.element, each, depth) for number, each in _fields(_as_bytes(raw)) if number == 1]
@@ -129,6 +133,8 @@ def _scalar(scalar: Scalar, raw: bytes | int) -> Any:
         if not isinstance(raw, int):
             raise ProtobufError("proto: wrong wireType")
         return bool(raw) if scalar is Scalar.BOOL else _signed(raw, _NUMBERS[scalar])
+    if scalar is Scalar.FLOAT64:
+        return _double(raw)
     data = _as_bytes(raw)
     match scalar:
         case Scalar.STRING:
@@ -161,7 +167,9 @@ def _time(parts: dict[int, bytes | int], scalar: Scalar) -> str | None:
         moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
     except OverflowError:
         return None
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if scalar is Scalar.MICRO_TIME else "%Y-%m-%dT%H:%M:%SZ")
+    # not strftime, which writes the year 1 with one digit
+    text = moment.isoformat(timespec="microseconds" if scalar is Scalar.MICRO_TIME else "seconds")
+    return text.removesuffix("+00:00") + "Z"
 
 
 def _raw(data: bytes) -> Any:
@@ -169,6 +177,41 @@ def _raw(data: bytes) -> Any:
         return msgspec.json.decode(data) if data else None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise ProtobufError("an embedded object is not JSON") from None
+
+
+# -- schemas that may be something else
+
+
+def _schema_or_array(data: bytes, depth: int) -> Any:
+    schemas = [_schema(raw, depth) for number, raw in _fields(data) if number == 2]
+    return schemas or _one_schema(data, 1, depth)
+
+
+def _schema_or_bool(data: bytes, depth: int) -> Any:
+    schema = _one_schema(data, 2, depth)
+    return bool(dict(_fields(data)).get(1, 0)) if schema is None else schema
+
+
+def _schema_or_texts(data: bytes, depth: int) -> Any:
+    texts = [_text(_as_bytes(raw)) for number, raw in _fields(data) if number == 2]
+    return texts or _one_schema(data, 1, depth)
+
+
+def _one_schema(data: bytes, number: int, depth: int) -> Any:
+    """Return the schema under a number, None if there is none."""
+    raw = dict(_fields(data)).get(number)
+    return None if raw is None else _schema(raw, depth)
+
+
+def _schema(raw: bytes | int, depth: int) -> Any:
+    return _value(library().named(_EXTENSIONS, "JSONSchemaProps"), raw, depth)
+
+
+_ALTERNATIVES: dict[str, Callable[[bytes, int], Any]] = {
+    "v1.JSONSchemaPropsOrArray": _schema_or_array,
+    "v1.JSONSchemaPropsOrBool": _schema_or_bool,
+    "v1.JSONSchemaPropsOrStringArray": _schema_or_texts,
+}
 
 
 # -- what stands for what
@@ -255,6 +298,14 @@ def _as_bytes(raw: bytes | int) -> bytes:
     if isinstance(raw, bytes):
         return raw
     raise ProtobufError("proto: wrong wireType")
+
+
+def _double(raw: bytes | int) -> float:
+    """Return the number in 64 bits of a float; a whole one as such, since JSON has no point in it."""
+    if not isinstance(raw, int):
+        raise ProtobufError("proto: wrong wireType")
+    (number,) = unpack("<d", raw.to_bytes(8, "little"))
+    return int(number) if isfinite(number) and number.is_integer() else float(number)
 
 
 def _text(data: bytes) -> str:

@@ -119,9 +119,6 @@ class Writing:
             document["metadata"].pop("resourceVersion", None)
             stored = self.create_document(target, document, request, dry_run=dry_run)
             return self.answer(resource, request, stored, warnings, 201)
-        if not strategy.unconditional_update and not document["metadata"].get("resourceVersion"):
-            problem = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
-            raise invalid(resource, target.name, [problem])
         uid = document["metadata"].get("uid")
         if uid and uid != old.uid:
             raise failed_precondition(resource, old.key, "UID", uid, old.uid)
@@ -180,9 +177,7 @@ class Writing:
             # what was added to the definition since is no change of the object
             old = to_storage(resource, from_storage(resource, old))
         # 1. Has it changed meanwhile?
-        version = new["metadata"].get("resourceVersion")
-        if version and version != str(old_stored.version):
-            raise conflict(resource, target.name, MODIFIED_MEANWHILE)
+        _check_version(target, new, old_stored, strategy)
         # 2. What a client may not change.
         entries = new["metadata"].pop("managedFields", None)
         problems = kept_metadata(new, old)
@@ -326,6 +321,19 @@ def _check_name(target: Target, document: Document) -> None:
         text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
         nameless = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
         raise bad_request(text if name else nameless)
+
+
+def _check_version(target: Target, new: Document, old: Stored, strategy: Strategy) -> None:
+    """Raise ApiError for a change of another version than there is, or of no version where a kind wants one."""
+    version, resource = new["metadata"].get("resourceVersion") or "0", target.resource
+    if version.isdecimal() and int(version) == 0:
+        if strategy.unconditional_update:
+            return
+        problem = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+        # this one refusal names the resource in place of the kind
+        raise invalid(msgspec.structs.replace(resource, kind=resource.plural), target.name, [problem])
+    if version != str(old.version):
+        raise conflict(resource, target.name, MODIFIED_MEANWHILE)
 
 
 def _is_finished(document: Document, strategy: Strategy) -> bool:

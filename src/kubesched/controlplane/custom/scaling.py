@@ -39,7 +39,7 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     if replicas is None and not found:
         raise bad_request(f"the spec replicas field {quote(where)} cannot be empty")
     _put(document, where, replicas or 0)
-    document["metadata"]["resourceVersion"] = (wanted.get("metadata") or {}).get("resourceVersion") or ""
+    document["metadata"]["resourceVersion"] = _version_wanted(wanted) or str(stored.version)
     new = to_storage(resource, document)
     changed = verbs.writing.replace(target, new, stored, request, dry_run=is_dry_run(request))
     return answer(_scale_of(from_storage(resource, changed.document()), paths)[0])
@@ -74,6 +74,10 @@ def _scale_of(document: Document, paths: Document) -> tuple[Document, bool]:
         "spec": {"replicas": wanted or 0},
         "status": status,
     }, wanted is not None
+
+
+def _version_wanted(scale: Document) -> str:
+    return (scale.get("metadata") or {}).get("resourceVersion") or ""
 
 
 def _put(document: Document, path: str, value: int) -> None:

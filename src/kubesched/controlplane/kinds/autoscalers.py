@@ -240,6 +240,8 @@ def _policy_problems(path: str, policy: Document) -> list[str]:
 class RuntimeClasses(Rules):
     """The rules of classes of runtimes; what they decide about pods is in `pod.admission`."""
 
+    unconditional_update = False
+
     def problems(self, document: Document, context: Context) -> list[str]:
         """Return what is wrong with a class."""
         handler = document.get("handler") or ""

@@ -40,6 +40,10 @@ _SCALARS: dict[str, Type] = {
     "RawExtension": ScalarType(Scalar.RAW, "runtime.RawExtension"),
     "FieldsV1": ScalarType(Scalar.RAW, "v1.FieldsV1"),
     "Any": ScalarType(Scalar.ANY, "interface {}"),
+    # JSON of several forms, each of which is another message in Protocol Buffers
+    "JSONSchemaPropsOrArray": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrArray"),
+    "JSONSchemaPropsOrBool": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrBool"),
+    "JSONSchemaPropsOrStringArray": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrStringArray"),
 }
 _NAMED_TEXTS = re.compile(r"string: (.+)")
 _ALIAS = re.compile(r"(\w+) = (\S+)")

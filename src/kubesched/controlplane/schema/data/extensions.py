@@ -35,10 +35,12 @@ JSONSchemaProps: id, $schema JSONSchemaURL, $ref *string, description, type, for
     maximum *float64, exclusiveMaximum bool, minimum *float64, exclusiveMinimum bool
     maxLength *int64, minLength *int64, pattern, maxItems *int64, minItems *int64, uniqueItems bool
     multipleOf *float64, enum []Any atomic, maxProperties *int64, minProperties *int64
-    required []string atomic, items *Any, allOf []JSONSchemaProps atomic, oneOf []JSONSchemaProps atomic
+    required []string atomic, items *JSONSchemaPropsOrArray
+    allOf []JSONSchemaProps atomic, oneOf []JSONSchemaProps atomic
     anyOf []JSONSchemaProps atomic, not *JSONSchemaProps, properties map[string]JSONSchemaProps
-    additionalProperties *Any, patternProperties map[string]JSONSchemaProps, dependencies map[string]Any
-    additionalItems *Any, definitions map[string]JSONSchemaProps, externalDocs *ExternalDocumentation
+    additionalProperties *JSONSchemaPropsOrBool, patternProperties map[string]JSONSchemaProps
+    dependencies map[string]JSONSchemaPropsOrStringArray, additionalItems *JSONSchemaPropsOrBool
+    definitions map[string]JSONSchemaProps, externalDocs *ExternalDocumentation
     example *Any, nullable bool, x-kubernetes-preserve-unknown-fields *bool
     x-kubernetes-embedded-resource bool, x-kubernetes-int-or-string bool
     x-kubernetes-list-map-keys []string atomic, x-kubernetes-list-type *string, x-kubernetes-map-type *string
