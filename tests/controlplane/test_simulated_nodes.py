@@ -124,6 +124,50 @@ def test_nodes_give_signs_of_life_only_if_asked_to() -> None:
     in_simulated_cluster(alive, Options(heartbeat_seconds=10))
 
 
+CAPACITIES = [
+    ("an extended resource that is added", {"e.com/x": "3"}, {}, {"cpu": "2", "e.com/x": "3"}),
+    ("an amount that grows", {"cpu": "4"}, {}, {"cpu": "4"}),
+    ("an amount that the same write sets", {"e.com/x": "3"}, {"e.com/x": "1"}, {"cpu": "2", "e.com/x": "1"}),
+    ("an amount of which some is reserved", {"memory": "4Gi"}, {}, {"cpu": "2"}),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "capacity", "allocatable", "expected"), CAPACITIES, ids=[row[0] for row in CAPACITIES]
+)
+def test_allocatable_follows_capacity(name: str, capacity: Document, allocatable: Document, expected: Document) -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        node = a_node("n", cpu="2", memory="2Gi")
+        node["status"]["allocatable"] = {"pods": "110", "cpu": "2", "memory": "1Gi"}
+        cluster.create(node)
+        await asyncio.sleep(1)
+
+        def change(node: Document) -> None:
+            node["status"]["capacity"].update(capacity)
+            node["status"]["allocatable"].update(allocatable)
+
+        cluster.change("Node", "n", change, "status")
+        await asyncio.sleep(1)
+        found = cluster.get("Node", "n")
+        assert found is not None
+        assert found["status"]["allocatable"] == {"pods": "110", "memory": "1Gi", **expected}
+
+    in_simulated_cluster(story)
+
+
+def test_an_extended_resource_that_leaves_the_capacity_is_not_allocatable_any_more() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n", **{"e.com/x": "3"}))
+        await asyncio.sleep(1)
+        cluster.change("Node", "n", lambda node: node["status"]["capacity"].pop("e.com/x"), "status")
+        await asyncio.sleep(1)
+        found = cluster.get("Node", "n")
+        assert found is not None
+        assert found["status"]["allocatable"] == {"pods": "110"}
+
+    in_simulated_cluster(story)
+
+
 CONDITIONS = [
     ("Ready", "False", ["not-ready:NoSchedule", "not-ready:NoExecute"]),
     ("Ready", "Unknown", ["unreachable:NoSchedule", "unreachable:NoExecute"]),
@@ -306,6 +350,75 @@ def test_how_pods_end(
     in_simulated_cluster(story)
 
 
+PROBES = [
+    ("a readiness probe", {"readinessProbe": {"initialDelaySeconds": 15}}, 15),
+    ("a startup probe", {"startupProbe": {"initialDelaySeconds": 7}}, 7),
+    (
+        "the longer of both",
+        {"startupProbe": {"initialDelaySeconds": 7}, "readinessProbe": {"initialDelaySeconds": 9}},
+        9,
+    ),
+    ("a probe without a delay", {"readinessProbe": {"periodSeconds": 60}}, 0),
+]
+
+
+@pytest.mark.parametrize(("name", "probes", "seconds"), PROBES, ids=[row[0] for row in PROBES])
+def test_a_pod_is_ready_after_the_initial_delay_of(name: str, probes: Document, seconds: float) -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n"))
+        await asyncio.sleep(1)
+        pod = a_pod("p", "n")
+        command = {"exec": {"command": ["true"]}}
+        pod["spec"]["containers"][0].update({probe: {**command, **rest} for probe, rest in probes.items()})
+        cluster.create(pod)
+        if seconds:
+            await asyncio.sleep(seconds - 0.1)
+            assert (phase(cluster, "p"), condition(cluster.get("Pod", "p"), "Ready")) == ("Running", "False")
+        await asyncio.sleep(0.2)
+        assert condition(cluster.get("Pod", "p"), "Ready") == "True"
+
+    in_simulated_cluster(story)
+
+
+def test_a_pod_that_is_active_for_longer_than_its_deadline_fails() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n", cpu="1"))
+        await asyncio.sleep(1)
+        cluster.create(a_pod("p", "n", cpu="1", activeDeadlineSeconds=10))
+        await asyncio.sleep(9)
+        assert phase(cluster, "p") == "Running"
+        await asyncio.sleep(2)
+        pod = cluster.get("Pod", "p")
+        assert pod is not None
+        status = pod["status"]
+        assert (status["phase"], status["reason"], status["message"]) == (
+            "Failed",
+            "DeadlineExceeded",
+            "Pod was active on the node longer than the specified deadline",
+        )
+        assert status["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 137
+        cluster.create(a_pod("next", "n", cpu="1"))
+        await asyncio.sleep(1)
+        assert phase(cluster, "next") == "Running"
+
+    in_simulated_cluster(story)
+
+
+def test_a_deadline_that_is_moved_counts_from_the_start_of_the_pod() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n"))
+        await asyncio.sleep(1)
+        cluster.create(a_pod("p", "n"))
+        await asyncio.sleep(20)
+        cluster.change("Pod", "p", lambda pod: pod["spec"].update(activeDeadlineSeconds=30))
+        await asyncio.sleep(9)
+        assert phase(cluster, "p") == "Running"
+        await asyncio.sleep(2)
+        assert phase(cluster, "p") == "Failed"
+
+    in_simulated_cluster(story)
+
+
 # -- pods that are refused
 
 
@@ -390,10 +503,13 @@ def test_a_pod_that_is_over_takes_no_room() -> None:
 # -- pods that go
 
 
+SLEEPER = {"name": "main", "image": "busybox", "lifecycle": {"preStop": {"sleep": {"seconds": 20}}}}
 GRACES = [
     ("its own grace period", {"terminationGracePeriodSeconds": 5}, {}, 4.9, 5.1),
     ("no longer than nodes wait", {"terminationGracePeriodSeconds": 60}, {}, 9.9, 10.1),
     ("as long as the request says", {}, {"gracePeriodSeconds": 3}, 2.9, 3.1),
+    ("the sleep of its preStop hook", {"containers": [SLEEPER], "terminationGracePeriodSeconds": 60}, {}, 29.9, 30.1),
+    ("no longer than its grace period", {"containers": [SLEEPER], "terminationGracePeriodSeconds": 25}, {}, 24.9, 25.1),
 ]
 
 

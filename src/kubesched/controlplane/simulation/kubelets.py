@@ -3,6 +3,8 @@
     bound ──take──▶ starting ──▶ running ──▶ ready ──▶ over
       └──refuse──▶ failed            deletion: terminating ──▶ gone
 
+Probes' initial delays, sleeping preStop hooks and active deadlines take the time that the pod's spec says.
+
 Annotations decide how long a pod that is not to run for ever does: `kubesched.io/run-seconds` and, if it is to fail,
 `kubesched.io/exit-code`. They count for pods whose restart policy lets them end; pods of jobs end anyway.
 """
@@ -18,6 +20,11 @@ from kubesched.controlplane.simulation.addresses import OF_PODS, Addresses
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
 from kubesched.controlplane.simulation.nodes import NODES, is_simulated
 from kubesched.controlplane.simulation.placement import PODS, Placement
+from kubesched.controlplane.simulation.pod_times import (
+    seconds_before_stop,
+    seconds_until_deadline,
+    seconds_until_ready,
+)
 from kubesched.controlplane.simulation.room import Room
 from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document, Stored
 
@@ -38,14 +45,19 @@ class _Run(msgspec.Struct):
     start_at: float | None = None
     ready_at: float | None = None
     finish_at: float | None = None
+    fail_at: float | None = None
     delete_at: float | None = None
 
     def next_step(self) -> float | None:
         """Return when the next step is due."""
         if self.delete_at is not None:
             return self.delete_at
-        times = [at for at in (self.start_at, self.ready_at, self.finish_at) if at is not None]
+        times = [at for at in (self.start_at, self.ready_at, self.finish_at, self.fail_at) if at is not None]
         return min(times, default=None)
+
+    def stop(self) -> None:
+        """Plan nothing more for a pod that is over."""
+        self.start_at = self.ready_at = self.finish_at = self.fail_at = None
 
 
 class Kubelets(Controller):
@@ -132,9 +144,15 @@ class Kubelets(Controller):
         if not running:
             run.start_at = now + options.pod_start_seconds
         else:
-            run.ready_at = now + options.ready_seconds
-            self._plan_end(run, pod, now - pod_status.seconds_running(pod, self.tools.now()))
+            began = now - pod_status.seconds_running(pod, self.tools.now())
+            run.ready_at = max(now + options.ready_seconds, self._ready_at(pod, began))
+            self._plan_end(run, pod, began)
         return run
+
+    def _ready_at(self, pod: Document, began: float) -> float:
+        """Return when a pod whose containers began to run then is ready."""
+        options = self.tools.options
+        return began + max(options.ready_seconds, seconds_until_ready(pod["spec"]) / options.speed)
 
     def _plan_end(self, run: _Run, pod: Document, now: float) -> None:
         """Note when a pod ends that is to end."""
@@ -156,13 +174,13 @@ class Kubelets(Controller):
             return
         if pod["status"].get("phase") in pod_status.OVER:
             self._rooms[run.node].leave(run.uid)
-            run.start_at = run.ready_at = run.finish_at = None
+            run.stop()
             return
         changed = False
         if run.start_at is not None and now >= run.start_at:
             run.start_at = None
             self._start(run, pod)
-            run.ready_at = now + self.tools.options.ready_seconds
+            run.ready_at = self._ready_at(pod, now)
             self._plan_end(run, pod, now)
             changed = True
         if run.ready_at is not None and now >= run.ready_at:
@@ -174,6 +192,9 @@ class Kubelets(Controller):
             changed = True
         if run.finish_at is not None and now >= run.finish_at:
             self._finish(run, pod, now)
+            changed = True
+        if self._is_past_deadline(run, pod, now):
+            pod_status.exceed_deadline(pod, self.tools.now())
             changed = True
         if changed:
             self.tools.update(PODS, pod, "status")
@@ -197,6 +218,15 @@ class Kubelets(Controller):
             run.ready_at = None
             pod_status.finish(pod, code, self.tools.now())
 
+    def _is_past_deadline(self, run: _Run, pod: Document, now: float) -> bool:
+        """Return whether a pod has been active for too long; plan a look at it for when it will have been."""
+        left = seconds_until_deadline(pod, self.tools.now(), self.tools.options.speed)
+        if left is None or pod["status"]["phase"] in pod_status.OVER:
+            run.fail_at = None
+            return False
+        run.fail_at = now + max(left, 0.0)
+        return left <= 0
+
     # -- a pod goes
 
     def _terminate(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
@@ -205,7 +235,8 @@ class Kubelets(Controller):
         started = run.start_at is None and pod["status"].get("phase") not in pod_status.OVER
         grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
         options = self.tools.options
-        seconds = min(grace / options.speed, options.termination_seconds) if started else 0.0
+        stopping = seconds_before_stop(pod["spec"]) / options.speed + options.termination_seconds
+        seconds = min(grace / options.speed, stopping) if started else 0.0
         if run.delete_at is None or now + seconds < run.delete_at:
             run.delete_at = now + seconds
         if now < run.delete_at:
@@ -218,7 +249,7 @@ class Kubelets(Controller):
         self._rooms[run.node].leave(run.uid)
         if grace or not pod["metadata"].get("finalizers"):
             self.tools.delete(PODS, stored, grace_seconds=0)
-        run.start_at = run.ready_at = run.finish_at = None
+        run.stop()
         run.delete_at = None if key in self._runs else run.delete_at
 
 

@@ -1,16 +1,18 @@
 """Nodes without kubelets: they become ready, say where they are and what they are, and give signs of life if asked to.
 
 What somebody has said of a node stays: a Ready condition that is there is left alone, and so is a node with the
-annotation `kubesched.io/simulated: "false"`.
+annotation `kubesched.io/simulated: "false"`. Allocatable amounts that equal the capacity follow it when it changes.
 """
 
 # upstream: pkg/kubelet/{kubelet_node_status.go,nodestatus/setters.go} (v1.36)
+
+import msgspec
 
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.simulation.addresses import OF_NODES, Addresses
 from kubesched.controlplane.simulation.agenda import Agenda
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
-from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document
+from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document, Stored
 
 NODES = "nodes"
 SIMULATED = "kubesched.io/simulated"
@@ -34,6 +36,20 @@ _NODE_INFO = {
 }
 
 
+class _Amounts(msgspec.Struct, frozen=True):
+    capacity: dict[str, str | int] = {}
+    allocatable: dict[str, str | int] = {}
+
+
+class _NodeAmounts(msgspec.Struct, frozen=True):
+    """The part of a node that says what it can hold."""
+
+    status: _Amounts = _Amounts()
+
+
+_decode_amounts = msgspec.json.Decoder(_NodeAmounts).decode
+
+
 class SimulatedNodes(Controller):
     """Makes nodes ready."""
 
@@ -42,6 +58,8 @@ class SimulatedNodes(Controller):
         self._addresses = Addresses(*OF_NODES)
         # signs of life are on an agenda of their own: nobody waits for them
         self._beats: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
+        # allocatable amounts to write, None for those to take away, by node
+        self._to_follow: dict[Key, dict[str, str | int | None]] = {}
 
     def watches(self) -> dict[str, Changed]:
         """Return who is told of changes, by set."""
@@ -56,6 +74,9 @@ class SimulatedNodes(Controller):
         elif change.type == DELETED:
             self.agenda.forget(key)
             self._beats.forget(key)
+        elif change.old is not None and (followed := _followed(change.old, change.new)):
+            self._to_follow.setdefault(key, {}).update(followed)
+            self.agenda.add(key)
 
     def stop(self) -> None:
         """Watch and work no more."""
@@ -64,10 +85,15 @@ class SimulatedNodes(Controller):
 
     def look_at(self, key: Key) -> None:
         """Make a node ready, or let it give a sign of life."""
-        node = self.tools.find(NODES, *key)
+        node, followed = self.tools.find(NODES, *key), self._to_follow.pop(key, None)
         if node is None or not is_simulated(node):
             return
         status = part(node, "status")
+        if followed is not None:
+            amounts = {**(status.get("allocatable") or {}), **followed}
+            status["allocatable"] = {name: amount for name, amount in amounts.items() if amount is not None}
+            self.tools.update(NODES, node, "status")
+            return
         known = {condition.get("type"): condition for condition in status.get("conditions") or ()}
         if "Ready" not in known or not status.get("addresses"):
             self._introduce(node, known)
@@ -98,6 +124,20 @@ class SimulatedNodes(Controller):
             status["allocatable"] = dict(status["capacity"])
         if not (status.get("nodeInfo") or {}).get("kubeletVersion"):
             status["nodeInfo"] = {**_NODE_INFO, "systemUUID": node["metadata"]["uid"]}
+
+
+def _followed(old: Stored, new: Stored) -> dict[str, str | int | None]:
+    """Return the allocatable amounts that follow a changed capacity; None stands for those that go with it."""
+    before, after = _decode_amounts(old.body).status, _decode_amounts(new.body).status
+    if before.capacity == after.capacity:
+        return {}
+    return {
+        name: after.capacity.get(name)
+        for name in {*before.capacity, *after.capacity}
+        # the same write may have said otherwise
+        if before.capacity.get(name) == before.allocatable.get(name) == after.allocatable.get(name)
+        and after.capacity.get(name) != before.capacity.get(name)
+    }
 
 
 def is_simulated(node: Document) -> bool:

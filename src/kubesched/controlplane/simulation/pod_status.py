@@ -14,6 +14,8 @@ from kubesched.controlplane.store import Document
 
 PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
 OVER = (SUCCEEDED, FAILED)
+# what a program exits with that was killed
+_KILLED = 137
 
 
 def start(pod: Document, host_address: str, pod_address: str, now: datetime) -> None:
@@ -103,6 +105,14 @@ def finish(pod: Document, code: int, now: datetime) -> None:
             ]
     set_condition(status, {"type": "PodReadyToStartContainers", "status": "False"}, now)
     _set_readiness(pod, now, "PodFailed" if code else "PodCompleted", "")
+
+
+def exceed_deadline(pod: Document, now: datetime) -> None:
+    """Let a pod fail that has been active for longer than it may."""
+    finish(pod, _KILLED, now)
+    status = pod["status"]
+    status["reason"] = "DeadlineExceeded"
+    status["message"] = "Pod was active on the node longer than the specified deadline"
 
 
 def refuse(pod: Document, reason: str, message: str, now: datetime) -> None:
