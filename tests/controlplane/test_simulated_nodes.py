@@ -124,6 +124,59 @@ def test_nodes_give_signs_of_life_only_if_asked_to() -> None:
     in_simulated_cluster(alive, Options(heartbeat_seconds=10))
 
 
+def lease(cluster: SimulatedCluster, node: str) -> Document | None:
+    """Return the lease of a node."""
+    return cluster.get("Lease", node, "kube-node-lease")
+
+
+def test_a_node_renews_its_lease_which_goes_with_it() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        made = cluster.create(a_node("n"))
+        await asyncio.sleep(1)
+        first = lease(cluster, "n")
+        assert first is not None
+        assert first["spec"] == {
+            "holderIdentity": "n",
+            "leaseDurationSeconds": 40,
+            "renewTime": "2026-01-01T00:00:00.000000Z",
+        }
+        assert first["metadata"]["ownerReferences"][0]["uid"] == made["metadata"]["uid"]
+        await asyncio.sleep(10)
+        renewed = lease(cluster, "n")
+        assert renewed is not None
+        assert renewed["spec"]["renewTime"] == "2026-01-01T00:00:10.000000Z"
+        cluster.delete("Node", "n")
+        await asyncio.sleep(30)
+        assert lease(cluster, "n") is None
+
+    in_simulated_cluster(story, Options(lease_seconds=10))
+
+
+def test_a_lease_that_is_deleted_is_created_again() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n"))
+        await asyncio.sleep(1)
+        cluster.delete("Lease", "n", "kube-node-lease")
+        await asyncio.sleep(10)
+        assert lease(cluster, "n") is not None
+
+    in_simulated_cluster(story, Options(lease_seconds=10))
+
+
+def test_large_clusters_renew_leases_less_often() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        for number in range(1000):
+            cluster.create(a_node(f"n{number}"))
+        await asyncio.sleep(2)
+        before = cluster.server.services.store.version
+        await asyncio.sleep(10)
+        assert cluster.server.services.store.version == before
+        await asyncio.sleep(10)
+        assert cluster.server.services.store.version == before + 1000
+
+    in_simulated_cluster(story, Options(lease_seconds=10))
+
+
 CAPACITIES = [
     ("an extended resource that is added", {"e.com/x": "3"}, {}, {"cpu": "2", "e.com/x": "3"}),
     ("an amount that grows", {"cpu": "4"}, {}, {"cpu": "4"}),

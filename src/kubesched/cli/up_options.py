@@ -23,10 +23,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 # the nodes of --nodes are node-1, node-2, ...
 NODES = "node"
 FASTEST = 1e6
+# nodes that take no time for anything, but keep their leases
+AT_ONCE = Options(lease_seconds=LIFELIKE.lease_seconds)
 # --delay NAME -> the option, and what it is
 DELAYS = {
     "node-ready": ("node_ready_seconds", "from a node's creation to its being ready"),
     "heartbeat": ("heartbeat_seconds", "from one sign of life of a node to the next; 0s: none"),
+    "lease": ("lease_seconds", "from one renewal of a node's lease to the next; 0s: no leases"),
     "pod-start": ("pod_start_seconds", "from a pod's binding to its running"),
     "pod-ready": ("ready_seconds", "from there to its being ready"),
     "termination": ("termination_seconds", "longest time for a pod to end"),
@@ -37,7 +40,7 @@ DELAYS = {
 
 def delay_lines() -> str:
     """Return the delays there are, each with its lengths without and with --speed 1, as lines for people."""
-    plain = Options()
+    plain = AT_ONCE
     return "\n".join(
         f"  {name:<12}{getattr(plain, field):>3g}s {getattr(LIFELIKE, field):>4g}s  {what}"
         for name, (field, what) in DELAYS.items()
@@ -130,7 +133,7 @@ def _speed(context: click.Context, option: click.Parameter, speed: float | None)
 def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Options:
     """Return how simulated nodes live: at once where they can, or as real ones do, only faster."""
     if speed is None:
-        return Options(**delays)  # type: ignore[arg-type]
+        return replace(AT_ONCE, **delays)
     return replace(LIFELIKE, **delays).at_speed(speed)
 
 

@@ -15,6 +15,7 @@ from kubesched.controlplane.simulation.controller import Controller, tools_for
 from kubesched.controlplane.simulation.eviction import Orphans, TaintEviction
 from kubesched.controlplane.simulation.garbage import Garbage
 from kubesched.controlplane.simulation.kubelets import Kubelets
+from kubesched.controlplane.simulation.leases import NodeLeases
 from kubesched.controlplane.simulation.namespaces import NamespaceEnd
 from kubesched.controlplane.simulation.nodes import SimulatedNodes
 from kubesched.controlplane.simulation.options import Options
@@ -50,6 +51,7 @@ class Simulation:
         self._controllers = [
             placement,
             SimulatedNodes(on_nodes),
+            NodeLeases(on_nodes),
             NodeTaints(tools),
             Kubelets(on_nodes, placement),
             TaintEviction(tools, placement),

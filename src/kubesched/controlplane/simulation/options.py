@@ -13,6 +13,8 @@ class Options(msgspec.Struct, frozen=True):
     node_ready_seconds: float = 0.0
     # from one sign of life of a node to the next; 0 for none at all
     heartbeat_seconds: float = 0.0
+    # from one renewal of a node's lease to the next; 0: nodes have no leases
+    lease_seconds: float = 0.0
     # from a pod's binding to its containers running, and from there to its being ready
     pod_start_seconds: float = 0.0
     ready_seconds: float = 0.0
@@ -43,6 +45,7 @@ class Options(msgspec.Struct, frozen=True):
 LIFELIKE = Options(
     node_ready_seconds=10.0,
     heartbeat_seconds=300.0,
+    lease_seconds=10.0,
     pod_start_seconds=2.0,
     ready_seconds=1.0,
     termination_seconds=5.0,
