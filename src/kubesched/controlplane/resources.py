@@ -79,10 +79,12 @@ def _core() -> tuple[Resource, ...]:
         **_PROXY,
         "attach": _STREAM,
         "binding": ("create",),
+        "ephemeralcontainers": ("get", "patch", "update"),
         "eviction": ("create",),
         "exec": _STREAM,
         "log": ("get",),
         "portforward": _STREAM,
+        "resize": ("get", "patch", "update"),
     }
     return (
         core("pods", "Pod", "po", categories=("all",), subresources=pod_subresources),

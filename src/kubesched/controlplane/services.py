@@ -41,10 +41,12 @@ class Services(msgspec.Struct):
     random: Random
     admit: Admit = _admit_all
 
-    def strategy(self, resource: Resource) -> Strategy:
-        """Return the rules of a kind."""
+    def strategy(self, resource: Resource, subresource: str = "") -> Strategy:
+        """Return the rules of a kind, or of one of its subresources that has rules of its own."""
         if resource.custom is not None:
             return resource.custom.strategy
+        if subresource and (found := self.strategies.get(f"{resource.store}/{subresource}")):
+            return found
         return self.strategies.get(resource.store, _SHARED_RULES)
 
     def context(self, resource: Resource, user: User) -> Context:

@@ -52,6 +52,8 @@ class Strategy:
     propagation: str | None = "Background"
     # what whoever does not say is told
     propagation_warning = ""
+    # changes by the rules of a subresource are admitted as changes of the object are (quotas, limit ranges)
+    is_admitted = False
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return what is wrong with a name."""

@@ -108,7 +108,7 @@ class Writing:
         resource, dry_run = target.resource, is_dry_run(request)
         document, warnings = self.read(resource, request)
         self.check_place(target, document)
-        strategy = strategy or self._services.strategy(resource)
+        strategy = strategy or self._services.strategy(resource, target.subresource)
         old = self._services.store.get(resource.store, target.namespace, target.name)
         if old is None:
             if not strategy.create_on_update or target.subresource:
@@ -171,7 +171,8 @@ class Writing:
         Its owners are given, or follow from what has changed.
         """
         resource, services = target.resource, self._services
-        context, strategy = services.context(resource, request.user), strategy or services.strategy(resource)
+        strategy = strategy or services.strategy(resource, target.subresource)
+        context = services.context(resource, request.user)
         old = old_stored.document()
         if resource.custom is not None:
             # what was added to the definition since is no change of the object
@@ -197,7 +198,8 @@ class Writing:
         if owners is None:
             owners = old_stored.owners if target.subresource else given(entries, old_stored.owners)
             owners = owners_after(services.schemas, target, request, (old, new), owners, timestamp(context.now))
-        settle = None if target.subresource else services.admit(new, old, context)
+        is_admitted = strategy.is_admitted or not target.subresource
+        settle = services.admit(new, old, context) if is_admitted else None
         stored = self._put(resource, new, strategy, owners, old_stored, dry_run=dry_run)
         if settle is not None and not dry_run:
             settle()

@@ -115,8 +115,6 @@ KINDS_LEFT_OUT: dict[str, str] = {
 }
 
 SUBRESOURCES_LEFT_OUT: dict[str, str] = {
-    "pods/ephemeralcontainers": "nothing runs in pods (`kubectl debug` of a pod)",
-    "pods/resize": "simulated nodes do not resize pods in place",
     "serviceaccounts/token": "accounts have no tokens; impersonate them (`--as=system:serviceaccount:NAMESPACE:NAME`)",
 }
 

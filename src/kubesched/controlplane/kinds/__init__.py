@@ -1,4 +1,4 @@
-"""The rules of each kind, by the name of its store."""
+"""The rules of each kind, by the name of its store, and of subresources that have rules of their own."""
 
 from kubesched.controlplane.kinds import (
     autoscalers,
@@ -13,6 +13,7 @@ from kubesched.controlplane.kinds import (
     namespaces,
     networking,
     nodes,
+    pod_subresources,
     pods,
     policies,
     quotas,
@@ -30,6 +31,8 @@ from kubesched.controlplane.strategy import Strategy
 
 _OTHERS: dict[str, Strategy] = {
     "pods": pods.Pods(),
+    "pods/resize": pod_subresources.PodResize(),
+    "pods/ephemeralcontainers": pod_subresources.PodEphemeralContainers(),
     "nodes": nodes.Nodes(),
     "namespaces": namespaces.Namespaces(),
     "services": services.Services(),

@@ -25,6 +25,7 @@ from kubesched.controlplane.simulation.pod_times import (
     seconds_until_deadline,
     seconds_until_ready,
 )
+from kubesched.controlplane.simulation.resizing import DEFERRED, INFEASIBLE, is_resized, postpone, resized
 from kubesched.controlplane.simulation.room import Room
 from kubesched.controlplane.store import ADDED, DELETED, Change, Changed, Document, Stored
 
@@ -68,6 +69,8 @@ class Kubelets(Controller):
         self._placement = placement
         self._runs: dict[Key, _Run] = {}
         self._rooms: dict[str, Room] = {}
+        # pods to be resized when there is room, by node
+        self._deferred: dict[str, set[Key]] = {}
         self._addresses = Addresses(*OF_PODS)
 
     def watches(self) -> dict[str, Changed]:
@@ -119,8 +122,8 @@ class Kubelets(Controller):
     def _forget(self, key: Key) -> None:
         run = self._runs.pop(key, None)
         self.agenda.forget(key)
-        if run is not None and run.node in self._rooms:
-            self._rooms[run.node].leave(run.uid)
+        if run is not None:
+            self._leave(run)
 
     # -- a pod comes
 
@@ -173,7 +176,7 @@ class Kubelets(Controller):
             self._terminate(key, run, stored, pod)
             return
         if pod["status"].get("phase") in pod_status.OVER:
-            self._rooms[run.node].leave(run.uid)
+            self._leave(run)
             run.stop()
             return
         changed = False
@@ -190,6 +193,9 @@ class Kubelets(Controller):
         elif run.start_at is None and run.ready_at is None and pod_status.needs_readiness(pod):
             pod_status.make_ready(pod, self.tools.now())
             changed = True
+        if run.start_at is None:
+            changed = pod_status.starts_ephemeral_containers(pod, self.tools.now()) or changed
+            changed = (is_resized(pod) and self._resize(key, run, pod)) or changed
         if run.finish_at is not None and now >= run.finish_at:
             self._finish(run, pod, now)
             changed = True
@@ -217,6 +223,28 @@ class Kubelets(Controller):
         else:
             run.ready_at = None
             pod_status.finish(pod, code, self.tools.now())
+
+    def _resize(self, key: Key, run: _Run, pod: Document) -> bool:
+        """Give a pod the resources that its spec says, if its node has them; return whether its status is another."""
+        node = self.tools.get(NODES, "", run.node)
+        if node is None:
+            return False
+        wanted = resized(pod, self.tools.now())
+        refusal = self._rooms[run.node].resize(msgspec.convert(wanted, Pod), _decode_node(node.body))
+        if refusal is None:
+            pod["status"] = wanted["status"]
+            return True
+        if not refusal.beyond_capacity:
+            self._deferred.setdefault(run.node, set()).add(key)
+        reason = INFEASIBLE if refusal.beyond_capacity else DEFERRED
+        return postpone(pod, reason, refusal.message, self.tools.now())
+
+    def _leave(self, run: _Run) -> None:
+        """Free what a pod took on its node; those that wait for room to be resized are looked at again."""
+        if run.node in self._rooms:
+            self._rooms[run.node].leave(run.uid)
+        for key in self._deferred.pop(run.node, ()):
+            self.agenda.add(key)
 
     def _is_past_deadline(self, run: _Run, pod: Document, now: float) -> bool:
         """Return whether a pod has been active for too long; plan a look at it for when it will have been."""
@@ -246,7 +274,7 @@ class Kubelets(Controller):
             lasts = pod["spec"].get("restartPolicy") == "Always"
             pod_status.finish(pod, 0 if lasts else _TERMINATED, self.tools.now())
             self.tools.update(PODS, pod, "status")
-        self._rooms[run.node].leave(run.uid)
+        self._leave(run)
         if grace or not pod["metadata"].get("finalizers"):
             self.tools.delete(PODS, stored, grace_seconds=0)
         run.stop()

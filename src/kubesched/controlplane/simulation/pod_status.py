@@ -10,6 +10,7 @@ from typing import Any
 
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
 from kubesched.controlplane.services import moment, timestamp
+from kubesched.controlplane.simulation.resizing import reported
 from kubesched.controlplane.store import Document
 
 PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
@@ -53,6 +54,16 @@ def make_ready(pod: Document, now: datetime) -> None:
     messages = [f'corresponding condition of pod readiness gate "{gate}" {why}.' for gate, why in closed]
     condition = {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady", "message": ", ".join(messages)}
     set_condition(pod["status"], condition, now)
+
+
+def starts_ephemeral_containers(pod: Document, now: datetime) -> bool:
+    """Let the ephemeral containers run that were added to a pod; return whether there are such."""
+    known = {status["name"] for status in pod["status"].get("ephemeralContainerStatuses") or ()}
+    added = [each for each in pod["spec"].get("ephemeralContainers") or () if each["name"] not in known]
+    if added:
+        statuses = pod["status"].setdefault("ephemeralContainerStatuses", [])
+        statuses += [_running({**container, "resources": None}, pod, now) for container in added]
+    return bool(added)
 
 
 def closed_gates(pod: Document) -> list[tuple[str, str]]:
@@ -148,6 +159,7 @@ def _running(container: Document, pod: Document, now: datetime, *, ready: bool =
         "image": image,
         "imageID": f"simulated://{image}",
         "containerID": f"simulated://{pod['metadata']['uid']}/{container['name']}",
+        **reported(container),
     }
 
 

@@ -30,6 +30,8 @@ class Refusal(msgspec.Struct, frozen=True):
 
     reason: str
     message: str
+    # the node would not have enough if it were empty
+    beyond_capacity: bool = False
 
 
 class _Lodger(msgspec.Struct, frozen=True):
@@ -58,12 +60,24 @@ class Room:
         lodger = _Lodger(_amounts(pod), tuple(_ports(pod)))
         if node is not None and (refusal := self._refusal(pod, node, lodger)):
             return refusal
-        self._lodgers[pod.metadata.uid] = lodger
-        self._used.update(lodger.amounts)
-        self._ports.update(lodger.ports)
+        self._enter(pod.metadata.uid, lodger)
         return None
 
-    def _refusal(self, pod: Pod, node: Node, lodger: _Lodger) -> Refusal | None:
+    def resize(self, pod: Pod, node: Node) -> Refusal | None:
+        """Let a pod that is here take other amounts, or say which there are too few of."""
+        before = self._lodgers[pod.metadata.uid]
+        self.leave(pod.metadata.uid)
+        after = _Lodger(_amounts(pod), before.ports)
+        refusal = self._shortage(node, after)
+        self._enter(pod.metadata.uid, before if refusal else after)
+        return refusal
+
+    def _enter(self, uid: str, lodger: _Lodger) -> None:
+        self._lodgers[uid] = lodger
+        self._used.update(lodger.amounts)
+        self._ports.update(lodger.ports)
+
+    def _shortage(self, node: Node, lodger: _Lodger) -> Refusal | None:
         allocatable = node.status.allocatable
         for name, requested in lodger.amounts.items():
             # a kubelet does not ask for extended resources that it does not know
@@ -73,7 +87,13 @@ class Room:
             capacity = milli_value_of(raw) if name == CPU else value_of(raw)
             if requested > capacity - used:
                 text = f"requested: {requested}, used: {used}, capacity: {capacity}"
-                return Refusal(f"OutOf{name}", f"Node didn't have enough resource: {name}, {text}")
+                message = f"Node didn't have enough resource: {name}, {text}"
+                return Refusal(f"OutOf{name}", message, beyond_capacity=requested > capacity)
+        return None
+
+    def _refusal(self, pod: Pod, node: Node, lodger: _Lodger) -> Refusal | None:
+        if shortage := self._shortage(node, lodger):
+            return shortage
         if not required_node_affinity(pod.spec).matches(node.metadata.labels, node.metadata.name):
             return Refusal("NodeAffinity", f"Predicate NodeAffinity failed: {_NO_AFFINITY}")
         taken = [port for port, count in self._ports.items() if count > 0] if lodger.ports else ()

@@ -167,6 +167,16 @@ def _ends(pod: Document) -> bool:
     return (pod["spec"].get("activeDeadlineSeconds") or -1) >= 0
 
 
+def _charge_changes(new: Document, old: Document) -> bool:
+    """Return whether a changed pod may be charged otherwise: it ends by itself now, or is resized."""
+    return _ends(new) is not _ends(old) or _resources(new) != _resources(old)
+
+
+def _resources(pod: Document) -> list[Document | None]:
+    spec = pod["spec"]
+    return [spec.get("resources"), *(container.get("resources") for container in containers_of(spec))]
+
+
 def _affinity_terms(spec: Document) -> list[Document]:
     affinity = spec.get("affinity") or {}
     terms: list[Document] = []
@@ -244,9 +254,7 @@ def _claim_fits(claim: Document, scope: Scope) -> bool:
 
 
 _MEASURES: dict[str, Measure] = {
-    "pods": Measure(
-        _concerns_pods, _pod_usage, _pod_fits, _missing_in_pod, lambda new, old: _ends(new) is not _ends(old)
-    ),
+    "pods": Measure(_concerns_pods, _pod_usage, _pod_fits, _missing_in_pod, _charge_changes),
     "services": Measure(_OF_SERVICES.__contains__, _service_usage, changes=lambda new, old: True),
     "persistentvolumeclaims": Measure(_concerns_claims, _claim_usage, _claim_fits, changes=lambda new, old: True),
 }
