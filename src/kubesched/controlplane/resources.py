@@ -65,6 +65,8 @@ class Resource(msgspec.Struct, frozen=True):
 _STATUS = {"status": ("get", "patch", "update")}
 _SCALE = {"scale": ("get", "patch", "update")}
 _REVIEW = ("create",)
+# made when it is asked for
+_READ = ("get", "list")
 # what is passed on to nodes
 _STREAM = ("create", "get")
 _PROXY = {"proxy": ("create", "delete", "get", "patch", "update")}
@@ -153,6 +155,12 @@ RESOURCES: tuple[Resource, ...] = (
     *_grouped("autoscaling", "v2", _AUTOSCALERS),
     *_grouped(
         "autoscaling", "v1", msgspec.structs.replace(_AUTOSCALERS, same_store_as=f"{_AUTOSCALERS.plural}.autoscaling")
+    ),
+    *_grouped(
+        "metrics.k8s.io",
+        "v1beta1",
+        _r("nodes", "NodeMetrics", namespaced=False, verbs=_READ),
+        _r("pods", "PodMetrics", verbs=_READ),
     ),
     *_grouped("node.k8s.io", "v1", _r("runtimeclasses", "RuntimeClass", namespaced=False)),
     *_grouped(

@@ -42,6 +42,11 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("scheduling.k8s.io/v1", "PriorityClass"): "gives pods their priority",
     ("scheduling.k8s.io/v1alpha2", "PodGroup"): "kept, for schedulers that have the gates open",
     ("scheduling.k8s.io/v1alpha2", "Workload"): "kept, for schedulers that have the gates open",
+    ("metrics.k8s.io/v1beta1", "NodeMetrics"): "the sum over the pods of a node",
+    ("metrics.k8s.io/v1beta1", "PodMetrics"): (
+        "what a running pod requests, or what its annotations `kubesched.io/cpu-usage` and "
+        "`kubesched.io/memory-usage` say"
+    ),
     ("coordination.k8s.io/v1", "Lease"): "kept, for leader election; simulated nodes renew theirs in kube-node-lease",
     ("coordination.k8s.io/v1beta1", "LeaseCandidate"): "kept; no controller chooses a leader",
     ("storage.k8s.io/v1", "StorageClass"): "provisions volumes, at once or when a pod is scheduled",
@@ -110,8 +115,6 @@ KINDS_LEFT_OUT: dict[str, str] = {
     "flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration": _FLOWS,
     "networking.k8s.io/v1 IPAddress": "addresses of services are given out of one network without objects for each",
     "networking.k8s.io/v1 ServiceCIDR": "addresses of services are given out of one network",
-    "metrics.k8s.io/v1beta1 NodeMetrics": "nothing is measured (`kubectl top` says: Metrics API not available)",
-    "metrics.k8s.io/v1beta1 PodMetrics": "nothing is measured (`kubectl top` says: Metrics API not available)",
 }
 
 SUBRESOURCES_LEFT_OUT: dict[str, str] = {

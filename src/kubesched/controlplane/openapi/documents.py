@@ -97,9 +97,9 @@ def _paths(resources: Iterable[Resource]) -> dict[str, Document]:
         paths[many] = {
             _METHODS[verb]: _operation(resource, verb) for verb in ("create", "list") if verb in resource.verbs
         }
-        verbs = [verb for verb in ("get", "update", "patch", "delete") if verb in resource.verbs]
         # kubectl asks what a server understands by the PATCH of a kind, also of kinds that cannot be patched
-        paths[one] = {_METHODS[verb]: _operation(resource, verb) for verb in verbs or ("patch",)}
+        verbs = [verb for verb in ("get", "update", "patch", "delete") if verb in (*resource.verbs, "patch")]
+        paths[one] = {_METHODS[verb]: _operation(resource, verb) for verb in verbs}
         paths[one]["parameters"] = _path_parameters(resource)
         for name, verbs_of in resource.subresources.items():
             found = [verb for verb in verbs_of if verb in _METHODS]

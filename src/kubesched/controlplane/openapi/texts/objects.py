@@ -161,6 +161,8 @@ PriorityClass.preemptionPolicy: Whether pods of the class may have less importan
     or Never.
 PodGroup: A PodGroup is pods that are scheduled together or not at all.
 Workload: A Workload says which groups of pods belong together.
+NodeMetrics: NodeMetrics say what the pods of a node use.
+PodMetrics: PodMetrics say what the containers of a pod use.
 Lease: A Lease is held by one at a time, for as long as he renews it.
 LeaseCandidate: A LeaseCandidate stands for election to a lease.
 LeaseSpec.holderIdentity: Who holds it.
