@@ -14,13 +14,15 @@ from msgspec.structs import replace
 
 from kubesched.app.placements import Placement, Report, read_report
 from kubesched.app.up import LocalCluster, Wishes
+from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config import IN_TREE, load, merge_catalogs
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.faults import Dice, parse_faults
-from kubesched.controlplane.loading import Manifest, create, read
+from kubesched.controlplane.loading import create
 from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.manifests import Manifest, read
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.simulation.options import LIFELIKE
@@ -29,7 +31,7 @@ from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow
 from kubesched.framework.plugin import FilterPlugin
 from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status
+from kubesched.framework.status import Status, unschedulable
 from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.testing.world import assert_nobody_waits_in_vain, assert_settled
 
@@ -345,6 +347,29 @@ class Angry(FilterPlugin):
         raise RuntimeError("not today")
 
 
+class Moody(FilterPlugin):
+    """Fails whenever it is asked, with another error each time."""
+
+    name = "Moody"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        self.asked += 1
+        raise RuntimeError(f"not today, {self.asked}")
+
+
+def test_a_pod_that_fails_in_a_plugin_again_and_again_is_settled_as_failed() -> None:
+    async def story(lived: Lived) -> None:
+        pods = by_name(await lived.settled())
+        assert pods["p"].status == "SchedulerError"
+        assert 'plugin "Angry" failed in filter: RuntimeError: not today' in pods["p"].reason
+
+    lived = living(story, a_node("n1"), a_pod("p"), plugins=[Angry])
+    assert lived.seconds < 10, "backoff grows to ten seconds; a few attempts are enough"
+
+
 def test_a_pod_that_is_tried_again_and_again_never_settles_and_is_named() -> None:
     async def story(lived: Lived) -> None:
         with pytest.raises(TimeoutError):
@@ -353,9 +378,68 @@ def test_a_pod_that_is_tried_again_and_again_never_settles_and_is_named() -> Non
         assert list(lived.cluster.under_way()) == ["pod default/p is backing off until it is tried again"]
         (pod,) = read_report(lived.cluster).pods
         assert pod.status == "SchedulerError"
-        assert "Angry" in pod.reason
+        assert "Moody" in pod.reason
 
-    living(story, a_node("n1"), a_pod("p"), plugins=[Angry])
+    living(story, a_node("n1"), a_pod("p"), plugins=[Moody])
+
+
+# -- kinds of plugins
+
+
+LOADS = "nodeloads.v1.example.com"
+
+
+class LoadAware(FilterPlugin):
+    """Keeps off nodes that a custom object calls busy."""
+
+    name = "LoadAware"
+    looks_up = (LOADS,)
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        loads = self._cluster.objects.named(LOADS)
+        busy = any(load.name == node.name and load.spec["busy"] for load in loads)
+        return unschedulable("node(s) were busy") if busy else None
+
+
+def a_definition(group: str = "example.com", kind: str = "NodeLoad") -> Document:
+    plural = f"{kind.lower()}s"
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {
+            "group": group,
+            "names": {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
+            "scope": "Cluster",
+            "versions": [
+                {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}},
+            ],
+        },
+    }
+
+
+def test_a_plugin_may_read_the_kinds_that_it_looks_up() -> None:
+    async def story(lived: Lived) -> None:
+        assert lived.cluster.kinds_not_served() == []
+        assert by_name(await lived.settled())["p"].node == "n2"
+
+    load = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": {"name": "n1"}, "spec": {"busy": True}}
+    lived = living(story, a_definition(), load, a_node("n1"), a_node("n2"), a_pod("p"), plugins=[LoadAware])
+    assert not any("cannot" in line for line in lived.notes), lived.notes
+
+
+def test_a_kind_that_is_not_served_is_named_with_the_plugin_that_wants_it() -> None:
+    async def story() -> None:
+        lived = Lived(plugins=[LoadAware])
+        assert lived.cluster.kinds_not_served() == [
+            f"LoadAware: {LOADS} is looked up, but not served: add its CustomResourceDefinition"
+        ]
+
+    run_in_virtual_time(story())
 
 
 # -- why a pod is nowhere

@@ -17,8 +17,9 @@ import pytest
 from kubesched.app.up import LocalCluster, Wishes
 from kubesched.config import IN_TREE, load
 from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.loading import Manifest, create, read
+from kubesched.controlplane.loading import create
 from kubesched.controlplane.local import LocalClient, path_of
+from kubesched.controlplane.manifests import Manifest, read
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.transport import Transport
 from kubesched.framework.registry import Registry

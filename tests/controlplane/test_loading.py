@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.loading import Manifest, Report, load, read
+from kubesched.controlplane.loading import WARN, Report, load
 from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.manifests import Manifest, read
 from kubesched.controlplane.server import ApiServer
 
 NODE = """
@@ -266,8 +267,10 @@ def test_a_file_without_an_end_is_given_up_where_it_is_no_text(loading: Loading)
     assert problem.startswith("/dev/zero: document 1: yaml: ")
 
 
-def test_fields_that_do_not_exist_are_warned_of_once_a_kind(loading: Loading) -> None:
-    misspelt = POD.replace("spec: {", "spec: {nodeNme: n1, ")
+MISSPELT = POD.replace("spec: {", "spec: {nodeNme: n1, ")
+
+
+def test_fields_that_do_not_exist_are_refused_once_a_kind(loading: Loading) -> None:
     deployment = """
 apiVersion: apps/v1
 kind: Deployment
@@ -278,9 +281,130 @@ spec:
     metadata: {labels: {a: b}}
     spec: {nodeSelectr: {"a\\"b": c}, containers: [{name: c, image: i}]}
 """
-    report = loading.load(misspelt + "---" + misspelt.replace("p1", "p2") + "---" + deployment, NODE)
-    assert (report.loaded, report.problems) == (4, [])
-    assert sorted(warning.replace(f"{loading.folder}/", "") for warning in report.warnings) == [
-        'a.yaml: document 1: Pod "p1": unknown field "spec.nodeNme" (and 1 more)',
-        'a.yaml: document 3: Deployment "d": unknown field "spec.template.spec.nodeSelectr"',
+    text = MISSPELT + "---" + MISSPELT.replace("p1", "p2") + "---" + deployment
+    lines = [
+        ('a.yaml: document 1: Pod "p1": ', 'unknown field "spec.nodeNme"', " (and 1 more)"),
+        ('a.yaml: document 3: Deployment "d": ', 'unknown field "spec.template.spec.nodeSelectr"', ""),
     ]
+    report = loading.load(text, NODE)
+    assert (report.loaded, report.refused) == (1, 3)
+    assert [problem.replace(f"{loading.folder}/", "") for problem in report.problems] == [
+        "".join(line) for line in lines
+    ]
+    report = load(loading.server, [loading.file("a.yaml", text)], validation=WARN)
+    assert (report.loaded, report.problems) == (3, [])
+    assert sorted(warning.replace(f"{loading.folder}/", "") for warning in report.warnings) == [
+        "".join(line) for line in lines
+    ]
+
+
+# -- objects of another cluster
+
+
+def of_a_cluster(*objects: dict[str, Any]) -> str:
+    """Return a list as kubectl writes it."""
+    items = [
+        {**each, "metadata": {"uid": f"uid-{number}", "managedFields": [], **each["metadata"]}}
+        for number, each in enumerate(objects)
+    ]
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": items, "metadata": {"resourceVersion": ""}})
+
+
+def an_object(kind: str, name: str = "x", namespace: str = "", api_version: str = "v1", **rest: Any) -> dict[str, Any]:
+    meta = {"name": name, "namespace": namespace} if namespace else {"name": name}
+    return {"apiVersion": api_version, "kind": kind, "metadata": meta, **rest}
+
+
+def test_namespaces_that_were_left_behind_are_made(loading: Loading) -> None:
+    pods = [an_object("Pod", f"p{number}", "shop", spec=a_spec()) for number in range(3)]
+    report = loading.load(of_a_cluster(*pods, an_object("Pod", "other", "data", spec=a_spec())))
+    assert (report.loaded, report.problems, report.namespaces) == (4, [], 2)
+    # who writes pods for a namespace can also write the namespace
+    assert loading.problems(json.dumps(an_object("Pod", "p9", "shpo", spec=a_spec()))) == [
+        'a.yaml: document 1: Pod "p9": namespaces "shpo" not found'
+    ]
+
+
+def test_a_problem_that_many_have_is_told_once(loading: Loading) -> None:
+    pods = [an_object("Pod", f"p{number}", "nowhere", spec=a_spec()) for number in range(254)]
+    report = loading.load(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
+    assert report.refused == 254
+    (problem,) = report.problems
+    assert problem.endswith('items[0]: Pod "p0": namespaces "nowhere" not found (and 253 more)')
+
+
+ADMITTED = {
+    "a priority class that was left behind": {"priorityClassName": "high", "priority": 7},
+    "a runtime class that was left behind": {"runtimeClassName": "kata", "overhead": {"cpu": "250m"}},
+    "a priority that its class does not have any more": {"priorityClassName": "system-node-critical", "priority": 5},
+    "keys of labels that were merged already": {
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": "kubernetes.io/hostname",
+                "whenUnsatisfiable": "DoNotSchedule",
+                "matchLabelKeys": ["app"],
+                "labelSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]},
+            }
+        ]
+    },
+}
+
+
+@pytest.mark.parametrize("spec", ADMITTED.values(), ids=ADMITTED)
+def test_a_pod_that_was_admitted_once_is_taken_as_it_is(loading: Loading, spec: dict[str, Any]) -> None:
+    limits = an_object(
+        "LimitRange", "l", "default", spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]}
+    )
+    pod = an_object("Pod", "p", "default", spec={**a_spec(), **spec})
+    pod["metadata"]["labels"] = {"app": "web"}
+    report = loading.load(of_a_cluster(limits, pod))
+    assert report.problems == []
+    found = loading.get("Pod", "p", "default")["spec"]
+    assert {field: found[field] for field in spec} == spec
+    assert found["containers"][0]["resources"] == {}, "a limit range says nothing about who was there before it"
+    assert "tolerations" not in found
+
+
+def test_a_claim_without_a_class_stays_without(loading: Loading) -> None:
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    storage = an_object("StorageClass", "std", api_version="storage.k8s.io/v1", provisioner="example.com/x")
+    storage["metadata"]["annotations"] = default
+    spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    assert (
+        loading.load(of_a_cluster(storage, an_object("PersistentVolumeClaim", "c", "default", spec=spec))).loaded == 2
+    )
+    assert "storageClassName" not in loading.get("PersistentVolumeClaim", "c", "default")["spec"]
+
+
+def test_kinds_that_are_not_served_here_are_left_out_with_a_count(loading: Loading) -> None:
+    nameless = {"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": "etcd-0", "uid": ""}}
+    dump = of_a_cluster(
+        an_object("FlowSchema", "a", api_version="flowcontrol.apiserver.k8s.io/v1"),
+        an_object("FlowSchema", "b", api_version="flowcontrol.apiserver.k8s.io/v1"),
+        an_object("Rocket", "c", "shop", api_version="space.example.com/v1"),
+        nameless,
+        an_object("Node", "n"),
+    )
+    report = loading.load(dump)
+    assert (report.loaded, report.problems) == (1, [])
+    assert report.skipped == {"FlowSchema": 2, "Rocket": 1, "ComponentStatus": 1}
+
+
+def test_what_a_cluster_shows_twice_is_loaded_once(loading: Loading) -> None:
+    pod = an_object("Pod", "p", "default", spec=a_spec())
+    assert loading.load(of_a_cluster(pod), of_a_cluster(pod)) == Report(1, [])
+
+
+def test_fields_of_another_release_are_warned_of_in_what_comes_from_a_cluster(loading: Loading) -> None:
+    pods = [an_object("Pod", f"p{number}", "default", spec={**a_spec(), "novelty": 1}) for number in range(3)]
+    report = loading.load(of_a_cluster(*pods))
+    assert (report.loaded, report.problems) == (3, [])
+    (warning,) = report.warnings
+    assert warning.endswith('Pod "p0": unknown field "spec.novelty" (and 2 more)')
+
+
+def test_values_that_no_cluster_would_take_are_refused_whoever_says_them(loading: Loading) -> None:
+    pod = an_object("Pod", "p", "default", spec={"containers": []})
+    (problem,) = loading.load(of_a_cluster(pod)).problems
+    assert "spec.containers: Required value" in problem

@@ -4,14 +4,19 @@ From the scheduler's observers to values: how many were bound, who had to go for
 not be placed (which their status says, too, unless it could not be written).
 """
 
+import re
+
 import msgspec
 
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.observer import Bound, FailedAttempt, Observer
+from kubesched.framework.observer import ERROR, Bound, FailedAttempt, Observer
 from kubesched.framework.status import Status
 
 # reasons are kept for so many pods, the last ones
 MOST_REASONS = 10_000
+# an error of a plugin that comes so often in a row is taken to come every time
+ENOUGH_FAILURES = 3
+_RAISED = re.compile(r'plugin "[^"]*" failed in ')
 
 
 class Preempted(msgspec.Struct, frozen=True):
@@ -31,11 +36,14 @@ class Happenings(Observer):
         self.bound = 0
         self.preempted: list[Preempted] = []
         self._reasons: dict[str, str] = {}
+        # how often in a row a pod's attempts failed in a plugin with the same error, by UID
+        self._failures: dict[str, int] = {}
 
     def pod_bound(self, bound: Bound) -> None:
         """Count it."""
         self.bound += 1
         self._reasons.pop(bound.pod.uid, None)
+        self._failures.pop(bound.pod.uid, None)
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
         """Keep who had to go; one that was called back before it was bound is still there."""
@@ -47,8 +55,18 @@ class Happenings(Observer):
         self._keep(pod.uid, f"{plugin}: {status.message}")
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
-        """Keep why a pod could not be placed."""
-        self._keep(failed.pod.uid, failed.message)
+        """Keep why a pod could not be placed, and how often a plugin is to blame for that."""
+        uid = failed.pod.uid
+        if failed.result == ERROR and _RAISED.search(failed.message):
+            again = self._reasons.get(uid) == failed.message
+            self._failures[uid] = self._failures.get(uid, 0) + 1 if again else 1
+        else:
+            self._failures.pop(uid, None)
+        self._keep(uid, failed.message)
+
+    def fails_for_good(self, uid: str) -> bool:
+        """Return whether attempts of a pod fail in a plugin, again and again, with the same error."""
+        return self._failures.get(uid, 0) >= ENOUGH_FAILURES
 
     def reason(self, uid: str) -> str:
         """Return why a pod was not placed when it was last looked at, an empty text if that is not known."""
@@ -58,4 +76,6 @@ class Happenings(Observer):
         self._reasons.pop(uid, None)
         self._reasons[uid] = reason
         if len(self._reasons) > MOST_REASONS:
-            del self._reasons[next(iter(self._reasons))]
+            oldest = next(iter(self._reasons))
+            del self._reasons[oldest]
+            self._failures.pop(oldest, None)

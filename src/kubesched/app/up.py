@@ -17,6 +17,8 @@ import msgspec
 from kubesched.app.assembling import Note, Parts, Surroundings, assemble
 from kubesched.app.happenings import Happenings
 from kubesched.app.local_rest import LocalRest
+from kubesched.app.plugin_rights import custom_kinds, grant, not_served
+from kubesched.client.informing import kinds_of
 from kubesched.config.load import Loaded
 from kubesched.controlplane.running import SCHEDULER
 from kubesched.controlplane.simulation import Options, Simulation
@@ -58,6 +60,7 @@ class LocalCluster:
         observers = Observers([self.happenings], clock=asyncio.get_running_loop().time, note=note)
         around = Surroundings(self._rest, events, note, observers, wishes.date, Random(wishes.seed), "localhost")
         self.parts: Parts = assemble(wishes.loaded, wishes.registry, around, LoopOptions(seed=wishes.seed))
+        grant(self.server, custom_kinds(self.parts.informers.reflectors))
         self._scheduling: asyncio.Task[None] | None = None
 
     @asynccontextmanager
@@ -80,8 +83,23 @@ class LocalCluster:
             stack.push_async_callback(_end, self._scheduling)
             yield
 
+    def kinds_not_served(self) -> list[str]:
+        """Return a line for each kind that plugins look up and that the server does not know."""
+        profiles = self.parts.scheduler.engine.profiles.values()
+        plugins = [plugin for profile in profiles for plugin in profile.plugins.values()]
+        return not_served(
+            self.server,
+            {
+                name: dict.fromkeys(plugin.name for plugin in plugins if name in kinds_of(plugin))
+                for name in custom_kinds(self.parts.informers.reflectors)
+            },
+        )
+
     async def until_settled(self) -> None:
-        """Return when every pod is bound, or waits for something that will not happen by itself."""
+        """Return when every pod is bound, or waits for something that will not happen by itself.
+
+        A pod whose attempts fail in a plugin, with the same error again and again, is not waited for.
+        """
         looks = 0
         # twice in a row: what was begun in this very turn shows in the next
         while looks < 2:
@@ -108,8 +126,11 @@ class LocalCluster:
     def under_way(self) -> Iterator[str]:
         """Yield what will still change, as words for people."""
         scheduler, reflectors = self.parts.scheduler, self.parts.informers.reflectors
+        unknown = [name for name, reflector in reflectors.items() if not reflector.synced.is_set()]
+        if unknown:
+            yield f"the scheduler waits to read {', '.join(unknown)}"
         for queued in scheduler.queue.pods():
-            if queued.place in _MOVING:
+            if queued.place in _MOVING and not self.happenings.fails_for_good(queued.uid):
                 yield f"pod {queued.pod.full_name} is {_WORDS[queued.place]}"
         if scheduler.busy or self._rest.requests:
             yield from (f"pod {pod} is being bound" for pod in self._assumed())

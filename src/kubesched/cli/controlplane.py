@@ -20,7 +20,7 @@ from kubesched.app.collecting import SERVERS_LATEST_SECONDS, Collecting
 from kubesched.cli.admissions import Admission, kept_admissions, new_admissions
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.folder_path import FolderPath
-from kubesched.cli.manifests import load_manifests
+from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.controlplane.certificates import Tls, make_tls
 from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
 from kubesched.controlplane.kubeconfig import kubeconfig, offered
@@ -87,6 +87,7 @@ class _Asked(NamedTuple):
     faults: list[Fault]
     fault_seed: int | None
     history: int
+    validation: str
 
 
 class _Serving(NamedTuple):
@@ -145,6 +146,7 @@ class _Serving(NamedTuple):
     show_default=True,
     help="Changes of each kind that a watch can resume from.",
 )
+@validate_option
 def controlplane(**options: Any) -> None:
     asked = _Asked(**options)
     if not asked.bind_address.isascii() or not asked.bind_address:
@@ -169,7 +171,7 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
     # a start that fails leaves nothing behind
     with store.together():
         server = new_server(users, authority=authority, store=store, note=_note)
-        loaded = load_manifests(server, asked.files)
+        loaded = load_manifests(server, asked.files, validation=asked.validation)
     dice = _dice(asked)
     simulation = Simulation(server, note=_note) if asked.simulate else None
     port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)

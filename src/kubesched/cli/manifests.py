@@ -5,39 +5,89 @@ In: files, folders, `-` for standard input. Out: how many objects; or exit code 
 
 import gc
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
 from rich.progress import track
 
-from kubesched.controlplane.loading import Manifest, load
+from kubesched.controlplane.loading import IGNORE, STRICT, WARN, Others, Report, load
+from kubesched.controlplane.manifests import Manifest
 from kubesched.controlplane.server import ApiServer
 
-# from here on a bar shows how far loading has got
+F = TypeVar("F", bound=Callable[..., Any])
+
+# from here on it is shown how far loading has got
 MANY_OBJECTS = 500
+MOST_PROBLEMS = 100
 MOST_WARNINGS = 20
+# as kubectl has it, which also calls them true and false
+_VALIDATIONS = {"strict": STRICT, "true": STRICT, "warn": WARN, "ignore": IGNORE, "false": IGNORE}
 
 
-def load_manifests(server: ApiServer, files: Sequence[str], others: Sequence[Manifest] = ()) -> int:
+def validate_option(command: F) -> F:
+    """Give a command `--validate`, as its parameter `validation`."""
+    return click.option(
+        "--validate",
+        "validation",
+        type=click.Choice(tuple(_VALIDATIONS)),
+        default="strict",
+        show_default=True,
+        metavar="strict|warn|ignore",
+        callback=lambda context, option, text: _VALIDATIONS[text],
+        help="Refuse fields in FILES that do not exist, or load them all the same. Objects that come from a cluster "
+        "(they have a UID) are never refused for that.",
+    )(command)
+
+
+def load_manifests(
+    server: ApiServer,
+    files: Sequence[str],
+    others: Others = lambda manifests: (),
+    validation: str = STRICT,
+) -> int:
     """Load manifests, others first; return how many objects; exit with 1 and all reasons if some could not be."""
-    report = load(server, files, _with_bar, others)
-    for problem in report.problems:
-        click.echo(" ".join(problem.split("\n")), err=True)
+    report = load(server, files, _with_bar, others, validation)
     if report.problems:
-        click.echo(
-            f"{_counted(report.loaded, 'object')} could be loaded, {_counted(len(report.problems), 'problem')}",
-            err=True,
-        )
+        _complain(report)
         sys.exit(1)
     _tell(report.warnings)
-    if report.kept:
-        were, stay = ("was", "stays as it is") if report.kept == 1 else ("were", "stay as they are")
-        click.echo(f"{_counted(report.kept, 'object')} {were} there already and {stay}.", err=True)
+    for line in _notes(report):
+        click.echo(line, err=True)
     # what was loaded stays: the collector need not look at it again
     gc.collect()
     gc.freeze()
     return report.loaded
+
+
+def _complain(report: Report) -> None:
+    """Say why objects could not be loaded."""
+    for problem in report.problems[:MOST_PROBLEMS]:
+        click.echo(" ".join(problem.split("\n")), err=True)
+    if len(report.problems) > MOST_PROBLEMS:
+        click.echo(f"... and {_counted(len(report.problems) - MOST_PROBLEMS, 'line')} more", err=True)
+    if any('unknown field "' in problem for problem in report.problems):
+        click.echo("Fields that do not exist are loaded all the same with --validate warn.", err=True)
+    click.echo(
+        f"{_counted(report.loaded, 'object')} could be loaded, {_counted(report.refused, 'problem')}",
+        err=True,
+    )
+
+
+def _notes(report: Report) -> Iterator[str]:
+    """Yield what became of objects that were neither loaded nor refused."""
+    if report.kept:
+        were, stay = ("was", "stays as it is") if report.kept == 1 else ("were", "stay as they are")
+        yield f"{_counted(report.kept, 'object')} {were} there already and {stay}."
+    if report.namespaces:
+        were = "was" if report.namespaces == 1 else "were"
+        yield f"{_counted(report.namespaces, 'namespace')} {were} made for objects that came without."
+    if report.skipped:
+        kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(report.skipped.items()))
+        number = sum(report.skipped.values())
+        were = "was" if number == 1 else "were"
+        yield f"{_counted(number, 'object')} of kinds that are not served here {were} left out: {kinds}."
 
 
 def _tell(warnings: Sequence[str]) -> None:
@@ -52,6 +102,9 @@ def _counted(number: int, what: str) -> str:
 
 
 def _with_bar(manifests: Sequence[Manifest]) -> Iterable[Manifest]:
-    if len(manifests) <= MANY_OBJECTS or not sys.stderr.isatty():
+    if len(manifests) <= MANY_OBJECTS:
+        return manifests
+    if not sys.stderr.isatty():
+        click.echo(f"Loading {len(manifests)} objects.", err=True)
         return manifests
     return track(manifests, "Loading", console=Console(stderr=True), transient=True)

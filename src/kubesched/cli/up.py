@@ -29,7 +29,7 @@ from kubesched.config import IN_TREE, FeatureGates, Loaded, load, merge_catalogs
 from kubesched.config.errors import ConfigError
 from kubesched.config.golang import Duration
 from kubesched.controlplane.certificates import make_tls
-from kubesched.controlplane.loading import STANDARD_INPUT
+from kubesched.controlplane.manifests import STANDARD_INPUT
 from kubesched.controlplane.persistence.folder import DataFolder, opened
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server import ApiServer
@@ -223,7 +223,7 @@ def _prepared(asked: Asked, wishes: Wishes, door: Door | None, folder: DataFolde
             stack.enter_context(folder.store.together())
         store = None if folder is None else folder.store
         server = new_server(users, authority=authority, store=store, seed=asked.seed, note=note)
-        objects = load_manifests(server, asked.files, nodes)
+        objects = load_manifests(server, asked.files, lambda manifests: nodes)
         _check_nodes(server, asked)
     return Run(server, objects, wishes, Manner(asked.settles, asked.timeout, asked.output), door)
 

@@ -20,6 +20,7 @@ from kubesched.client.followed_server import FollowedServer, is_older
 from kubesched.client.reflecting import Reflector, Told
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.framework.plugin import Plugin
 from kubesched.framework.profile import Profile
 
 ALWAYS = ("Node", "Pod")
@@ -54,10 +55,14 @@ def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Follo
     plugins = [plugin for profile in profiles.values() for plugin in profile.plugins.values()]
     names = dict.fromkeys(ALWAYS)
     for plugin in plugins:
-        names |= dict.fromkeys(plugin.looks_up)
-        names |= dict.fromkeys(each.event.resource.rpartition("/")[2] for each in plugin.events_to_register())
+        names |= dict.fromkeys(kinds_of(plugin))
     names |= {kind: None for gate, kind in _OF_GATES.items() if gates.enabled(gate)}
     return [found for name in names if (found := _followed(name)) is not None]
+
+
+def kinds_of(plugin: Plugin) -> list[str]:
+    """Return the kinds that a plugin looks up or wants to hear of."""
+    return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in plugin.events_to_register())]
 
 
 def _followed(name: str) -> Followed | None:

@@ -1,34 +1,28 @@
-"""Manifests: from files, folders and standard input into a server.
+"""Manifests into a server.
 
-    paths ──read──▶ Manifest (a document and its place) ──order──▶ create, then status ──▶ Report
+    manifests ──order──▶ create, then status ──▶ what came from a cluster is settled ──▶ Report
 
 Objects come in an order in which each finds what it needs, otherwise in that of the files. What is wrong names file,
-document, kind and name; the others are still loaded. What the server warns of, such as fields that do not exist, is
-told once for each kind. A dump of a cluster can be loaded: objects keep their status, their age and, since others refer
-to them by those, their UIDs. A server that was kept keeps what it has: only what is
+document, kind and name; the others are still loaded, and a problem that many have is told once, with a count. An object
+with a UID comes from a cluster, which has admitted it: it keeps status, age and UID, and classes or namespaces that
+were left behind are no reason to refuse it (`importing`). A server that was kept keeps what it has: only what is
 missing is loaded, so that it can be started again as it was started first.
 """
 
-import errno
-import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from kubesched.config.document import DocumentError, parse
 from kubesched.controlplane.conversion import to_storage
+from kubesched.controlplane.importing import make_namespaces, settle_imported
 from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.manifests import Manifest, read, shown
+from kubesched.controlplane.repeated import Repeated
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.statuses import ApiError
 from kubesched.controlplane.store import Document
 
-STANDARD_INPUT = "-"
-PIECE_BYTES = 1 << 20
-SUFFIXES = (".yaml", ".yml", ".json")
 # what others need comes first; kinds that are not named come last: quotas are among them, which take for used what
 # their status says, and would count it again as it comes
 ORDER = (
@@ -49,246 +43,145 @@ ORDER = (
 _RANKS = {kind: rank for rank, kinds in enumerate(ORDER) for kind in kinds}
 # what a dump says that the server must not be asked for
 _NOT_FOR_CREATION = ("uid", "resourceVersion", "managedFields", "generation", "selfLink", "deletionTimestamp")
+# fields that do not exist are refused, told of, or dropped without a word
+STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 
-# what values are called
-_SHOWN = {type(None): "nothing", str: "text", list: "a list", dict: "an object", bool: "true or false"}
-
-Progress = Callable[[Sequence["Manifest"]], Iterable["Manifest"]]
-
-
-class Manifest(NamedTuple):
-    """A document, and where it comes from."""
-
-    place: str
-    document: Document
-
-    @property
-    def kind(self) -> str:
-        """Return the kind of object that it says it is."""
-        return str(self.document.get("kind", ""))
-
-    @property
-    def name(self) -> str:
-        """Return its name, or the beginning of one that is to be made up."""
-        meta = self.document.get("metadata")
-        return str(meta.get("name") or meta.get("generateName", "")) if isinstance(meta, dict) else ""
-
-    @property
-    def named(self) -> str:
-        """Return what it is called where something is said of it."""
-        return f'{self.place}: {self.kind or "an object without a kind"} "{self.name}"'
+Progress = Callable[[Sequence[Manifest]], Iterable[Manifest]]
+# what is to be loaded besides some manifests, such as nodes like those among them
+Others = Callable[[Sequence[Manifest]], Sequence[Manifest]]
 
 
 class Report(NamedTuple):
     """How many objects were loaded, how many were there from an earlier time, and what was wrong with the others.
 
-    Warnings are about objects that were loaded.
+    A problem or warning that many objects have is one line; warnings are about objects that were loaded. `refused` is
+    how many were not loaded, `skipped` how many of each kind of another cluster there is no place for here, and
+    `namespaces` how many were made for objects that came without theirs.
     """
 
     loaded: int
     problems: list[str]
     kept: int = 0
     warnings: Sequence[str] = ()
+    refused: int = 0
+    skipped: Mapping[str, int] = {}
+    namespaces: int = 0
 
 
-def load(server: ApiServer, paths: Sequence[str], progress: Progress = iter, others: Sequence[Manifest] = ()) -> Report:
+def load(
+    server: ApiServer,
+    paths: Sequence[str],
+    progress: Progress = iter,
+    others: Others = lambda manifests: (),
+    validation: str = STRICT,
+) -> Report:
     """Load others and all manifests under some paths into a server; `progress` is shown each as its turn comes."""
     manifests, problems = read(paths)
-    found = create(server, [*others, *manifests], progress)
-    return found._replace(problems=problems + found.problems)
+    found = create(server, [*others(manifests), *manifests], progress, validation)
+    return found._replace(problems=problems + found.problems, refused=len(problems) + found.refused)
 
 
-# -- reading
-
-
-def read(paths: Sequence[str]) -> tuple[list[Manifest], list[str]]:
-    """Return the objects in files, folders and standard input, and what could not be read."""
-    manifests: list[Manifest] = []
-    problems: list[str] = []
-    for path in paths:
-        try:
-            for file in _files(path):
-                _read_file(file, manifests, problems)
-        except OSError as error:
-            problems.append(f"{error.filename or path}: {error.strerror or error}")
-    return manifests, problems
-
-
-def _files(path: str) -> Iterator[str]:
-    """Yield a file, or those in a folder and its folders, in order."""
-    if path == STANDARD_INPUT or not Path(path).is_dir():
-        yield path
-        return
-    found = 0
-    for folder, folders, names in os.walk(path, onerror=_raise):
-        folders.sort()
-        files = [str(Path(folder, name)) for name in sorted(names) if name.endswith(SUFFIXES)]
-        found += len(files)
-        yield from files
-    if not found:
-        raise OSError(errno.ENOENT, f"no files that end in {', '.join(SUFFIXES)}", path)
-
-
-def _raise(error: OSError) -> None:
-    raise error
-
-
-def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> None:
-    source = "<stdin>" if path == STANDARD_INPUT else path
-    content = _content(path)
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        problems.append(f"{source}: not UTF-8: {error.reason} at byte {error.start}")
-        return
-    for number, part in enumerate(_documents(text), 1):
-        place = f"{source}: document {number}"
-        try:
-            manifests += _objects(place, part.value())
-        except DocumentError as error:
-            problems.append(f"{place}: {error}")
-
-
-def _content(path: str) -> bytes:
-    """Return what is in a file, up to the piece with a zero byte: that is no text, and a device may have no end."""
-    pieces = []
-    with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as stream:
-        while piece := stream.read(PIECE_BYTES):
-            pieces.append(piece)
-            if b"\0" in piece:
-                break
-    return b"".join(pieces)
-
-
-class _Part(NamedTuple):
-    """The text of one document, and how many lines come before it."""
-
-    lines_before: int
-    text: str
-
-    def value(self) -> Any:
-        """Return what the text says; DocumentError with the line in the file otherwise."""
-        try:
-            return parse(self.text)
-        except DocumentError:
-            # once more with the lines before it, so that the error names the right one
-            parse("\n" * self.lines_before + self.text)
-            raise
-
-
-def _documents(text: str) -> Iterator[_Part]:
-    """Yield the documents of a file that are not empty, each with the `---` it begins with."""
-    lines = text.split("\n")
-    starts = [0, *(number for number, line in enumerate(lines) if number and _begins_document(line))]
-    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-        if any(_says_something(line) for line in lines[start:end]):
-            yield _Part(start, "\n".join(lines[start:end]))
-
-
-def _begins_document(line: str) -> bool:
-    return line.startswith("---") and not line[3:4].strip()
-
-
-def _says_something(line: str) -> bool:
-    said = line[3:].strip() if _begins_document(line) else line.strip()
-    return bool(said) and not said.startswith("#")
-
-
-def _objects(place: str, value: Any) -> Iterator[Manifest]:
-    """Yield the object in a document, or those in a list."""
-    if value is None:
-        return
-    if not isinstance(value, dict):
-        raise DocumentError(f"an object was expected, found {_shown(value)}")
-    kind, items = value.get("kind"), value.get("items")
-    if not (isinstance(kind, str) and kind.endswith("List") and "items" in value):
-        yield Manifest(place, value)
-        return
-    if not isinstance(items, list | None):
-        raise DocumentError(f"{kind}: items: a list was expected, found {_shown(items)}")
-    # the items of a PodList need not say that they are pods
-    own = {} if kind == "List" else {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")}
-    for number, item in enumerate(items or ()):
-        if not isinstance(item, dict):
-            raise DocumentError(f"{kind}: items[{number}]: an object was expected, found {_shown(item)}")
-        yield from _objects(f"{place}: items[{number}]", {**own, **item})
-
-
-def _shown(value: Any) -> str:
-    return _SHOWN.get(type(value), "a number")
-
-
-# -- creating
-
-
-def create(server: ApiServer, manifests: Sequence[Manifest], progress: Progress = iter) -> Report:
+def create(
+    server: ApiServer, manifests: Sequence[Manifest], progress: Progress = iter, validation: str = STRICT
+) -> Report:
     """Create objects in a server, each after what it needs."""
-    warned: list[str] = []
-    client = LocalClient(server, warn=warned.append)
-    warnings = _Warnings()
-    ordered = sorted(manifests, key=lambda manifest: _RANKS.get(manifest.kind, len(ORDER)))
-    created: set[tuple[str, str, str]] = set()
-    refused: dict[str, str] = {}
-    kept = 0
-    for manifest in progress(ordered):
+    creation = _Creation(server, validation)
+    namespaces = make_namespaces(creation.client, manifests)
+    for manifest in progress(sorted(manifests, key=lambda manifest: _RANKS.get(manifest.kind, len(ORDER)))):
+        creation.add(manifest)
+    settle_imported(creation.client, creation.imported)
+    return creation.report(manifests)._replace(namespaces=namespaces)
+
+
+class _Creation:
+    """Creates objects one after another, and remembers what became of them."""
+
+    def __init__(self, server: ApiServer, validation: str) -> None:
+        self._warned: list[str] = []
+        self.client = LocalClient(server, warn=self._warned.append)
+        self._server = server
+        self._validation = validation
+        self._warnings = Repeated()
+        self._refused: dict[str, str] = {}
+        self._skipped: Counter[str] = Counter()
+        # UIDs as they came, by resource, namespace and name
+        self._created: dict[tuple[str, str, str], str] = {}
+        self._kept = self._twice = 0
+        self.imported: list[Manifest] = []
+
+    def add(self, manifest: Manifest) -> None:
+        """Create an object, unless it is there already, or nobody would know what to do with it."""
+        self._warned.clear()
         try:
-            if not _create(client, manifest.document, created):
-                kept += 1
+            self._create(manifest)
         except ApiError as error:
-            refused[manifest.place] = f"{manifest.named}: {error.message}"
+            # which kind it is in which version is said already
+            before, strict, problem = error.message.partition("strict decoding error: ")
+            self._refused[manifest.place] = problem if strict else before
         else:
-            warnings.add(manifest, warned)
-        warned.clear()
-    problems = [refused[manifest.place] for manifest in manifests if manifest.place in refused]
-    return Report(len(manifests) - len(problems) - kept, problems, kept, tuple(warnings.lines()))
+            for text in dict.fromkeys(self._warned):
+                self._warnings.add(manifest, text)
+
+    def report(self, manifests: Sequence[Manifest]) -> Report:
+        """Return what became of all, problems in the order of the files."""
+        problems = Repeated()
+        for manifest in manifests:
+            if manifest.place in self._refused:
+                problems.add(manifest, self._refused[manifest.place])
+        refused = len(self._refused)
+        loaded = len(manifests) - refused - self._kept - self._twice - self._skipped.total()
+        return Report(loaded, problems.lines(), self._kept, tuple(self._warnings.lines()), refused, dict(self._skipped))
+
+    def _create(self, manifest: Manifest) -> None:
+        """Create one object, with its status; what the server came with is replaced, what is older than that stays."""
+        document = manifest.document
+        resource = _resource(self._server, document, exported=manifest.exported)
+        if resource is None:
+            self._skipped[manifest.kind] += 1
+            return
+        wanted = _wanted(resource, document)
+        if _is_recalled(self._server, resource, wanted["metadata"]):
+            self._kept += 1
+            return
+        found = self._put(manifest, resource, wanted)
+        if found is None:
+            self._twice += 1
+            return
+        status = document.get("status")
+        if status and "status" in resource.subresources:
+            found = self.client.update(resource, {**found, "status": status}, "status")
+        if _has_generated_selector(resource, document):
+            found["spec"].pop("manualSelector", None)
+        _keep_identity(self._server, resource, found, document["metadata"])
+        if manifest.exported:
+            self.imported.append(manifest)
+
+    def _put(self, manifest: Manifest, resource: Resource, wanted: Document) -> Document | None:
+        """Return an object as it is stored; None if it came before, as some do that a cluster shows in two versions."""
+        meta, uid = wanted["metadata"], str(manifest.document["metadata"].get("uid") or "")
+        try:
+            # fields of another release do not make an object wrong that a cluster has taken
+            if manifest.exported:
+                found = self.client.take_over(resource, wanted, min(self._validation, WARN, key=_STRICTNESS.index))
+            else:
+                found = self.client.create(resource, wanted, self._validation)
+        except ApiError as error:
+            key = (resource.qualified, meta.get("namespace", ""), str(meta.get("name")))
+            if error.reason != "AlreadyExists":
+                raise
+            if key in self._created:
+                if uid and self._created[key] == uid:
+                    return None
+                raise
+            found = self.client.update(resource, wanted)
+        except (ValueError, OverflowError) as error:
+            raise ApiError(400, "BadRequest", f"cannot be written as JSON: {error}") from None
+        stored = found["metadata"]
+        self._created[resource.qualified, stored.get("namespace", ""), stored["name"]] = uid
+        return found
 
 
-class _Warnings:
-    """What a server warns of: many objects have the same trouble, which is told once."""
-
-    def __init__(self) -> None:
-        self._first: dict[tuple[str, str], str] = {}
-        self._count: Counter[tuple[str, str]] = Counter()
-
-    def add(self, manifest: Manifest, texts: Iterable[str]) -> None:
-        """Note what was said of an object."""
-        for text in dict.fromkeys(texts):
-            self._first.setdefault((manifest.kind, text), manifest.named)
-            self._count[manifest.kind, text] += 1
-
-    def lines(self) -> list[str]:
-        """Return a line for each warning, with the first object that it is about."""
-        return [
-            f"{named}: {text}" + (f" (and {self._count[kind, text] - 1} more)" if self._count[kind, text] > 1 else "")
-            for (kind, text), named in self._first.items()
-        ]
-
-
-def _create(client: LocalClient, document: Document, created: set[tuple[str, str, str]]) -> bool:
-    """Create one object, with its status; one that the server came with is replaced, one of an earlier time stays."""
-    resource = _resource(client.server, document)
-    wanted = _wanted(resource, document)
-    if _is_recalled(client.server, resource, wanted["metadata"]):
-        return False
-    try:
-        found = client.create(resource, wanted)
-    except ApiError as error:
-        meta = wanted["metadata"]
-        key = (resource.qualified, meta.get("namespace", ""), str(meta.get("name")))
-        if error.reason != "AlreadyExists" or key in created:
-            raise
-        found = client.update(resource, wanted)
-    except (ValueError, OverflowError) as error:
-        raise ApiError(400, "BadRequest", f"cannot be written as JSON: {error}") from None
-    meta = found["metadata"]
-    created.add((resource.qualified, meta.get("namespace", ""), meta["name"]))
-    status = document.get("status")
-    if status and "status" in resource.subresources:
-        found = client.update(resource, {**found, "status": status}, "status")
-    if _has_generated_selector(resource, document):
-        found["spec"].pop("manualSelector", None)
-    _keep_identity(client.server, resource, found, document["metadata"])
-    return True
+_STRICTNESS = (IGNORE, WARN, STRICT)
 
 
 def _is_recalled(server: ApiServer, resource: Resource, meta: Document) -> bool:
@@ -298,7 +191,8 @@ def _is_recalled(server: ApiServer, resource: Resource, meta: Document) -> bool:
     return found is not None and found.version <= store.recalled
 
 
-def _resource(server: ApiServer, document: Document) -> Resource:
+def _resource(server: ApiServer, document: Document, *, exported: bool) -> Resource | None:
+    """Return what an object is one of; None if that is not served here, but was where the object comes from."""
     version, kind = document.get("apiVersion"), document.get("kind")
     for field, value in (("apiVersion", version), ("kind", kind)):
         if not isinstance(value, str) or not value:
@@ -306,6 +200,8 @@ def _resource(server: ApiServer, document: Document) -> Resource:
     catalog = server.services.catalog
     resource = catalog.of_kind(str(version), str(kind))
     if resource is None or "list" not in resource.verbs:
+        if exported:
+            return None
         others = [each.api_version for each in catalog.resources if each.kind == kind and "list" in each.verbs]
         hint = f"; it is served in {', '.join(others)}" if others else ""
         raise ApiError(404, "NotFound", f'no matches for kind "{kind}" in version "{version}"{hint}')
@@ -316,13 +212,13 @@ def _wanted(resource: Resource, document: Document) -> Document:
     """Return a document as a server can be asked to create it."""
     meta = document.get("metadata")
     if not isinstance(meta, dict):
-        raise ApiError(400, "BadRequest", f"metadata: an object was expected, found {_shown(meta)}")
+        raise ApiError(400, "BadRequest", f"metadata: an object was expected, found {shown(meta)}")
     meta = {field: value for field, value in meta.items() if field not in _NOT_FOR_CREATION}
     if resource.namespaced:
         meta["namespace"] = meta.get("namespace") or "default"
         if not isinstance(meta["namespace"], str):
             raise ApiError(
-                400, "BadRequest", f"metadata.namespace: text was expected, found {_shown(meta['namespace'])}"
+                400, "BadRequest", f"metadata.namespace: text was expected, found {shown(meta['namespace'])}"
             )
     else:
         meta.pop("namespace", None)

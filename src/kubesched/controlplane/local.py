@@ -55,10 +55,13 @@ class LocalClient:
                 return None
             raise
 
-    def create(self, resource: Resource, document: Document) -> Document:
-        """Create an object; return it as stored."""
-        namespace = document.get("metadata", {}).get("namespace", "")
-        return self._ask("POST", path_of(resource, namespace), document)
+    def create(self, resource: Resource, document: Document, validation: str = "") -> Document:
+        """Create an object; return it as stored. Fields that do not exist: Strict, Warn (the default) or Ignore."""
+        return self._ask("POST", _place_of(resource, document), document, validation=validation)
+
+    def take_over(self, resource: Resource, document: Document, validation: str = "") -> Document:
+        """Create an object of another cluster, which has admitted it; return it as stored."""
+        return self._ask("POST", _place_of(resource, document), document, validation=validation, imported=True)
 
     def create_at(self, resource: Resource, place: tuple[str, str], subresource: str, document: Document) -> Document:
         """Create something at a path below an object, given by namespace and name: a binding, an eviction."""
@@ -100,10 +103,19 @@ class LocalClient:
         return found
 
     def _ask(
-        self, method: str, path: str, document: Document | None = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        path: str,
+        document: Document | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        validation: str = "",
+        imported: bool = False,
     ) -> Document:
         body = b"" if document is None else msgspec.json.encode(document)
-        found = self.server.handle(Request(method, path, {}, headers or self._headers, body, self._user))
+        query = {"fieldValidation": [validation]} if validation else {}
+        request = Request(method, path, query, headers or self._headers, body, self._user, imported)
+        found = self.server.handle(request)
         assert isinstance(found, Response)
         if found.code >= 400:
             raise _refused(found)
@@ -119,6 +131,11 @@ def path_of(resource: Resource, namespace: str = "", name: str = "", subresource
     start = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
     parts = [start, *(("namespaces", namespace) if namespace else ()), resource.plural, name, subresource]
     return "/".join(part for part in parts if part)
+
+
+def _place_of(resource: Resource, document: Document) -> str:
+    """Return where a new object is sent to."""
+    return path_of(resource, document.get("metadata", {}).get("namespace", ""))
 
 
 def _refused(response: Response) -> ApiError:

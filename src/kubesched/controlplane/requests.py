@@ -41,6 +41,8 @@ class Request(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     body: bytes = b""
     user: User = ADMINISTRATOR
+    # the object was admitted by the cluster that it comes from; only who loads manifests can say so
+    imported: bool = False
 
     def option(self, name: str) -> str:
         """Return the first value of a query parameter, or an empty text."""

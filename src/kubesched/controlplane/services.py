@@ -49,9 +49,9 @@ class Services(msgspec.Struct):
             return found
         return self.strategies.get(resource.store, _SHARED_RULES)
 
-    def context(self, resource: Resource, user: User) -> Context:
+    def context(self, resource: Resource, user: User, *, imported: bool = False) -> Context:
         """Return what a strategy may look at."""
-        return Context(resource, self.store, self.catalog, user, self.clock())
+        return Context(resource, self.store, self.catalog, user, self.clock(), imported)
 
     def new_uid(self) -> str:
         """Return a UID that nobody has."""

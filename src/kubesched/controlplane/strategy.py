@@ -26,6 +26,8 @@ class Context(msgspec.Struct, frozen=True):
     catalog: Catalog
     user: User
     now: datetime
+    # the object comes from a cluster that has admitted it: it stays as it is, whatever other objects say here
+    imported: bool = False
 
     def find(self, store: str, namespace: str, name: str) -> Document | None:
         """Return another object, a copy."""

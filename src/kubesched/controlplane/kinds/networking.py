@@ -140,7 +140,8 @@ class Ingresses(Rules):
     def prepare_create(self, new: Document, context: Context) -> None:
         """Begin without an address; one that names no class is of the default one."""
         spec = part(new, "spec")
-        if spec.get("ingressClassName") is None and _CLASS not in (new["metadata"].get("annotations") or {}):
+        unsaid = spec.get("ingressClassName") is None and _CLASS not in (new["metadata"].get("annotations") or {})
+        if unsaid and not context.imported:
             name = default_class_of(context.store, _CLASSES, _DEFAULT_CLASS)
             if name is not None:
                 spec["ingressClassName"] = name

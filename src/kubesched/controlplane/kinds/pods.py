@@ -8,7 +8,7 @@ settled once created, save for what `pod.updates` lets change.
 
 from typing import Final
 
-from kubesched.controlplane.kinds.pod.admission import admit_changed, admit_new, merge_label_keys
+from kubesched.controlplane.kinds.pod.admission import admit_changed, admit_new
 from kubesched.controlplane.kinds.pod.amounts import class_of_service
 from kubesched.controlplane.kinds.pod.defaults import default_pod, default_status
 from kubesched.controlplane.kinds.pod.status import keep_from_old, set_condition, status_problems
@@ -54,7 +54,6 @@ class Pods(Strategy):
         if spec.get("schedulingGates"):
             set_condition(status, _GATED, context.now)
         new["status"] = status
-        merge_label_keys(new)
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
         """Return what is wrong with a new pod."""

@@ -172,7 +172,7 @@ def _result_access_problems(status: Document, before: Document, document: Docume
 
 def _access_problems(path: str, entries: Sequence[Document], document: Document, context: Context) -> list[str]:
     number = next((number for number, entry in enumerate(entries) if entry.get("adminAccess")), None)
-    if number is None:
+    if number is None or context.imported:
         return []
     namespace = context.store.get("namespaces", "", document["metadata"].get("namespace") or "")
     if namespace is not None and namespace.labels.get(_ADMIN_ACCESS) == "true":

@@ -49,7 +49,7 @@ class PersistentVolumeClaims(Rules):
         new["status"] = {"phase": PENDING}
         annotations = new["metadata"].get("annotations") or {}
         unsaid = new["spec"].get("storageClassName") is None and CLASS_ANNOTATION not in annotations
-        if unsaid and (name := default_class(context.store)):
+        if unsaid and not context.imported and (name := default_class(context.store)):
             new["spec"]["storageClassName"] = name
         add_finalizer(new, CLAIM_PROTECTION)
 

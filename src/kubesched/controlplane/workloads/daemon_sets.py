@@ -27,7 +27,7 @@ from kubesched.controlplane.workloads.pods import Pod, Pods
 from kubesched.controlplane.workloads.revisions import REVISIONS, Revisions, is_observed
 
 DAEMON_SETS = "daemonsets.apps"
-_HASH: Final = "controller-revision-hash"
+HASH: Final = "controller-revision-hash"
 _GENERATION: Final = "pod-template-generation"
 _LEAST_FAILED_SECONDS, _MOST_FAILED_SECONDS = 1.0, 900.0
 
@@ -47,7 +47,7 @@ class _Look(msgspec.Struct):
 
     def is_new(self, pod: Pod) -> bool:
         """Return whether a pod is of the current template."""
-        return pod.labels.get(_HASH) == self.template_hash
+        return pod.labels.get(HASH) == self.template_hash
 
     def surge(self, nodes: int) -> int:
         """Return on how many of so many nodes a new pod may stand beside an old one."""
@@ -122,8 +122,8 @@ class DaemonSets(PodOwners):
         revisions = self._revisions.of(daemon_set, self._known[key[0]][key[1]].selector, reference)
         revisions = [self._labelled(revision) for revision in revisions]
         known_as = "" if revisions else self._known_hash(daemon_set)
-        current = self._revisions.current(daemon_set, revisions, reference, _HASH, known_as)
-        look = _Look(daemon_set, self._remembered(key, daemon_set), current["metadata"]["labels"][_HASH])
+        current = self._revisions.current(daemon_set, revisions, reference, HASH, known_as)
+        look = _Look(daemon_set, self._remembered(key, daemon_set), current["metadata"]["labels"][HASH])
         problem: ApiError | None = None
         try:
             self._see_to_nodes(look)
@@ -142,9 +142,9 @@ class DaemonSets(PodOwners):
     def _labelled(self, revision: Document) -> Document:
         """Return a revision with the label that its pods have: one that was made by others gets its name as that."""
         labels = part(revision["metadata"], "labels")
-        if _HASH in labels:
+        if HASH in labels:
             return revision
-        labels[_HASH] = revision["metadata"]["name"]
+        labels[HASH] = revision["metadata"]["name"]
         return self.tools.update(REVISIONS, revision)
 
     def _known_hash(self, daemon_set: Document) -> str:
@@ -157,7 +157,7 @@ class DaemonSets(PodOwners):
         if not generation or not is_observed(daemon_set):
             return ""
         fitting = (pod.labels for pod in self.pods.of(meta["uid"]) if pod.labels.get(_GENERATION) == generation)
-        return next((labels[_HASH] for labels in fitting if _HASH in labels), "")
+        return next((labels[HASH] for labels in fitting if HASH in labels), "")
 
     def _remembered(self, key: Key, daemon_set: Document) -> Places:
         """Return what is remembered of a set; a change of it has all nodes looked at."""
@@ -284,7 +284,7 @@ class DaemonSets(PodOwners):
         template = daemon_set["spec"]["template"]
         pod = self.pod_of(daemon_set, template)
         labels = part(pod["metadata"], "labels")
-        labels[_HASH] = look.template_hash
+        labels[HASH] = look.template_hash
         generation = (daemon_set["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION)
         if generation:
             labels[_GENERATION] = generation
@@ -346,8 +346,8 @@ class DaemonSets(PodOwners):
         limit = look.daemon_set["spec"].get("revisionHistoryLimit")
         if limit is None or len(revisions) <= limit + 1:
             return
-        hashes = look.places.label_values(_HASH)
-        live = {each["metadata"]["name"] for each in revisions if each["metadata"]["labels"].get(_HASH) in hashes}
+        hashes = look.places.label_values(HASH)
+        live = {each["metadata"]["name"] for each in revisions if each["metadata"]["labels"].get(HASH) in hashes}
         self._revisions.truncate(revisions, live | {current["metadata"]["name"]}, limit)
 
 

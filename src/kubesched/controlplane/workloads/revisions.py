@@ -87,13 +87,12 @@ class Revisions(Controller):
 
         `known_as` is the hash that the template has, as far as one can see, for an owner without any revision.
         """
-        template = owner["spec"]["template"]
-        data = {"spec": {"template": {"$patch": "replace", **template}}}
+        data = revision_data(owner)
         newest = revisions[-1]["revision"] if revisions else 0
         equal = [each for each in revisions if each.get("data") == data]
         if not equal:
             known_as = "" if revisions or not _LIKE_A_HASH.fullmatch(known_as) else known_as
-            made = self._create(owner, data, newest + 1, reference, label, known_as)
+            made = self._create(owner, newest + 1, reference, label, known_as)
             revisions.append(made)
             return made
         found = equal[-1]
@@ -105,38 +104,21 @@ class Revisions(Controller):
             revisions.append(found)
         return found
 
-    def _create(
-        self, owner: Document, data: Document, number: int, reference: Document, label: str, known_as: str
-    ) -> Document:
+    def _create(self, owner: Document, number: int, reference: Document, label: str, known_as: str) -> Document:
         meta = owner["metadata"]
-        described = owner["spec"]["template"].get("metadata") or {}
-        ordered = _in_order(data)
         while True:
-            collisions = (owner.get("status") or {}).get("collisionCount") or 0
-            # the label too, so that sets of two kinds with one name and one template have two revisions
-            name_hash = known_as or short_hash([label, ordered], collisions)
-            name = f"{meta['name'][:_LONGEST_PREFIX]}-{name_hash}"
-            revision: Document = {
-                "metadata": {
-                    "name": name,
-                    "namespace": meta["namespace"],
-                    "labels": {**(described.get("labels") or {}), label: name_hash},
-                    "annotations": dict(meta.get("annotations") or {}),
-                    "ownerReferences": [reference],
-                },
-                "data": ordered,
-                "revision": number,
-            }
+            revision = revision_of(owner, number, reference, label, known_as)
             try:
                 return self.tools.create(REVISIONS, revision)
             except ApiError as error:
-                found = self.tools.find(REVISIONS, meta["namespace"], name)
+                found = self.tools.find(REVISIONS, meta["namespace"], revision["metadata"]["name"])
                 if error.reason != "AlreadyExists" or found is None:
                     raise
-                if found.get("data") == data and _controller_uid(found) == meta["uid"]:
+                if found.get("data") == revision["data"] and _controller_uid(found) == meta["uid"]:
                     return found
                 known_as = ""
-                owner.setdefault("status", {})["collisionCount"] = collisions + 1
+                status = owner.setdefault("status", {})
+                status["collisionCount"] = (status.get("collisionCount") or 0) + 1
 
     def truncate(self, old: list[Document], live: Collection[str], limit: int) -> None:
         """Delete the oldest of the revisions, by name, that no pod is of, beyond those that are kept."""
@@ -146,6 +128,31 @@ class Revisions(Controller):
             stored = self.tools.get(REVISIONS, meta["namespace"], meta["name"])
             if stored is not None:
                 self.tools.delete(REVISIONS, stored)
+
+
+def revision_data(owner: Document) -> Document:
+    """Return a patch that brings an owner's template back."""
+    return {"spec": {"template": {"$patch": "replace", **owner["spec"]["template"]}}}
+
+
+def revision_of(owner: Document, number: int, reference: Document, label: str, known_as: str = "") -> Document:
+    """Return the revision of an owner's template, under a hash that it is known as or one of our own."""
+    meta, data = owner["metadata"], _in_order(revision_data(owner))
+    described = owner["spec"]["template"].get("metadata") or {}
+    collisions = (owner.get("status") or {}).get("collisionCount") or 0
+    # the label too, so that sets of two kinds with one name and one template have two revisions
+    name_hash = known_as or short_hash([label, data], collisions)
+    return {
+        "metadata": {
+            "name": f"{meta['name'][:_LONGEST_PREFIX]}-{name_hash}",
+            "namespace": meta["namespace"],
+            "labels": {**(described.get("labels") or {}), label: name_hash},
+            "annotations": dict(meta.get("annotations") or {}),
+            "ownerReferences": [reference],
+        },
+        "data": data,
+        "revision": number,
+    }
 
 
 def _take(holders: dict[str, dict[str, None]], key: str, name: str) -> None:

@@ -24,7 +24,7 @@ from kubesched.controlplane.workloads.pods import Pod, Pods
 from kubesched.controlplane.workloads.revisions import Revisions, is_observed, template_of
 
 STATEFUL_SETS = "statefulsets.apps"
-_HASH = "controller.kubernetes.io/hash"
+HASH = "controller.kubernetes.io/hash"
 
 
 class _Look(msgspec.Struct):
@@ -77,7 +77,7 @@ class StatefulSets(PodOwners):
         revisions = self._revisions.of(stateful_set, selector, reference)
         pods = self.claim(stateful_set)
         part(stateful_set, "status")
-        update = self._revisions.current(stateful_set, revisions, reference, _HASH, _known_hash(stateful_set))
+        update = self._revisions.current(stateful_set, revisions, reference, HASH, _known_hash(stateful_set))
         named = stateful_set["status"].get("currentRevision")
         current = next((each for each in revisions if each["metadata"]["name"] == named), update)
         in_order = stateful_set["spec"]["podManagementPolicy"] != "Parallel"

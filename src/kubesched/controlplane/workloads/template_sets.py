@@ -38,11 +38,14 @@ def deployment_reference(deployment: Document) -> Document:
     return controller_reference("apps/v1", "Deployment", deployment)
 
 
-def set_for(deployment: Document) -> Document:
-    """Return a set for a deployment's template, without pods; a label tells its pods from those of other sets."""
+def set_for(deployment: Document, known_as: str = "") -> Document:
+    """Return a set for a deployment's template, without pods; a label tells its pods from those of other sets.
+
+    The label is a hash, of our own unless the template is known under one.
+    """
     meta, spec = deployment["metadata"], deployment["spec"]
     template = spec["template"]
-    name_hash = short_hash(template, deployment["status"].get("collisionCount"))
+    name_hash = known_as or short_hash(template, deployment["status"].get("collisionCount"))
     name = f"{meta['name'][: _LONGEST_NAME - 1 - len(name_hash)]}-{name_hash}"
     mark = {rollouts.TEMPLATE_HASH: name_hash}
     described = template.get("metadata") or {}

@@ -28,8 +28,11 @@ _TERMS = ("preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSche
 
 
 def admit_new(pod: Document, context: Context) -> None:
-    """Settle what other objects decide about a new pod."""
+    """Settle what other objects decide about a new pod; one that was admitted elsewhere stays as it is."""
     spec = pod["spec"]
+    if context.imported:
+        _recall_priority(spec, context)
+        return
     fill_in_limits(pod, context.store)
     _set_service_account(spec)
     _set_priority(pod, context)
@@ -37,6 +40,7 @@ def admit_new(pod: Document, context: Context) -> None:
     if spec.get("nodeName"):
         copy_topology_labels(context.store, spec["nodeName"], pod["metadata"])
     _apply_runtime_class(pod, context)
+    _merge_label_keys(pod)
 
 
 def admit_changed(new: Document, old: Document) -> None:
@@ -83,6 +87,14 @@ def _set_priority(pod: Document, context: Context) -> None:
         spec["preemptionPolicy"] = policy
     if name:
         spec["priorityClassName"] = name
+
+
+def _recall_priority(spec: Document, context: Context) -> None:
+    """Give a pod of another cluster the priority of its class, if it does not say its own and the class is there."""
+    name = spec.get("priorityClassName") or ""
+    found = _class_called(name, context) if name and spec.get("priority") is None else None
+    if found is not None:
+        spec["priority"] = found[1]
 
 
 def _class_called(name: str, context: Context) -> tuple[str, int, str] | None:
@@ -181,7 +193,7 @@ def _apply_scheduling(pod: Document, scheduling: Document, context: Context) -> 
 # -- label keys that stand for a pod's own labels
 
 
-def merge_label_keys(pod: Document) -> None:
+def _merge_label_keys(pod: Document) -> None:
     """Write the values that matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them."""
     spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
     for term in _affinity_terms(spec.get("affinity") or {}):

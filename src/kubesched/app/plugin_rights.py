@@ -1,0 +1,64 @@
+"""What a scheduler in `kubesched up` may read for its plugins: kinds of their own, which no role of a cluster names.
+
+From the kinds that plugins look up to a role and its binding, and to those that the server does not serve.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from kubesched.controlplane.access.default_roles import SCHEDULER
+from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.statuses import ApiError
+from kubesched.controlplane.store import Document
+
+NAME = "kubesched:plugins"
+_GROUP = "rbac.authorization.k8s.io"
+
+
+def grant(server: ApiServer, names: Iterable[str]) -> None:
+    """Let the scheduler read kinds of plugins, named as `foos.v1.example.com`."""
+    rules = [
+        {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
+        for plural, _, group in map(_parts, names)
+    ]
+    if not rules:
+        return
+    role: Document = {"rules": rules}
+    subject = {"kind": "User", "apiGroup": _GROUP, "name": SCHEDULER}
+    binding = {"subjects": [subject], "roleRef": {"kind": "ClusterRole", "apiGroup": _GROUP, "name": NAME}}
+    client = LocalClient(server)
+    for kind, content in (("ClusterRole", role), ("ClusterRoleBinding", binding)):
+        document = {"apiVersion": f"{_GROUP}/v1", "kind": kind, "metadata": {"name": NAME}, **content}
+        resource = client.resource(f"{_GROUP}/v1", kind)
+        try:
+            client.create(resource, document)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                raise
+            client.update(resource, document)
+
+
+def custom_kinds(names: Iterable[str]) -> list[str]:
+    """Return those of some kinds that are named as `foos.v1.example.com`."""
+    return [name for name in names if "." in name]
+
+
+def not_served(server: ApiServer, wanted: Mapping[str, Iterable[str]]) -> list[str]:
+    """Return a line for each kind that is not served, with the plugins that look it up."""
+    return [
+        f"{', '.join(plugins)}: {name} is looked up, but not served: add its CustomResourceDefinition"
+        for name, plugins in wanted.items()
+        if not _is_served(server, name)
+    ]
+
+
+def _is_served(server: ApiServer, name: str) -> bool:
+    plural, version, group = _parts(name)
+    return server.services.catalog.find(group, version, plural) is not None
+
+
+def _parts(name: str) -> tuple[str, str, str]:
+    """Return plural, version and group."""
+    plural, _, rest = name.partition(".")
+    version, _, group = rest.partition(".")
+    return plural, version, group
