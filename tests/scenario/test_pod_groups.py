@@ -1,95 +1,20 @@
 """Groups of pods in the living scheduler: placed as a whole or not at all, whatever comes in between."""
 
 import asyncio
-from typing import Any
 
-import msgspec
 import pytest
 
-from kubesched.api.devices import ResourceClaim
-from kubesched.api.groups import (
-    BasicSchedulingPolicy,
-    GangSchedulingPolicy,
-    PodGroup,
-    PodGroupSchedulingConstraints,
-    PodGroupSchedulingPolicy,
-    PodGroupSpec,
-    TopologyConstraint,
-)
-from kubesched.api.meta import Condition, ObjectMeta
-from kubesched.api.pods import Pod, PodResourceClaim, PodSchedulingGroup
-from kubesched.cluster.pod_groups import PodGroups
-from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.effects import Bind, Delete, Effect
+from kubesched.framework.effects import Bind, Effect
 from kubesched.framework.observer import GroupAttempt, Observer
 from kubesched.loop.scheduler import Scheduler
 from kubesched.queue.queued_pod import Place
 from kubesched.serving.metric_registry import MetricRegistry
 from kubesched.serving.metrics import SchedulerMetrics
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
-from kubesched.testing.world import Story, World, live
+from kubesched.testing.pod_groups import a_group, condition, evicted, member, places, play, put_members, said_of
+from kubesched.testing.world import World, live
 
 ZONE = "topology.kubernetes.io/zone"
-
-
-def a_group(name: str = "g", min_count: int | None = 3, topology: str = "", **spec: Any) -> PodGroup:
-    """Return a gang, or without `min_count` a basic group."""
-    policy = (
-        PodGroupSchedulingPolicy(basic=BasicSchedulingPolicy())
-        if min_count is None
-        else PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(min_count=min_count))
-    )
-    constraints = PodGroupSchedulingConstraints(topology=(TopologyConstraint(key=topology),)) if topology else None
-    meta = ObjectMeta(name=name, namespace="default", uid=f"group-{name}", generation=1)
-    return PodGroup(
-        metadata=meta, spec=PodGroupSpec(scheduling_policy=policy, scheduling_constraints=constraints, **spec)
-    )
-
-
-def member(name: str, group: str = "g", **words: Any) -> Pod:
-    """Return a pod of a group that asks for a CPU."""
-    return a_pod(name, **{"cpu": "1", **words}, scheduling_group=PodSchedulingGroup(pod_group_name=group))
-
-
-def put_members(world: World, names: str, group: str = "g", **words: Any) -> None:
-    for name in names.split():
-        world.put(member(name, group, **words))
-
-
-def places(world: World, names: str) -> list[str]:
-    return [world.node_of(name) for name in names.split()]
-
-
-def condition(world: World, name: str = "g") -> Condition | None:
-    """Return what a group says about itself."""
-    group = world.objects["PodGroup", f"default/{name}"]
-    assert isinstance(group, PodGroup)
-    return next((each for each in group.status.conditions if each.type == "PodGroupScheduled"), None)
-
-
-def said_of(world: World, name: str) -> str:
-    """Return why a pod waits."""
-    pod = world.pod(name)
-    assert pod is not None
-    return next((each.message for each in pod.status.conditions if each.type == "PodScheduled"), "")
-
-
-def play(story: Story, *gates: str, **options: Any) -> World:
-    """Play a story with pod groups, and hold in the end that who belongs to which group is known."""
-
-    async def whole(world: World, scheduler: Scheduler) -> None:
-        await story(world, scheduler)
-        await asyncio.sleep(30)
-        rebuilt = PodGroups(scheduler.cluster.reader.read(pod) for pod in world.pods())
-        kept = scheduler.cluster.pod_groups
-        for name in [obj.name for obj in world.objects.values() if isinstance(obj, PodGroup)]:
-            there, here = rebuilt.state(("default", name)), kept.state(("default", name))
-            assert set(here.scheduled) == set(there.scheduled)
-            assert set(here.unscheduled) == set(there.unscheduled)
-
-    enabled = dict.fromkeys(("GenericWorkload", "GangScheduling", *gates), True)
-    return live(whole, gates=FeatureGates(enabled), **options)
 
 
 # -- waiting for each other
@@ -291,81 +216,6 @@ def test_a_gang_whose_binding_is_refused_is_bound_in_the_end() -> None:
     assert places(world, "a b c") == ["n1"] * 3
 
 
-# -- making room
-
-
-def low(name: str, node: str, **words: Any) -> Pod:
-    """Return a pod that is on a node and not important."""
-    return a_pod(name, node=node, priority=0, phase="Running", **{"cpu": "2", **words})
-
-
-def evicted(world: World) -> set[str]:
-    return {effect.name for effect in world.performed if isinstance(effect, Delete)}
-
-
-@pytest.mark.parametrize("gate", ["SchedulerAsyncPreemption", "WorkloadAwarePreemption"])
-def test_a_gang_evicts_less_important_pods(gate: str) -> None:
-    """Whether each pod finds its victims or the group as a whole does."""
-
-    async def story(world: World, scheduler: Scheduler) -> None:
-        for number in (1, 2, 3):
-            world.put(a_node(f"n{number}", cpu="2"))
-            world.put(low(f"low{number}", f"n{number}"))
-        world.put(a_group(min_count=2, priority=10))
-        put_members(world, "a b", cpu="2", priority=10)
-        await asyncio.sleep(30)
-        assert len(evicted(world)) == 2
-        assert all(places(world, "a b"))
-        assert len([event for event in world.events if event.reason == "Preempted"]) == 2
-
-    play(story, gate)
-
-
-def test_the_group_is_named_where_it_preempts_as_a_whole() -> None:
-    async def story(world: World, scheduler: Scheduler) -> None:
-        world.put(a_node("n1", cpu="2"))
-        world.put(low("low", "n1"))
-        world.put(a_group(min_count=1, priority=10))
-        put_members(world, "a", priority=10)
-        await asyncio.sleep(10)
-        assert world.node_of("a") == "n1"
-        assert [event.note for event in world.events if event.reason == "Preempted"] == [
-            "Preempted by podgroup group-g on node cluster"
-        ]
-
-    play(story, "WorkloadAwarePreemption")
-
-
-@pytest.mark.parametrize("gate", ["SchedulerAsyncPreemption", "WorkloadAwarePreemption"])
-def test_a_gang_that_fits_nowhere_all_the_same_evicts_nobody(gate: str) -> None:
-    async def story(world: World, scheduler: Scheduler) -> None:
-        world.put(a_node("n1", cpu="2"))
-        world.put(low("low", "n1"))
-        world.put(a_group(min_count=2, priority=10))
-        put_members(world, "a b", cpu="2", priority=10)
-        await asyncio.sleep(30)
-        assert places(world, "a b low") == ["", "", "n1"]
-        assert not evicted(world)
-
-    play(story, gate)
-
-
-def test_a_group_that_is_disrupted_as_a_whole_goes_as_a_whole() -> None:
-    async def story(world: World, scheduler: Scheduler) -> None:
-        for number in (1, 2):
-            world.put(a_node(f"n{number}", cpu="2"))
-        world.put(a_group("victims", min_count=2, priority=1, disruption_mode="PodGroup"))
-        for number in (1, 2):
-            world.put(member(f"v{number}", "victims", cpu="2", node=f"n{number}", priority=1, phase="Running"))
-        world.put(a_group(min_count=1, priority=10))
-        put_members(world, "a", cpu="2", priority=10)
-        await asyncio.sleep(30)
-        assert evicted(world) == {"v1", "v2"}
-        assert world.node_of("a")
-
-    play(story, "WorkloadAwarePreemption")
-
-
 # -- placements
 
 
@@ -416,45 +266,6 @@ def test_a_group_whose_label_no_node_has_waits_for_one_that_has() -> None:
         assert places(world, "a b") == ["n2"] * 2
 
     play(story, "TopologyAwareWorkloadScheduling")
-
-
-# -- what is reserved
-
-
-def with_claims(pod: Pod, *claims: str) -> Pod:
-    entries = tuple(PodResourceClaim(name=claim, resource_claim_name=claim) for claim in claims)
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, resource_claims=entries))
-
-
-def test_a_gang_gets_its_devices_together_or_not_at_all() -> None:
-    async def story(world: World, scheduler: Scheduler) -> None:
-        world.put(a_device_class())
-        world.put(a_node("n1", cpu="8"))
-        world.put(a_slice("n1", "d1", node="n1"))
-        world.put(a_group(min_count=2))
-        for name in ("a", "b"):
-            world.put(a_resource_claim(name, a_device_request()))
-            world.put(with_claims(member(name), name))
-        await asyncio.sleep(20)
-        assert places(world, "a b") == ["", ""]
-        # what was promised to the first of them while the second was tried is free again
-        world.put(a_resource_claim("alone", a_device_request()))
-        world.put(a_claiming_pod("alone", "alone"))
-        await asyncio.sleep(5)
-        assert world.node_of("alone") == "n1"
-        world.put(a_node("n2", cpu="8"))
-        world.put(a_slice("n2", "d1", "d2", node="n2"))
-        await asyncio.sleep(20)
-        assert places(world, "a b") == ["n2"] * 2
-        taken = []
-        for name in ("a", "b"):
-            claim = world.objects["ResourceClaim", f"default/{name}"]
-            assert isinstance(claim, ResourceClaim)
-            assert claim.status.allocation is not None
-            taken += [result.device for result in claim.status.allocation.devices.results]
-        assert sorted(taken) == ["d1", "d2"]
-
-    play(story)
 
 
 # -- who is told
