@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from kubesched.api.pods import Pod
+from kubesched.framework.observer import GroupAttempt, Observer
 from kubesched.loop.scheduler import Scheduler
+from kubesched.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.pod_groups import a_group, evicted, member, places, play, put_members
 from kubesched.testing.world import World
@@ -80,3 +82,66 @@ def test_a_group_that_is_disrupted_as_a_whole_goes_as_a_whole() -> None:
         assert world.node_of("a")
 
     play(story, "WorkloadAwarePreemption")
+
+
+# -- pods that are left over
+
+
+class Attempts(Observer):
+    """Counts the attempts to schedule groups."""
+
+    def __init__(self) -> None:
+        self.results: list[tuple[str, int, int]] = []
+
+    def group_attempted(self, attempt: GroupAttempt) -> None:
+        """Keep what became of a group: the result, pods scheduled, other pods."""
+        self.results.append((attempt.result, attempt.scheduled_pods, attempt.other_pods))
+
+
+def full_node(world: World, name: str, cpus: int) -> None:
+    """Put a node into a world that is full of pods of one CPU each."""
+    world.put(a_node(name, cpu=str(cpus)))
+    for number in range(cpus):
+        world.put(low(f"low{number}", name, cpu="1"))
+
+
+@pytest.mark.parametrize(("what", "min_count"), [("a gang that is complete with three", 3), ("a basic group", None)])
+def test_pods_left_over_when_their_group_is_placed_have_their_own_victims_evicted(
+    what: str, min_count: int | None
+) -> None:
+    """The group's victims make room for as many as it needs; those left over are tried again, as the reference does."""
+    attempts = Attempts()
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        full_node(world, "n1", 4)
+        world.put(a_group(min_count=min_count, priority=100))
+        put_members(world, "a b c", priority=100)
+        await asyncio.sleep(0.005)
+        put_members(world, "d", priority=100)
+        # far less than the flush of pods that are unschedulable for too long
+        await asyncio.sleep(60)
+        assert places(world, "a b c d") == ["n1"] * 4, what
+        assert len(evicted(world)) == 4, what
+
+    play(story, "WorkloadAwarePreemption", observers=[attempts])
+    assert len(attempts.results) < 20, attempts.results
+
+
+def test_pods_left_over_that_nothing_helps_are_tried_once_more_and_then_wait() -> None:
+    """The next attempt is about the remainder alone; where that comes to nothing only events help."""
+    attempts = Attempts()
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="2"))
+        world.put(a_group(min_count=2))
+        put_members(world, "a b c")
+        await asyncio.sleep(60)
+        assert sorted(places(world, "a b c")) == ["", "n1", "n1"]
+        assert [queued.place for queued in scheduler.queue.pods()] == [Place.UNSCHEDULABLE]
+        world.put(a_node("n2", cpu="2"))
+        await asyncio.sleep(15)
+        assert sorted(places(world, "a b c")) == ["n1", "n1", "n2"]
+
+    play(story, "WorkloadAwarePreemption", observers=[attempts])
+    assert attempts.results[:2] == [("scheduled", 2, 1), ("unschedulable", 0, 1)]
+    assert len(attempts.results) == 3, attempts.results

@@ -78,7 +78,7 @@ def put_back(failed: Failed, ground: Ground) -> list[Effect]:
         return []
     queued.unschedulable_plugins = set(failed.unschedulable_plugins)
     queued.pending_plugins = set(failed.pending_plugins)
-    ground.queue.fail(queued, ground.now())
+    ground.queue.fail(queued, ground.now(), again=failed.again)
     pod = queued.pod
     nominated = failed.nominated_node_name
     if nominated is not None:

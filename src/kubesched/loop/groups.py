@@ -124,14 +124,20 @@ class Groups:
     # -- a group that can be placed
 
     def _bind(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
-        """Take the places for good and start binding; return for how many. Pods that found none wait."""
-        scheduled = 0
-        for queued, pod in zip(pods, result.pods, strict=True):
-            failure = pod.failure or self._begin_binding(profile, queued, pod, {each.uid for each in pods})
-            if failure is not None:
-                self._failing.fail(failure)
-            else:
-                scheduled += 1
+        """Take the places for good and start binding; return for how many.
+
+        Pods that found none are tried again: what is left of the group may find room by evictions of its own. Each
+        such attempt places at least one pod or is the last, so they come to an end.
+        """
+        uids = {each.uid for each in pods}
+        failures = [
+            failure
+            for queued, pod in zip(pods, result.pods, strict=True)
+            if (failure := pod.failure or self._begin_binding(profile, queued, pod, uids)) is not None
+        ]
+        scheduled = len(pods) - len(failures)
+        for failure in failures:
+            self._failing.fail(msgspec.structs.replace(failure, again=scheduled > 0))
         return scheduled
 
     def _begin_binding(
@@ -167,9 +173,9 @@ class Groups:
         found = result.preemption
         if found is not None and found.status.ok:
             self._evict_for_group(pods, found.victims)
-        # differs: the reference lets pods of groups back off and tries again, whatever happens; here they wait for what
-        # may help any of them
-        blamed = result.blamed | {GangScheduling.name}
+        # differs: the reference lets pods of groups back off and tries again, whatever happens; here those of a group of
+        # which nobody got a place wait for what may help any of them
+        blamed = _blamed(result)
         going: set[str] = set()
         for index, queued in enumerate(pods):
             pod = result.pods[index] if index < len(result.pods) else None
@@ -226,6 +232,12 @@ def _reason(status: Status) -> str:
     if status.ok:
         return "Scheduled"
     return UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR
+
+
+def _blamed(result: GroupResult) -> frozenset[str]:
+    """Return the plugins that turned a group away; the gang's own where it has places, but too few."""
+    too_few = any(pod.node_name and not pod.permission.ok for pod in result.pods)
+    return result.blamed | {GangScheduling.name} if too_few or not result.blamed else result.blamed
 
 
 def _failure(

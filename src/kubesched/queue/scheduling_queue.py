@@ -10,7 +10,7 @@
           │  │ IN_FLIGHT ──bound, skipped, deleted──▶ GONE
           │  │   │ │ rejected, and nothing that happened meanwhile helps
           │  │   │ └───────────────▶ UNSCHEDULABLE ──event with a hint, flush after 5 min──▶ BACKOFF or ACTIVE
-          │  │   │ an error, or something that happened meanwhile helps
+          │  │   │ an error, something that happened meanwhile helps, or the rest of its group was placed
           │  │   ▼
           │  └─ BACKOFF   (until the backoff is over; rejected pods are popped earlier if ACTIVE is empty)
           └──── any place, by `activate`
@@ -190,8 +190,11 @@ class SchedulingQueue:
             self._in_flight.begin(queued)
 
     # upstream: backend/queue/scheduling_queue.go, AddUnschedulableIfNotPresent (v1.36)
-    def fail(self, queued: QueuedPod, now: float) -> None:
-        """End an attempt that failed; `queued` says who rejected the pod, nobody if it was an error."""
+    def fail(self, queued: QueuedPod, now: float, *, again: bool = False) -> None:
+        """End an attempt that failed; `queued` says who rejected the pod, nobody if it was an error.
+
+        A pod that is to be tried `again` backs off, whatever happened meanwhile.
+        """
         if queued.place is not Place.IN_FLIGHT:
             # deleted meanwhile
             return
@@ -204,7 +207,7 @@ class SchedulingQueue:
         queued.backoff_expiry = None
         queued.was_flushed = False
         queued.flushed_at = NEVER
-        strategy = self._strategy_after_flight(queued)
+        strategy = Strategy.AFTER_BACKOFF if again else self._strategy_after_flight(queued)
         self._in_flight.end(queued.uid)
         self._renominate(queued.pod)
         if strategy is Strategy.SKIP:

@@ -36,7 +36,8 @@ class Failed(msgspec.Struct, frozen=True):
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
     clear it. `preemption` is what has to be evicted for the nomination to come true, `effects` what PostFilter wants
-    done, one after the other. `cycle` is there where PostFilter was asked.
+    done, one after the other. `cycle` is there where PostFilter was asked. `again`: the pod is tried once more, whether
+    or not anything happens that may help it.
     """
 
     queued: QueuedPod
@@ -48,6 +49,7 @@ class Failed(msgspec.Struct, frozen=True):
     preemption: Candidate | None = None
     effects: tuple[Effect, ...] = ()
     cycle: CycleState | None = None
+    again: bool = False
 
 
 class Skipped(NamedTuple):
