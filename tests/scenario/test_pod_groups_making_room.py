@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 from kubesched.api.pods import Pod
-from kubesched.framework.observer import GroupAttempt, Observer
 from kubesched.loop.scheduler import Scheduler
 from kubesched.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.pod_groups import a_group, evicted, member, places, play, put_members
+from kubesched.testing.pod_groups import Attempts, a_group, evicted, member, places, play, put_members
 from kubesched.testing.world import World
 
 # -- making room
@@ -85,17 +84,6 @@ def test_a_group_that_is_disrupted_as_a_whole_goes_as_a_whole() -> None:
 
 
 # -- pods that are left over
-
-
-class Attempts(Observer):
-    """Counts the attempts to schedule groups."""
-
-    def __init__(self) -> None:
-        self.results: list[tuple[str, int, int]] = []
-
-    def group_attempted(self, attempt: GroupAttempt) -> None:
-        """Keep what became of a group: the result, pods scheduled, other pods."""
-        self.results.append((attempt.result, attempt.scheduled_pods, attempt.other_pods))
 
 
 def full_node(world: World, name: str, cpus: int) -> None:

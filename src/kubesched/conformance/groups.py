@@ -74,6 +74,7 @@ class GroupJudge:
         """Assume and reserve the pods of a group that can be placed."""
         for pod in result.pods:
             if pod.failure is None and pod.cycle is not None:
+                pod.cycle.group = None
                 commit(self._engine.cluster, profile, pod.cycle, pod.queued.pod, pod.node_name)
 
 

@@ -73,12 +73,17 @@ class Evaluator:
         self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS)
         self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
 
-    def evaluate(self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED) -> Evaluation:
-        """Return the evaluation of a pod on the table as it is; with a stopwatch, what it takes is told."""
+    def evaluate(
+        self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
+    ) -> Evaluation:
+        """Return the evaluation of a pod on the table as it is; with a stopwatch, what it takes is told.
+
+        `group_state` is there where the pod is tried as a part of its group.
+        """
         if self.statuses.has_errors or len(self.statuses) > STATUSES or len(self._templates) > 4 * CLASSES:
             # An internal error is never kept: whoever failed is asked again.
             self._start()
-        cycle = CycleState(stopwatch)
+        cycle = CycleState(stopwatch, group_state)
         if stopwatch is UNTIMED:
             return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)
         began, questioner = stopwatch.now(), self._questioner

@@ -50,12 +50,16 @@ class WhatIf(Protocol):
 
 
 class CycleState:
-    """Typed slots; a state may define `clone()`, which what-ifs call before they change it."""
+    """Typed slots; a state may define `clone()`, which what-ifs call before they change it.
 
-    __slots__ = ("_slots", "stopwatch", "what_if_source")
+    `group` is the state of the cycle of the pod's group while the pod is tried as a part of it, else None.
+    """
 
-    def __init__(self, stopwatch: Stopwatch = UNTIMED) -> None:
+    __slots__ = ("_slots", "group", "stopwatch", "what_if_source")
+
+    def __init__(self, stopwatch: Stopwatch = UNTIMED, group: "CycleState | None" = None) -> None:
         self.stopwatch = stopwatch
+        self.group = group
         self._slots: dict[StateKey[Any], Any] = {}
         self.what_if_source: Any = None
 
@@ -73,7 +77,7 @@ class CycleState:
 
     def clone(self) -> "CycleState":
         """Return a copy whose states are clones where they can be cloned."""
-        copy = CycleState()
+        copy = CycleState(group=self.group)
         copy.what_if_source = self.what_if_source
         copy._slots = {key: value.clone() if hasattr(value, "clone") else value for key, value in self._slots.items()}
         return copy

@@ -4,7 +4,8 @@ From PreBind to whoever runs it. A plugin waits until something is true of the c
 objects of the kinds it named change, and gives up after a time that is measured on the clock of the waits.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Hashable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
@@ -34,6 +35,12 @@ class Waits(Protocol):
     async def at_rest(self, change: Callable[[], T]) -> T:
         """Return what `change` returns, called while no scheduling cycle is under way: it may change the cluster."""
 
+    def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
+        """Return a context that whoever names the same key enters one after the other, first come, first served."""
+
+    async def pause(self, seconds: float) -> None:
+        """Let some time pass."""
+
 
 class NoWaits:
     """Waits that never wait: what is not true at once has timed out. For engines without a loop."""
@@ -59,3 +66,10 @@ class NoWaits:
     async def at_rest(self, change: Callable[[], T]) -> T:
         """Return what `change` returns, called at once."""
         return change()
+
+    def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
+        """Return a context that can be entered at once: nobody else is there."""
+        return nullcontext()
+
+    async def pause(self, seconds: float) -> None:
+        """Return at once: time stands still."""

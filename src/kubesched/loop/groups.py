@@ -145,6 +145,8 @@ class Groups:
     ) -> Failed | None:
         cycle = pod.cycle
         assert cycle is not None, "whoever has a place has a cycle"
+        # the group's cycle is over
+        cycle.group = None
         taken = commit(self._ground.cluster, profile, cycle, queued.pod, pod.node_name)
         if taken.failure is not None:
             return turned_away(queued, taken.failure)
@@ -173,8 +175,8 @@ class Groups:
         found = result.preemption
         if found is not None and found.status.ok:
             self._evict_for_group(pods, found.victims)
-        # differs: the reference lets pods of groups back off and tries again, whatever happens; here those of a group of
-        # which nobody got a place wait for what may help any of them
+        # differs: the reference lets pods of groups back off and tries again, whatever happens; here a group of which
+        # nobody got a place waits for what may help any of its pods
         blamed = _blamed(result)
         going: set[str] = set()
         for index, queued in enumerate(pods):

@@ -1,10 +1,11 @@
 """Waiting on the scheduler's own loop: plugins are asked again when what they wait for may have changed.
 
-From reports (which kind changed) to the checks of PreBind plugins.
+From reports (which kind changed) to the checks of PreBind plugins. Those that would get in each other's way take turns.
 """
 
 import asyncio
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Hashable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TypeVar
 
@@ -13,12 +14,24 @@ from kubesched.framework.waits import TimedOut
 T = TypeVar("T")
 
 
+class Line:
+    """Who waits for their turn, or has it."""
+
+    __slots__ = ("count", "lock")
+
+    def __init__(self) -> None:
+        self.count = 0
+        # lets in whoever came first
+        self.lock = asyncio.Lock()
+
+
 class LoopWaits:
     """Waits on the running asyncio loop; its clock is the only clock, but for the date."""
 
     def __init__(self, date: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._date = date
         self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._lines: dict[Hashable, Line] = {}
         # how something is done when no cycle is under way; set by the scheduler
         self.between_cycles: Callable[[Callable[[], None]], None] = lambda change: change()
 
@@ -51,6 +64,23 @@ class LoopWaits:
 
         self.between_cycles(do)
         return await done
+
+    @asynccontextmanager
+    async def in_turn(self, key: Hashable) -> AsyncIterator[None]:
+        """Enter when everybody has left who named the same key before."""
+        line = self._lines.setdefault(key, Line())
+        line.count += 1
+        try:
+            async with line.lock:
+                yield
+        finally:
+            line.count -= 1
+            if not line.count:
+                del self._lines[key]
+
+    async def pause(self, seconds: float) -> None:
+        """Let some time pass on the loop's clock."""
+        await asyncio.sleep(seconds)
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
         """Return the first answer of `check` that is not None; raises TimedOut if there is none in time."""

@@ -7,6 +7,7 @@ pause unless an extender has to be asked; while it waits, nobody changes the tab
 # upstream: schedule_one.go (schedulingCycle, schedulingAlgorithm, schedulePod) (v1.36)
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,6 +17,7 @@ from kubesched.cluster.cluster import Cluster
 from kubesched.config.types import Extender
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.evaluator import Evaluator
+from kubesched.framework.cycle import CycleState
 from kubesched.framework.observer import Observers, Stopwatch
 from kubesched.framework.outcomes import Candidate, NodeVerdicts
 from kubesched.framework.profile import Profile
@@ -74,23 +76,31 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     return outcome
 
 
-def find(
-    context: CycleContext,
-    profile: Profile,
-    queued: QueuedPod,
-    within: NDArray[np.intp] | None = None,
-    *,
-    may_make_room: bool = True,
-) -> Asking[tuple[Evaluation, Decision] | Failed]:
-    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt.
+class Terms(NamedTuple):
+    """On which terms a pod is tried: those of one that is alone, or those of its group.
 
-    `within` are the rows that there are for the pod, None for all; without `may_make_room` PostFilter is not asked.
+    `within` are the rows that there are for the pod, None for all; without `may_make_room` PostFilter is not asked;
+    `group_state` is the state of the group's cycle.
     """
+
+    within: NDArray[np.intp] | None = None
+    may_make_room: bool = True
+    group_state: CycleState | None = None
+
+
+ALONE = Terms()
+
+
+def find(
+    context: CycleContext, profile: Profile, queued: QueuedPod, terms: Terms = ALONE
+) -> Asking[tuple[Evaluation, Decision] | Failed]:
+    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt."""
     if not context.cluster.table.node_count:
         return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
     # 2. Which nodes can take it, and which of them is best?
-    evaluation = context.evaluators[profile.scheduler_name].evaluate(queued.pod, queued.stopwatch)
-    evaluation.within = within
+    evaluator = context.evaluators[profile.scheduler_name]
+    evaluation = evaluator.evaluate(queued.pod, queued.stopwatch, terms.group_state)
+    evaluation.within = terms.within
     found: Filtered | None = None
     if _nobody_else_is_asked(context, profile):
         decision = decide(evaluation, context.pick)
@@ -100,7 +110,7 @@ def find(
         return _error(queued, decision.failure)
     # 3. Nobody can take it: can room be made?
     if not decision.node_name:
-        return (yield from _make_room(context, profile, queued, evaluation, found, may_make_room))
+        return (yield from _make_room(context, profile, queued, evaluation, found, terms.may_make_room))
     return evaluation, decision
 
 

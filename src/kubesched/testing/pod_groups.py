@@ -20,6 +20,7 @@ from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.cluster.pod_groups import PodGroups
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.effects import Delete
+from kubesched.framework.observer import GroupAttempt, Observer
 from kubesched.loop.scheduler import Scheduler
 from kubesched.testing.builders import a_pod
 from kubesched.testing.world import Story, World, live
@@ -89,3 +90,14 @@ def play(story: Story, *gates: str, **options: Any) -> World:
 def evicted(world: World) -> set[str]:
     """Return the names of the pods that were deleted to make room."""
     return {effect.name for effect in world.performed if isinstance(effect, Delete)}
+
+
+class Attempts(Observer):
+    """Keeps what attempts to schedule groups came to."""
+
+    def __init__(self) -> None:
+        self.results: list[tuple[str, int, int]] = []
+
+    def group_attempted(self, attempt: GroupAttempt) -> None:
+        """Keep the result, how many pods were scheduled, and how many not."""
+        self.results.append((attempt.result, attempt.scheduled_pods, attempt.other_pods))

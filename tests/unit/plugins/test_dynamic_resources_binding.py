@@ -196,7 +196,7 @@ def refusing(kind: type[Effect], refusal: EffectError) -> Callable[[Effect], Eff
         (
             "allocated by somebody else",
             None,
-            lambda claim: allocated(claim),
+            lambda claim: allocated(claim, "another"),
             "claim default/claim got allocated elsewhere in the meantime",
         ),
         (
@@ -228,10 +228,24 @@ def test_what_keeps_a_pod_from_being_bound(what: str, refuse: Any, change: Any, 
     assert placed.cluster.claims.pending_allocation(CLAIM.uid) is None
 
 
-def allocated(claim: ResourceClaim) -> ResourceClaim:
-    other = Placed(CLAIMING)
+def allocated(claim: ResourceClaim, device: str = "d0") -> ResourceClaim:
+    """Return a claim that has a device of n1 and is reserved for another pod."""
+    another = a_pod("another", resource_claims=CLAIMING.spec.resource_claims)
+    other = Placed(another, (a_node("n1"), a_device_class("gpu"), a_slice("s", device, node="n1"), CLAIM))
     other.bind()
     return msgspec.structs.replace(claim, status=other.claim().status)
+
+
+def test_a_claim_that_came_to_have_just_what_was_promised_is_only_reserved() -> None:
+    """Another pod of the group, which was promised the same, may have written it first."""
+    placed = Placed(CLAIMING)
+    placed.cluster.add(allocated(CLAIM))
+    conflicts = [ConflictError("modified")]
+    placed.effects.refuse = lambda effect: conflicts.pop() if isinstance(effect, Write) and conflicts else None
+    assert placed.bind() is None
+    assert devices(placed.claim()) == ["n1/d0"]
+    assert [user.name for user in placed.claim().status.reserved_for] == ["another", "p"]
+    assert placed.cluster.claims.pending_allocation(CLAIM.uid) is None
 
 
 def test_an_allocated_claim_is_only_reserved() -> None:
@@ -375,10 +389,11 @@ def test_without_the_gate_nobody_waits() -> None:
 def test_pods_of_a_group_share_an_allocation_in_flight() -> None:
     placed = Placed(CLAIMING)
     other = placed.cluster.reader.read(a_pod("q", resource_claims=CLAIMING.spec.resource_claims))
-    cycle = CycleState()
+    of_group = CycleState()
+    cycle = CycleState(group=of_group)
     cycle.write(PRE_FILTERED, ("DynamicResources",))
     in_group = {CLAIM.uid}
-    cycle.write(GROUP_ALLOCATIONS, in_group)
+    of_group.write(GROUP_ALLOCATIONS, in_group)
     assert placed.plugin.pre_filter(cycle, other) is None
     verdict = placed.plugin.filter_nodes(cycle, other, Nodes(placed.cluster.table))
     assert verdict.which.tolist() == [0]

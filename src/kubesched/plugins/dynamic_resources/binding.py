@@ -1,9 +1,8 @@
 """PreBind: what Reserve promised is written to the API server.
 
 From the state of a cycle to claims that are allocated and reserved for the pod, and to a pod whose status names the
-claim that was made up for it; then devices that need time to be bound to the node are waited for. Concurrent changes of
-a claim are met by fetching it anew and trying again. As soon as a claim shows its allocation it is no longer in flight:
-at no moment do its devices look free.
+claim that was made up for it; then devices that need time to be bound to the node are waited for. As soon as a claim
+shows its allocation it is no longer in flight: at no moment do its devices look free.
 """
 
 # upstream: dynamicresources.go, PreBind, bindClaim, isPodReadyForBinding; extendeddynamicresources.go (v1.36)
@@ -13,29 +12,24 @@ from datetime import timedelta
 
 import msgspec
 
-from kubesched.api.devices import AllocationResult, ResourceClaim
+from kubesched.api.devices import ResourceClaim
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ObjectMeta
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
-from kubesched.framework.effects import ConflictError, EffectError, Effects, Emit, Patch, Read, Write
+from kubesched.framework.effects import EffectError, Effects, Emit, Patch, Write
 from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.waits import TimedOut, Waits
 from kubesched.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
 from kubesched.plugins.dynamic_resources.extended import MADE_UP_NAME
 from kubesched.plugins.dynamic_resources.pod_claims import PodClaimFinder
-from kubesched.plugins.dynamic_resources.releasing import CLAIM, FINALIZER
+from kubesched.plugins.dynamic_resources.releasing import CLAIM
 from kubesched.plugins.dynamic_resources.state import PodDevices
+from kubesched.plugins.dynamic_resources.writing import ClaimWriter, NotBoundError, Promise
 
-# upstream: client-go/util/retry, DefaultRetry (v1.36)
-MOST_ATTEMPTS = 5
 # how long a claim that was made up may take to be reported
 REPORT_SECONDS = 120.0
-
-
-class NotBoundError(KubeschedError):
-    """The pod cannot be bound; the text is the status'."""
 
 
 class TooLateError(NotBoundError):
@@ -61,6 +55,7 @@ class ClaimBinder:
         self._finder = finder
         self._effects = effects
         self._waits = waits
+        self._writer = ClaimWriter(cluster.claims, effects, waits, conditions=conditions)
         self._conditions = conditions
         self._timeout = timeout
 
@@ -68,7 +63,9 @@ class ClaimBinder:
         """Write all claims of the pod, and wait until they are ready; raises NotBoundError."""
         for index, claim in enumerate(state.claims):
             if not self._finder.is_reserved_for(pod, claim):
-                state.claims[index] = await self._bind_claim(pod, state, index)
+                # pods that share a claim would only be in each other's way
+                async with self._waits.in_turn((CLAIM, claim.uid)):
+                    state.claims[index] = await self._bind_claim(pod, state, index)
         if state.plan is not None and state.plan.node_allocatable:
             statuses = [to_builtins(status) for status in state.plan.node_allocatable]
             await self._patch_pod(pod, "nodeAllocatableResourceClaimStatuses", statuses)
@@ -89,7 +86,7 @@ class ClaimBinder:
             if plan is None or plan.made_up is None or not plan.made_up.spec.devices.requests:
                 return claim
             claim = state.claims[index] = await self._create(plan.made_up)
-        written = await self._write(claim, allocation, state, index)
+        written = await self._writer.write(claim, Promise(allocation, state.consumers[index]))
         if made_up:
             await self._until_known(written)
 
@@ -125,72 +122,6 @@ class ClaimBinder:
         self._observers.claim_created(succeeded=True)
         assert isinstance(created, ResourceClaim), "what was created comes back"
         return created
-
-    async def _write(
-        self, claim: ResourceClaim, allocation: AllocationResult | None, state: PodDevices, index: int
-    ) -> ResourceClaim:
-        """Return the claim with allocation and reservation, tried again with a fresh claim after each conflict."""
-        for attempt in range(MOST_ATTEMPTS):
-            if attempt:
-                claim = await self._fresh(claim)
-            try:
-                return await self._write_once(claim, allocation, state, index)
-            except ConflictError as conflict:
-                last = str(conflict)
-        raise NotBoundError(last)
-
-    async def _fresh(self, claim: ResourceClaim) -> ResourceClaim:
-        try:
-            fresh = await self._effects.perform(Read(CLAIM, claim.namespace, claim.name))
-        except EffectError as refused:
-            raise NotBoundError(f"get updated claim {claim.full_name} after conflict: {refused}") from refused
-        if not isinstance(fresh, ResourceClaim):
-            raise NotBoundError(f"get updated claim {claim.full_name} after conflict: it is gone")
-        return fresh
-
-    async def _write_once(
-        self, claim: ResourceClaim, allocation: AllocationResult | None, state: PodDevices, index: int
-    ) -> ResourceClaim:
-        if claim.metadata.deletion_timestamp is not None:
-            raise NotBoundError(f"claim {claim.full_name} got deleted in the meantime")
-        what = "add reservation to claim"
-        if allocation is not None:
-            if claim.status.allocation is not None:
-                raise NotBoundError(f"claim {claim.full_name} got allocated elsewhere in the meantime")
-            if FINALIZER not in claim.metadata.finalizers:
-                # not part of the status, hence a write of its own
-                finalizers = (*claim.metadata.finalizers, FINALIZER)
-                meta = msgspec.structs.replace(claim.metadata, finalizers=finalizers)
-                kept = msgspec.structs.replace(claim, metadata=meta)
-                claim = await self._put(kept, claim, "add finalizer to claim", "")
-            what = "add allocation and reservation to claim"
-        status = msgspec.structs.replace(
-            claim.status,
-            allocation=self._dated(claim, allocation or claim.status.allocation),
-            reserved_for=(*claim.status.reserved_for, state.consumers[index]),
-        )
-        return await self._put(msgspec.structs.replace(claim, status=status), claim, what, "status")
-
-    def _dated(self, claim: ResourceClaim, allocation: AllocationResult | None) -> AllocationResult | None:
-        """Return the allocation with the time from which binding conditions are waited for."""
-        if not self._conditions:
-            return allocation
-        if allocation is None:
-            raise NotBoundError(f"claim {claim.full_name} got deallocated elsewhere in the meantime")
-        if allocation.allocation_timestamp is not None:
-            return allocation
-        now = self._waits.date().replace(microsecond=0)
-        return msgspec.structs.replace(allocation, allocation_timestamp=now)
-
-    async def _put(self, claim: ResourceClaim, base: ResourceClaim, what: str, subresource: str) -> ResourceClaim:
-        try:
-            written = await self._effects.perform(Write(claim, subresource=subresource, base=base))
-        except ConflictError as conflict:
-            raise ConflictError(f"{what} {claim.full_name}: {conflict}") from conflict
-        except EffectError as refused:
-            raise NotBoundError(f"{what} {claim.full_name}: {refused}") from refused
-        assert isinstance(written, ResourceClaim), "what was written comes back"
-        return written
 
     async def _patch_pod(self, pod: PodInfo, field: str, value: object) -> None:
         try:

@@ -44,7 +44,7 @@ from kubesched.framework.plugin import (
 from kubesched.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from kubesched.framework.verdict import Verdict
 from kubesched.framework.waits import NoWaits, Waits
-from kubesched.plugins.dynamic_resources.binding import ClaimBinder, NotBoundError
+from kubesched.plugins.dynamic_resources.binding import ClaimBinder
 from kubesched.plugins.dynamic_resources.filtering import NOT_AVAILABLE, DeviceFilter
 from kubesched.plugins.dynamic_resources.hints import DeviceHints
 from kubesched.plugins.dynamic_resources.node_allocatable import NodeAllocatable
@@ -54,6 +54,7 @@ from kubesched.plugins.dynamic_resources.releasing import NOTHING_NEW, STILL_NOT
 from kubesched.plugins.dynamic_resources.reserving import Reservations
 from kubesched.plugins.dynamic_resources.solving import Solver
 from kubesched.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, PodDevices
+from kubesched.plugins.dynamic_resources.writing import NotBoundError
 
 # What a hook says that does not find what PreFilter would have written.
 NOT_FOUND = "not found"
@@ -161,7 +162,7 @@ class DynamicResources(
         """Return Skip for a pod without claims, why its claims cannot be used, or None."""
         if not self._enabled or not self._preparation.concerns(pod):
             return SKIP
-        shared = cycle.get(GROUP_ALLOCATIONS) or ()
+        shared = _group_allocations(cycle) or ()
         state = self._preparation.prepare(pod, shared, self._waits.date(), self._binding_timeout)
         if isinstance(state, Status):
             return state
@@ -224,13 +225,13 @@ class DynamicResources(
         state = cycle.get(STATE)
         if state is None:
             return None
-        return self._reservations.reserve(pod, state, node_name, cycle.get(GROUP_ALLOCATIONS))
+        return self._reservations.reserve(pod, state, node_name, _group_allocations(cycle))
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
         """Let go of the devices, and have undone what was written."""
         state = cycle.get(STATE)
         if state is not None:
-            self._reservations.unreserve(pod, state, cycle.get(GROUP_ALLOCATIONS))
+            self._reservations.unreserve(pod, state, _group_allocations(cycle))
 
     def pre_bind_pre_flight(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Return Skip if there are no claims to write."""
@@ -269,6 +270,17 @@ class DynamicResources(
     def _unprepared(self, cycle: CycleState) -> bool:
         """Return whether PreFilter did not run: it is switched off, or an earlier plugin's rejection ended it."""
         return self.name not in (cycle.get(PRE_FILTERED) or ())
+
+
+def _group_allocations(cycle: CycleState) -> set[str] | None:
+    """Return the claims that get their devices in the cycle of the pod's group; None for a pod that is tried alone."""
+    if cycle.group is None:
+        return None
+    allocations = cycle.group.get(GROUP_ALLOCATIONS)
+    if allocations is None:
+        allocations = set()
+        cycle.group.write(GROUP_ALLOCATIONS, allocations)
+    return allocations
 
 
 def _without_share_ids(allocation: AllocationResult) -> dict[str, Any]:

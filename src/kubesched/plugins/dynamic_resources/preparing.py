@@ -8,7 +8,7 @@ From a pod to the state of its cycle, or to a status: nothing to do, wait for so
 from collections.abc import Container
 from datetime import datetime, timedelta
 
-from kubesched.api.devices import DeviceRequest, ResourceClaim
+from kubesched.api.devices import AllocationResult, DeviceRequest, ResourceClaim
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.node_selectors import parse_node_selector
 from kubesched.cluster.cluster import Cluster
@@ -89,20 +89,15 @@ class Preparation:
         self, index: int, claim: ResourceClaim, state: PodDevices, shared_in_group: Container[str]
     ) -> Status | None:
         """Note where an allocated claim is available; return why one that is not allocated cannot be, or None."""
-        allocation = claim.status.allocation
-        if allocation is not None:
-            if allocation.node_selector is not None:
-                try:
-                    state.selectors[index] = parse_node_selector(allocation.node_selector)
-                except InvalidSelectorError as wrong:
-                    return error(str(wrong))
-            return None
+        if claim.status.allocation is not None:
+            return _note_reach(index, claim.status.allocation, state)
         pending = self._claims.pending_allocation(claim.uid)
         if pending is not None:
             if claim.uid in shared_in_group:
                 # made for another pod of the group in the same cycle
                 state.shared[index] = pending
-                return None
+                # differs: upstream lets the pod go to nodes from which these devices cannot be reached
+                return _note_reach(index, pending, state)
             return unresolvable(f"resource claim {claim.full_name} is in the process of being allocated")
         if state.is_made_up(index):
             # what it asks for depends on the node
@@ -133,3 +128,13 @@ class Preparation:
         if name not in self._tracker.classes:
             return unresolvable(f"request {request_name}: device class {name} does not exist")
         return None
+
+
+def _note_reach(index: int, allocation: AllocationResult, state: PodDevices) -> Status | None:
+    """Note from where an allocation can be reached; return what is wrong with it, or None."""
+    if allocation.node_selector is not None:
+        try:
+            state.selectors[index] = parse_node_selector(allocation.node_selector)
+        except InvalidSelectorError as wrong:
+            return error(str(wrong))
+    return None

@@ -41,6 +41,9 @@ def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Rele
     for index in unavailable:
         claim = state.claims[index]
         users = claim.status.reserved_for
+        if claim.status.allocation is None:
+            # promised to another pod of the group, and not written yet
+            continue
         if state.is_made_up(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
             continue
         freed = msgspec.structs.replace(claim, status=ResourceClaimStatus())

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from kubesched.api.groups import PodGroup
 from kubesched.cluster.pod_groups import group_of
+from kubesched.framework.cycle import CycleState
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import SUCCESS, Status, error
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.scheduling.commit import commit, undo
-from kubesched.scheduling.cycle import CycleContext, find, turned_away
+from kubesched.scheduling.cycle import CycleContext, Terms, find, turned_away
 from kubesched.scheduling.extending import Asking
 from kubesched.scheduling.groups.results import GROUP_UNSCHEDULABLE, WAITS_FOR_PREEMPTION, GroupResult, PodResult
 from kubesched.scheduling.outcomes import UNSCHEDULABLE, Failed
@@ -36,6 +37,8 @@ class Attempt:
         self.profile = profile
         self.pods = pods
         self.may_make_room = may_make_room
+        # what plugins keep for the pods of the group together
+        self.state = CycleState()
 
     @property
     def group(self) -> PodGroup | None:
@@ -84,7 +87,7 @@ class Attempt:
     def _place(self, queued: QueuedPod, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
         """Return where a pod goes, having taken the place, or why it goes nowhere."""
         cluster, profile = self.context.cluster, self.profile
-        found = yield from find(self.context, profile, queued, within, may_make_room=self.may_make_room)
+        found = yield from find(self.context, profile, queued, Terms(within, self.may_make_room, self.state))
         if not isinstance(found, Failed):
             evaluation, decision = found
             place = PodResult(queued, None, decision.node_name, evaluation.cycle)
