@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 import click
@@ -25,6 +24,7 @@ from kubesched.config.document import dump
 from kubesched.config.errors import ConfigError
 from kubesched.config.report import plugins_by_point
 from kubesched.errors import KubeschedError
+from kubesched.files import opened
 from kubesched.framework.registry import Registry
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -73,7 +73,7 @@ def read(file: str) -> bytes:
         if file == "-":
             content = sys.stdin.buffer.read(MAX_BYTES + 1)
         else:
-            with Path(file).open("rb") as stream:
+            with opened(file) as stream:
                 content = stream.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

@@ -10,15 +10,18 @@ import errno
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from kubesched.config.document import DocumentError, parse
 from kubesched.controlplane.store import Document
+from kubesched.files import ended_by_signals, oddity, opened
 
 STANDARD_INPUT = "-"
 PIECE_BYTES = 1 << 20
+# of one file; what is larger is taken for another one
+LARGEST_FILE = 1 << 30
 SUFFIXES = (".yaml", ".yml", ".json")
 # what values are called
 _SHOWN = {type(None): "nothing", str: "text", list: "a list", dict: "an object", bool: "true or false"}
@@ -60,15 +63,15 @@ def read(paths: Sequence[str]) -> tuple[list[Manifest], list[str]]:
     problems: list[str] = []
     for path in paths:
         try:
-            for file in _files(path):
+            for file in _files(path, problems):
                 _read_file(file, manifests, problems)
         except OSError as error:
             problems.append(f"{error.filename or path}: {error.strerror or error}")
     return manifests, problems
 
 
-def _files(path: str) -> Iterator[str]:
-    """Yield a file, or those in a folder and its folders, in order."""
+def _files(path: str, problems: list[str]) -> Iterator[str]:
+    """Yield a file, or those in a folder and its folders, in order; what is no file there is a problem."""
     if path == STANDARD_INPUT or not Path(path).is_dir():
         yield path
         return
@@ -77,7 +80,13 @@ def _files(path: str) -> Iterator[str]:
         folders.sort()
         files = [str(Path(folder, name)) for name in sorted(names) if name.endswith(SUFFIXES)]
         found += len(files)
-        yield from files
+        for file in files:
+            odd = oddity(file)
+            if odd:
+                # nobody has named it, and one without an end or a writer would be read for ever
+                problems.append(f"{file}: is {odd}, and no file; name it by itself, or take it out of the folder")
+            else:
+                yield file
     if not found:
         raise OSError(errno.ENOENT, f"no files that end in {', '.join(SUFFIXES)}", path)
 
@@ -104,13 +113,26 @@ def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> Non
 
 def _content(path: str) -> bytes:
     """Return what is in a file, up to the piece with a zero byte: that is no text, and a device may have no end."""
-    pieces = []
-    with nullcontext(sys.stdin.buffer) if path == STANDARD_INPUT else Path(path).open("rb") as stream:
+    pieces: list[bytes] = []
+    with _stream(path) as stream:
         while piece := stream.read(PIECE_BYTES):
             pieces.append(piece)
             if b"\0" in piece:
                 break
+            if len(pieces) * PIECE_BYTES > LARGEST_FILE:
+                raise OSError(errno.EFBIG, f"larger than {LARGEST_FILE >> 30} GiB; is it the right file?", path)
     return b"".join(pieces)
+
+
+@contextmanager
+def _stream(path: str) -> Iterator[BinaryIO]:
+    """Open a file, or standard input, which somebody may still be typing."""
+    if path == STANDARD_INPUT:
+        with ended_by_signals():
+            yield sys.stdin.buffer
+    else:
+        with opened(path) as file:
+            yield file
 
 
 class _Part(NamedTuple):

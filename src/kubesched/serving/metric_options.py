@@ -8,7 +8,6 @@ one value. What is wrong is an error before anything starts, and names the flag.
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +15,9 @@ import msgspec
 from kubesched.config.document import DocumentError, parse
 from kubesched.config.feature_gates import BINARY_VERSION
 from kubesched.errors import KubeschedError
+from kubesched.files import UnusableFileError, read_at_most
 
+LARGEST_MANIFEST = 1 << 20
 _NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 _LABEL = r"[a-zA-Z_][a-zA-Z0-9_]*"
 _PREVIOUS = f"{BINARY_VERSION.major}.{BINARY_VERSION.minor - 1}"
@@ -70,10 +71,10 @@ def _allowed(mapping: Mapping[str, str], where: str) -> dict[str, dict[str, froz
 
 def _manifest(flag: str, path: str) -> Mapping[str, str]:
     try:
-        document: Any = parse(Path(path).read_text())
-    except OSError as error:
-        raise MetricOptionError(f"{flag} {path}: failed to read allow list manifest: {error.strerror}") from None
-    except (DocumentError, UnicodeDecodeError) as error:
+        document: Any = parse(read_at_most(path, LARGEST_MANIFEST))
+    except UnusableFileError as error:
+        raise MetricOptionError(f"{flag} {path}: failed to read allow list manifest: {error}") from None
+    except DocumentError as error:
         raise MetricOptionError(f"{flag} {path}: failed to parse allow list manifest: {error}") from None
     # differs: the reference refuses the form that its own help describes, with the mapping under allowListMapping
     if isinstance(document, dict) and isinstance(document.get("allowListMapping"), dict):
