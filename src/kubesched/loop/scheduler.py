@@ -28,6 +28,7 @@ from kubesched.framework.effects import Bind, Effects
 from kubesched.framework.extenders import Answer, PrioritizeQuestion, Question
 from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.registry import Registry
+from kubesched.loop.admission import NodeAdmission
 from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
 from kubesched.loop.ground import Ground
@@ -38,7 +39,7 @@ from kubesched.loop.waits import LoopWaits
 from kubesched.loop.watching import Watching
 from kubesched.queue.arithmetic import BackoffPolicy
 from kubesched.queue.queued_pod import QueuedPod
-from kubesched.queue.requeueing import Requeueing
+from kubesched.queue.requeueing import Asked, Requeueing
 from kubesched.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOptions, SchedulingQueue
 from kubesched.scheduling.cycle import CycleContext, schedule
 from kubesched.scheduling.engine import Engine, build_engine
@@ -100,6 +101,8 @@ class Scheduler:
         self.queue = _queue(engine, options, observers)
         self.watching = Watching(self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers)
         self.watching.changed = waits.notify
+        if not engine.loaded.gates.enabled("SchedulerQueueingHints"):
+            self.watching.admits = NodeAdmission(self.cluster.table, engine.profiles).admits
         waits.between_cycles = self.inbox.later
         self.waiting = waiting
         self.pre_binding = PreBindingPods()
@@ -284,12 +287,8 @@ def _queue(engine: Engine, options: LoopOptions, observers: Observers | None) ->
     config, gates = engine.loaded.config, engine.loaded.gates
     pop_early = gates.enabled("SchedulerPopFromBackoffQ")
     backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
-    requeueing = Requeueing(
-        engine.profiles,
-        extenders=bool(config.extenders),
-        pod_groups=gates.enabled("GenericWorkload"),
-        observers=observers,
-    )
+    hints, groups = gates.enabled("SchedulerQueueingHints"), gates.enabled("GenericWorkload")
+    requeueing = Requeueing(engine.profiles, Asked(bool(config.extenders), groups, hints), observers)
     settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
     return SchedulingQueue(engine.profiles, engine.cluster.nominations, requeueing, settings, observers)
 

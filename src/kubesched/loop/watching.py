@@ -22,6 +22,7 @@ from kubesched.queue.scheduling_queue import WAITING_POD_ADDED, WAITING_POD_UPDA
 
 Events = Collection[ClusterEvent]
 
+NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
 POD_ASSIGNED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
 POD_UPDATED = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
 POD_GONE = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
@@ -58,6 +59,8 @@ class Watching:
         self._gangs = gates.enabled("GangScheduling")
         # asked when a pod vanishes that is assumed; set by the scheduler
         self.withdraw: Callable[[PodInfo], bool] = lambda pod: False
+        # asked which pods a node that was added or changed is for; None: all
+        self.admits: Callable[[PodInfo, str], bool] | None = None
         # told of every kind of which an object changed
         self.changed: Callable[[str], None] = lambda kind: None
 
@@ -136,11 +139,11 @@ class Watching:
         row = self._cluster.table.row_of.get(node.name)
         old = None if row is None else self._cluster.table.nodes[row]
         self._cluster.add(node)
-        if old is None:
-            return self._tell(Resource.NODE, Action.ADD, None, node)
-        events = node_events(old, node, self._gates)
+        events = node_events(old, node, self._gates) if old is not None else [NODE_ADDED]
+        admits = self.admits
+        concerns = None if admits is None else lambda pod: admits(pod, node.name)
         for event in events:
-            self._queue.on_event(event, old, node, self._now())
+            self._queue.on_event(event, old, node, self._now(), concerns)
         return events
 
     # -- pods

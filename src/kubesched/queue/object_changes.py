@@ -27,6 +27,21 @@ def pod_events(old: Pod, new: Pod, gates: FeatureGates) -> list[ClusterEvent]:
     ]
 
 
+# upstream: backend/queue/scheduling_queue.go, isPodUpdated (v1.36)
+def means_change(old: Pod, new: Pod) -> bool:
+    """Return whether an update of a waiting pod may have made it schedulable, as far as can be told without hints.
+
+    What is written about it does not count, but for the claims that were generated for it.
+    """
+    meta, before = new.metadata, old.metadata
+    return (
+        (meta.labels, meta.annotations, meta.owner_references, meta.deletion_timestamp)
+        != (before.labels, before.annotations, before.owner_references, before.deletion_timestamp)
+        or new.spec != old.spec
+        or _generated_claims(old) != _generated_claims(new)
+    )
+
+
 def node_events(old: Node, new: Node, gates: FeatureGates) -> list[ClusterEvent]:
     """Return the events of a node's update; none if nothing changed that scheduling looks at."""
     return [ClusterEvent(Resource.NODE, action) for action in _node_actions(old, new, gates)]

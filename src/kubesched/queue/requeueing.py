@@ -24,6 +24,7 @@ from kubesched.queue.queued_pod import QueuedPod
 
 WILDCARD = ClusterEvent(Resource.WILDCARD, Action.ALL)
 TAINT = Action.UPDATE_NODE_TAINT
+LABEL = Action.UPDATE_NODE_LABEL
 
 
 class Strategy(Enum):
@@ -46,41 +47,51 @@ class Registered(NamedTuple):
 EXTENDER = "Extender"
 
 
-def registrations_of(profile: Profile, *, extenders: bool, pod_groups: bool) -> tuple[Registered, ...]:
+class Asked(NamedTuple):
+    """Who is asked what helps a pod: `extenders`, if there are any, groups of pods, and plugins' `hints`.
+
+    Without hints (the gate SchedulerQueueingHints) whatever a plugin registered for helps the pods it rejected.
+    """
+
+    extenders: bool = False
+    pod_groups: bool = False
+    hints: bool = True
+
+
+PLUGINS_ALONE = Asked()
+
+
+def registrations_of(profile: Profile, asked: Asked) -> tuple[Registered, ...]:
     """Return what the plugins of a profile registered for, and extenders, which cannot say what helps them.
 
-    Who registers for added nodes and not for taints is tried again whenever taints change, whatever its hint says.
+    Who registers for added nodes and not for taints is tried again whenever taints change, whatever its hint says;
+    without hints whenever labels change, too.
     """
     # upstream: scheduler.go, buildQueueingHintMap (v1.36)
     found = []
-    if extenders:
-        for registration in registrations_for_extenders(pod_groups=pod_groups):
+    if asked.extenders:
+        for registration in registrations_for_extenders(pod_groups=asked.pod_groups):
             found.append(Registered(registration.event, EXTENDER, None))
     for plugin in profile.plugins.values():
         registrations = plugin.events_to_register()
-        found += [Registered(registration.event, plugin.name, registration.hint) for registration in registrations]
+        found += [Registered(each.event, plugin.name, each.hint if asked.hints else None) for each in registrations]
         of_nodes = [r.event.action for r in registrations if r.event.resource == Resource.NODE]
-        if any(action & Action.ADD for action in of_nodes) and not any(action & TAINT for action in of_nodes):
-            found.append(Registered(ClusterEvent(Resource.NODE, TAINT), plugin.name, None))
+        if any(action & Action.ADD for action in of_nodes):
+            for action in (TAINT,) if asked.hints else (TAINT, LABEL):
+                if not any(registered & action for registered in of_nodes):
+                    found.append(Registered(ClusterEvent(Resource.NODE, action), plugin.name, None))
     return tuple(found)
 
 
 class Requeueing:
-    """Asks the hints of all profiles."""
+    """Asks the hints of all profiles, if hints are asked."""
 
     def __init__(
-        self,
-        profiles: Mapping[str, Profile],
-        *,
-        extenders: bool = False,
-        pod_groups: bool = False,
-        observers: Observers | None = None,
+        self, profiles: Mapping[str, Profile], asked: Asked = PLUGINS_ALONE, observers: Observers | None = None
     ) -> None:
+        self.asks_hints = asked.hints
         self._observers = observers
-        self._registered = {
-            name: registrations_of(profile, extenders=extenders, pod_groups=pod_groups)
-            for name, profile in profiles.items()
-        }
+        self._registered = {name: registrations_of(profile, asked) for name, profile in profiles.items()}
         self._matches: dict[ClusterEvent, dict[str, list[Registered]]] = {}
 
     def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:

@@ -40,6 +40,7 @@ from kubesched.framework.profile import Profile
 from kubesched.queue.arithmetic import BackoffPolicy
 from kubesched.queue.gating import Gating
 from kubesched.queue.in_flight import InFlight
+from kubesched.queue.object_changes import means_change
 from kubesched.queue.queued_pod import NEVER, Place, QueuedPod
 from kubesched.queue.requeueing import WILDCARD, Requeueing, Strategy, is_wildcard, matches_any
 from kubesched.queue.waiting import Waiting
@@ -124,6 +125,8 @@ class SchedulingQueue:
             self._activate(QueuedPod(pod, now), now, (WAITING_POD_UPDATED if events else WAITING_POD_ADDED).label)
             return
         old, queued.pod = queued.pod, pod
+        if not self._requeueing.asks_hints:
+            events = (WAITING_POD_UPDATED,) if means_change(old.pod, pod.pod) else ()
         if queued.place is Place.IN_FLIGHT:
             for event in events:
                 self._in_flight.note(event, old, pod)
@@ -133,7 +136,8 @@ class SchedulingQueue:
             self._waiting.put(queued, queued.place)
             return
         for event in events:
-            strategy = self._requeueing.asking(event, old, pod).strategy(queued)
+            asked = self._requeueing.asking(event, old, pod)
+            strategy = asked.strategy(queued) if self._requeueing.asks_hints else Strategy.AFTER_BACKOFF
             if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now, event.label):
                 return
 
@@ -221,6 +225,9 @@ class SchedulingQueue:
             return Strategy.AFTER_BACKOFF
         found = Strategy.SKIP
         for event, old, new in self._in_flight.since(queued.uid):
+            if not self._requeueing.asks_hints and not is_wildcard(event):
+                # upstream: scheduling_queue.go, addUnschedulableWithoutQueueingHint (v1.36)
+                return Strategy.AFTER_BACKOFF
             strategy = self._requeueing.asking(event, old, new).strategy(queued)
             if strategy is Strategy.IMMEDIATELY:
                 return strategy
