@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.testing.good_objects import an_api, good, path_of, put
+from kubesched.testing.good_objects import an_api, found_at, good, path_of, put
 
 DEFAULTS: list[tuple[str, str, Any]] = [
     (
@@ -48,10 +48,7 @@ DEFAULTS: list[tuple[str, str, Any]] = [
 
 @pytest.mark.parametrize(("kind", "path", "expected"), DEFAULTS)
 def test_what_is_filled_in(kind: str, path: str, expected: Any) -> None:
-    found: Any = an_api().ok("POST", path_of(kind), good(kind))
-    for part in path.split("|"):
-        found = found[int(part) if part.isdigit() else part]
-    assert found == expected
+    assert found_at(an_api().ok("POST", path_of(kind), good(kind)), path) == expected
 
 
 REFUSALS: list[tuple[str, str, Any, str]] = [

@@ -37,7 +37,8 @@ def find(value: Any, key: Any) -> Any:
     if isinstance(value, list):
         index = _index(key)
         return value[index] if 0 <= index < len(value) else MISSING
-    return MISSING
+    # what makes its values up when they are asked for
+    return value.find(key) if isinstance(value, CelMap) else MISSING
 
 
 def _index(key: Any) -> int:

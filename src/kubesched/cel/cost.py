@@ -121,6 +121,7 @@ _BY_FUNCTION: Final[dict[str, Cost]] = {
     **dict.fromkeys(("replace", "split", "ip.isCanonical"), _first_twice),
     **dict.fromkeys(("find", "findAll"), _regex),
     "join": _result_twice,
+    "check": 350_000,
     "containsIP": _contains_ip,
     "containsCIDR": _contains_cidr,
     "validate": _validated,

@@ -365,7 +365,7 @@ _FORMATS: Final = {
     **{f"format.{name}": f"format.{name} () -> NamedFormat" for name in FORMAT_NAMES},
 }
 
-# There is nothing to call these on; they are here so that a mistaken call reads as in the reference.
+# Only policies have something to call these on.
 _AUTHORIZATION: Final = {
     "path": "authorizer_path Authorizer.(string) -> PathCheck",
     "group": "authorizer_group Authorizer.(string) -> GroupCheck",

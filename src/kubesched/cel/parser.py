@@ -27,7 +27,7 @@ from kubesched.cel.syntax import Broken, Call, Entry, Ident, ListNode, Literal, 
 _DEEPEST: Final = 250
 _LONGEST_TEXT: Final = 100_000
 _MOST_ERRORS: Final = 30
-_RESERVED: Final = frozenset(
+RESERVED: Final = frozenset(
     {"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"}
     | {"package", "namespace", "null", "return", "true", "var", "void", "while"}
 )
@@ -242,7 +242,7 @@ class _Parser:
         if self._begins_message():
             return self._message(dot)
         name = self._take()
-        if name.text in _RESERVED:
+        if name.text in RESERVED:
             self._problems.report(start, f"reserved identifier: {name.text}")
         if self._kind() == "(":
             bracket = self._take()

@@ -49,6 +49,11 @@ NAMED_FORMAT: Final = Type("struct", "kubernetes.NamedFormat")
 DEVICE: Final = Type("struct", "kubernetes.DRADevice")
 IP: Final = Type("opaque", "net.IP")
 CIDR: Final = Type("opaque", "net.CIDR")
+AUTHORIZER: Final = Type("struct", "kubernetes.authorization.Authorizer")
+PATH_CHECK: Final = Type("struct", "kubernetes.authorization.PathCheck")
+GROUP_CHECK: Final = Type("struct", "kubernetes.authorization.GroupCheck")
+RESOURCE_CHECK: Final = Type("struct", "kubernetes.authorization.ResourceCheck")
+DECISION: Final = Type("struct", "kubernetes.authorization.Decision")
 
 _SHOWN: Final = {"any": "any", "duration": "duration", "error": "!error!", "null": "null", "timestamp": "timestamp"}
 _NULLABLE: Final = frozenset({"opaque", "struct", "any", "duration", "timestamp"})
@@ -103,6 +108,11 @@ _NAMED: Final = {
     "NamedFormat": NAMED_FORMAT,
     "IP": IP,
     "CIDR": CIDR,
+    "Authorizer": AUTHORIZER,
+    "PathCheck": PATH_CHECK,
+    "GroupCheck": GROUP_CHECK,
+    "ResourceCheck": RESOURCE_CHECK,
+    "Decision": DECISION,
 }
 
 

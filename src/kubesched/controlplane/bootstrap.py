@@ -1,17 +1,20 @@
-"""What every cluster begins with: namespaces, priority classes, roles, and how clients prove who they are.
+"""What every cluster begins with: namespaces, priority classes, roles, flow schemas, API services, the network of
+services, and how clients prove who they are.
 
 From nothing to objects. What exists already is left as it is, but for who signs certificates: that may have changed
 since the objects were made.
 """
 
 # upstream: pkg/controlplane/controller/{systemnamespaces,clusterauthenticationtrust},
-# pkg/registry/{scheduling,rbac}/rest (v1.36)
+# pkg/controlplane/controller/defaultservicecidr, pkg/registry/{scheduling,rbac,flowcontrol}/rest (v1.36)
 
 from collections.abc import Iterable
 
 from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM, default_roles
+from kubesched.controlplane.flow_defaults import flow_defaults
+from kubesched.controlplane.kinds.services import SERVICE_NETWORK
 from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.statuses import ApiError
+from kubesched.controlplane.local_api_services import keep_api_services
 from kubesched.controlplane.store import Document
 
 NAMESPACES = ("default", SYSTEM, "kube-public", "kube-node-lease")
@@ -28,16 +31,15 @@ _FRONT_PROXY = {
 
 def bootstrap(client: LocalClient, *, client_ca: str = "") -> None:
     """Create what every cluster has; `client_ca` is the PEM of whoever signs the certificates of clients."""
+    store = client.server.services.store
     for document in _documents():
-        resource = client.resource(document["apiVersion"], document["kind"])
-        try:
+        resource, meta = client.resource(document["apiVersion"], document["kind"]), document["metadata"]
+        if store.get(resource.store, meta.get("namespace", ""), meta["name"]) is None:
             client.create(resource, document)
-        except ApiError as error:
-            if error.reason != "AlreadyExists":
-                raise
     if client_ca:
         maps = client.resource("v1", "ConfigMap")
         client.patch(maps, SYSTEM, AUTHENTICATION_CONFIG, {"data": _trust(client_ca)})
+    keep_api_services(client)
 
 
 def _documents() -> Iterable[Document]:
@@ -59,6 +61,13 @@ def _documents() -> Iterable[Document]:
         "metadata": {"name": AUTHENTICATION_CONFIG, "namespace": SYSTEM},
     }
     yield from default_roles()
+    yield from flow_defaults()
+    yield {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "ServiceCIDR",
+        "metadata": {"name": "kubernetes"},
+        "spec": {"cidrs": [str(SERVICE_NETWORK)]},
+    }
 
 
 def _trust(client_ca: str) -> dict[str, str]:

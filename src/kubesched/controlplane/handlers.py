@@ -2,6 +2,7 @@
 
 from kubesched.controlplane.binding import bind, bind_by_name
 from kubesched.controlplane.eviction import evict
+from kubesched.controlplane.kinds.certificates import REQUESTS, approve
 from kubesched.controlplane.kinds.namespaces import finalize
 from kubesched.controlplane.kinds.scales import SCALABLE, scale
 from kubesched.controlplane.metrics_api import METRICS
@@ -17,5 +18,6 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("bindings", ""): bind_by_name,
     ("pods", "eviction"): evict,
     ("namespaces", "finalize"): finalize,
+    (REQUESTS, "approval"): approve,
     **{(store, "scale"): scale for store in SCALABLE},
 }

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from random import Random
 
 from kubesched.controlplane.access import Access, AlwaysAllow
-from kubesched.controlplane.admission import admit
+from kubesched.controlplane.admission.namespace_limits import admit
 from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
 from kubesched.controlplane.custom.scaling import scale
 from kubesched.controlplane.custom.serving import Definitions
@@ -24,6 +24,7 @@ from kubesched.controlplane.deleting import Deleting
 from kubesched.controlplane.discovery import Discovery
 from kubesched.controlplane.handlers import HANDLERS
 from kubesched.controlplane.kinds import STRATEGIES
+from kubesched.controlplane.kinds.api_services import refused_for
 from kubesched.controlplane.negotiating import check_accepts_json, in_json
 from kubesched.controlplane.openapi import OpenApi
 from kubesched.controlplane.reading import Reading
@@ -102,13 +103,16 @@ class ApiServer:
         if len(request.body) > LARGEST_BODY:
             raise too_large(LARGEST_BODY)
         # 2. What is it about, and may they?
-        target = target_of(request, self.services.catalog)
+        try:
+            target = target_of(request, self.services.catalog)
+        except ApiError as error:
+            raise refused_for(request.path, self.services.store) or error from None
         self.access.check(request, target)
         # 3. In which form?
         if request.path.startswith("/openapi/"):
-            return self._found(self._openapi.answer(request))
+            return self._found(self._openapi.answer(request), request)
         if target is None:
-            return self._found(self._discovery.answer(request))
+            return self._found(self._discovery.answer(request), request)
         check_accepts_json(request)
         # 4. Do it.
         found = self._do(target, in_json(request, target.resource))
@@ -118,9 +122,9 @@ class ApiServer:
     def _delete(self, resource: Resource, stored: Stored) -> None:
         self._verbs.deleting.delete_object(resource, stored, DeleteOptions(), Request("DELETE", ""))
 
-    def _found(self, found: Response | None) -> Response:
+    def _found(self, found: Response | None, request: Request) -> Response:
         if found is None:
-            raise no_such_path()
+            raise refused_for(request.path, self.services.store) or no_such_path()
         return found
 
     def _do(self, target: Target, request: Request) -> Response | Watch:

@@ -127,8 +127,8 @@ class Writing:
         warnings += strategy.warnings(document, old.document())
         return self.answer(resource, request, stored, warnings)
 
-    def patch(self, target: Target, request: Request) -> Response:
-        """Change an object, or its status, by a patch."""
+    def patch(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
+        """Change an object, or its status, by a patch, by the kind's rules or others."""
         resource, dry_run = target.resource, is_dry_run(request)
         old = self._services.store.get(resource.store, target.namespace, target.name)
         if old is None:
@@ -140,7 +140,7 @@ class Writing:
             self._services.schemas, resource, current, request, field_validation(request)
         )
         self.check_place(target, document)
-        stored = self.replace(target, to_storage(resource, document), old, request, dry_run=dry_run)
+        stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
         warnings += self._services.strategy(resource).warnings(document, old.document())
         return self.answer(resource, request, stored, warnings)
 

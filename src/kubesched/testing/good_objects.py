@@ -15,14 +15,23 @@ DISK = "disk.example.com"
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
 JOB_TEMPLATE = {"spec": {"containers": [{"name": "c", "image": "i"}], "restartPolicy": "Never"}}
 BACKEND = {"service": {"name": "web", "port": {"number": 80}}}
+RULES = [{"operations": ["CREATE"], "apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}]
 WEBHOOK: Document = {
     "name": "check.example.com",
     "clientConfig": {"service": {"namespace": "default", "name": "hook", "path": "/check"}},
-    "rules": [{"operations": ["CREATE"], "apiGroups": ["apps"], "apiVersions": ["v1"], "resources": ["deployments"]}],
+    "rules": RULES,
     "sideEffects": "None",
     "admissionReviewVersions": ["v1"],
     "matchConditions": [{"name": "mine", "expression": "true"}],
 }
+# asks for a certificate for the user a
+SIGNING_REQUEST = (
+    "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURSBSRVFVRVNULS0tLS0KTUlIR01HNENBUUF3RERFS01BZ0dBMVVFQXd3QllUQlpNQk1HQnlx"
+    "R1NNNDlBZ0VHQ0NxR1NNNDlBd0VIQTBJQQpCQ29xa0pVMmhYZXEybUxHTXRxVjFDQWF1aE5uYzJVb3NuYXl3WTRhSWYxRjhMd2Ew"
+    "dmZHcVdLUkxGdExyS0NRCjFTdGwzY0gyOTF5WFdqSUtKbEdQcmY2Z0FEQUtCZ2dxaGtqT1BRUURBZ05JQURCRkFpRUExZk82ZFcx"
+    "UW5KeEsKMktlL3BkSGZhcC9BcEdrMzkyZkkxZFFNVjJuWkw4MENJSElFTmVicXR5N0Q5R3F3L1QySnByUXhMcExsZXdncQpaT3pu"
+    "UU1zTUxJWVYKLS0tLS1FTkQgQ0VSVElGSUNBVEUgUkVRVUVTVC0tLS0tCg=="
+)
 SELECTOR = {"matchLabels": {"app": "web"}}
 CLAIM_SPEC = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 DEVICES = {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.example.com"}}]}
@@ -52,6 +61,90 @@ GOOD: dict[str, tuple[str, Document]] = {
     ),
     "ValidatingWebhookConfiguration": ("admissionregistration.k8s.io/v1", {"webhooks": [WEBHOOK]}),
     "MutatingWebhookConfiguration": ("admissionregistration.k8s.io/v1", {"webhooks": [WEBHOOK]}),
+    "ValidatingAdmissionPolicy": (
+        "admissionregistration.k8s.io/v1",
+        {
+            "spec": {
+                "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+                "matchConstraints": {"resourceRules": [{**RULES[0], "resourceNames": ["web"]}]},
+                "matchConditions": [{"name": "mine", "expression": "request.name != 'not-mine'"}],
+                "variables": [{"name": "replicas", "expression": "object.spec.replicas"}],
+                "validations": [
+                    {
+                        "expression": "variables.replicas <= int(params.data.most)",
+                        "message": "too many",
+                        "reason": "Forbidden",
+                        "messageExpression": "'no more than ' + params.data.most",
+                    }
+                ],
+                "auditAnnotations": [{"key": "replicas", "valueExpression": "string(variables.replicas)"}],
+            }
+        },
+    ),
+    "ValidatingAdmissionPolicyBinding": (
+        "admissionregistration.k8s.io/v1",
+        {
+            "spec": {
+                "policyName": "a",
+                "paramRef": {"name": "limits", "namespace": "default", "parameterNotFoundAction": "Deny"},
+                "matchResources": {"namespaceSelector": SELECTOR},
+                "validationActions": ["Warn", "Audit"],
+            }
+        },
+    ),
+    "MutatingAdmissionPolicy": (
+        "admissionregistration.k8s.io/v1",
+        {
+            "spec": {
+                "matchConstraints": {"resourceRules": RULES},
+                "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+                "reinvocationPolicy": "Never",
+            }
+        },
+    ),
+    "MutatingAdmissionPolicyBinding": ("admissionregistration.k8s.io/v1", {"spec": {"policyName": "a"}}),
+    "FlowSchema": (
+        "flowcontrol.apiserver.k8s.io/v1",
+        {
+            "spec": {
+                "priorityLevelConfiguration": {"name": "a"},
+                "distinguisherMethod": {"type": "ByUser"},
+                "rules": [
+                    {
+                        "subjects": [
+                            {"kind": "User", "user": {"name": "u"}},
+                            {"kind": "ServiceAccount", "serviceAccount": {"namespace": "default", "name": "*"}},
+                        ],
+                        "resourceRules": [
+                            {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "namespaces": ["default"]}
+                        ],
+                        "nonResourceRules": [{"verbs": ["*"], "nonResourceURLs": ["/healthz/*"]}],
+                    }
+                ],
+            }
+        },
+    ),
+    "PriorityLevelConfiguration": (
+        "flowcontrol.apiserver.k8s.io/v1",
+        {
+            "spec": {
+                "type": "Limited",
+                "limited": {"limitResponse": {"type": "Queue", "queuing": {"queues": 16, "handSize": 4}}},
+            }
+        },
+    ),
+    "CertificateSigningRequest": (
+        "certificates.k8s.io/v1",
+        {
+            "spec": {
+                "request": SIGNING_REQUEST,
+                "signerName": "example.com/a",
+                "usages": ["client auth"],
+                "expirationSeconds": 3600,
+            }
+        },
+    ),
+    "ServiceCIDR": ("networking.k8s.io/v1", {"spec": {"cidrs": ["10.1.0.0/16"]}}),
     "ConfigMap": ("v1", {"data": {"a": "b"}, "binaryData": {"c": "ZGF0YQ=="}}),
     "Secret": ("v1", {"data": {"a": "ZGF0YQ=="}, "stringData": {"b": "text"}}),
     "ServiceAccount": ("v1", {"secrets": [{"name": "s"}]}),
@@ -354,3 +447,10 @@ def damaged(document: Document) -> Iterator[Document]:
             else:
                 holder[way[-1]] = copy.deepcopy(damage)
             yield copied
+
+
+def found_at(document: Any, path: str) -> Any:
+    """Return what stands at a path of a document, numbers being places in lists."""
+    for part in path.split("|"):
+        document = document[int(part) if part.isdigit() else part]
+    return document

@@ -12,6 +12,7 @@ from kubesched.cel.declarations import FORMAT_NAMES, FUNCTIONS
 from kubesched.cel.errors import CelValueError
 from kubesched.cel.functions import (
     arithmetic,
+    authorization,
     conversions,
     formatting,
     lists,
@@ -47,6 +48,15 @@ def _every(function: str, implementation: Implementation) -> dict[str, Implement
 
 
 _SUMS: Final = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
+
+# functions that narrow a check down, and what by
+_NARROWING: Final = {
+    "subresource": "subresource",
+    "namespace": "namespace",
+    "name": "name",
+    "fieldSelector": "field_selector",
+    "labelSelector": "label_selector",
+}
 
 # One form for all overloads.
 SINGLE_FORMS: Final[dict[str, Implementation]] = {
@@ -182,6 +192,21 @@ OVERLOADS: Final[dict[str, Implementation]] = {
     **_every("prefixLength", network.prefix_length),
     **_every("masked", network.masked),
     **_every("isCIDR", network.is_cidr),
+    # who may do what
+    **_every("path", authorization.for_path),
+    **_every("group", authorization.for_group),
+    **_every("serviceAccount", authorization.for_account),
+    **_every("resource", authorization.for_resource),
+    **{
+        overload: narrowed
+        for function, field in _NARROWING.items()
+        for overload, narrowed in _every(function, authorization.narrowed_by(field)).items()
+    },
+    **_every("check", authorization.decided),
+    **_every("allowed", lambda decision: decision.held.allowed),
+    **_every("reason", lambda decision: decision.held.reason),
+    **_every("errored", lambda decision: bool(decision.held.error)),
+    **_every("error", lambda decision: decision.held.error),
     # formats
     **_every("validate", named_formats.validate),
     **_every("format.named", named_formats.named),

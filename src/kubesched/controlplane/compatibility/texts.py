@@ -62,6 +62,20 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("resource.k8s.io/v1beta2", "DeviceTaintRule"): "kept; the scheduler heeds it if its gates say so",
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"): "kept; nobody is called",
     ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): "kept; nobody is called",
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): "kept; not evaluated yet",
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): "kept; not evaluated yet",
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): "kept; nothing is changed by it",
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): "kept",
+    ("apiregistration.k8s.io/v1", "APIService"): (
+        "one for each version that is served here; those of other servers are kept, and requests for them get 503"
+    ),
+    ("certificates.k8s.io/v1", "CertificateSigningRequest"): "is approved or denied; nobody signs",
+    ("flowcontrol.apiserver.k8s.io/v1", "FlowSchema"): "kept, with those of a new cluster; no request waits",
+    ("flowcontrol.apiserver.k8s.io/v1", "PriorityLevelConfiguration"): (
+        "kept, with those of a new cluster; no request waits"
+    ),
+    ("networking.k8s.io/v1", "ServiceCIDR"): "kept; addresses come out of the default network",
+    ("networking.k8s.io/v1", "IPAddress"): "one for each address of a service",
     ("apiextensions.k8s.io/v1", "CustomResourceDefinition"): "its kinds are served",
     ("rbac.authorization.k8s.io/v1", "Role"): "decides who may do what",
     ("rbac.authorization.k8s.io/v1", "RoleBinding"): "decides who may do what",
@@ -101,20 +115,8 @@ SPOKEN: dict[str, str] = {
 }
 
 # "API version" and kind -> why; what kube-apiserver serves by default and this server does not
-_POLICIES = "admission by policies is left out"
-_FLOWS = "no request waits for another: there is no flow control"
 KINDS_LEFT_OUT: dict[str, str] = {
     "v1 ComponentStatus": "deprecated; there are no components to ask",
-    "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy": _POLICIES,
-    "admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding": _POLICIES,
-    "admissionregistration.k8s.io/v1 MutatingAdmissionPolicy": _POLICIES,
-    "admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding": _POLICIES,
-    "apiregistration.k8s.io/v1 APIService": "there are no other API servers behind this one",
-    "certificates.k8s.io/v1 CertificateSigningRequest": "nobody signs certificates here",
-    "flowcontrol.apiserver.k8s.io/v1 FlowSchema": _FLOWS,
-    "flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration": _FLOWS,
-    "networking.k8s.io/v1 IPAddress": "addresses of services are given out of one network without objects for each",
-    "networking.k8s.io/v1 ServiceCIDR": "addresses of services are given out of one network",
 }
 
 SUBRESOURCES_LEFT_OUT: dict[str, str] = {

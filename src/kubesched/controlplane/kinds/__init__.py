@@ -1,11 +1,15 @@
 """The rules of each kind, by the name of its store, and of subresources that have rules of their own."""
 
 from kubesched.controlplane.kinds import (
+    admission_policies,
+    api_services,
     autoscalers,
+    certificates,
     configuration,
     devices,
     endpoint_slices,
     events,
+    flow_control,
     groups,
     jobs,
     leases,
@@ -21,6 +25,7 @@ from kubesched.controlplane.kinds import (
     replicas,
     resource_claims,
     rollouts,
+    service_networks,
     services,
     storage,
     volume_claims,
@@ -79,6 +84,20 @@ _OTHERS: dict[str, Strategy] = {
     "resourceclaimtemplates.resource.k8s.io": resource_claims.ResourceClaimTemplates(),
     "validatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.WebhookConfigurations(mutating=False),
     "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.WebhookConfigurations(mutating=True),
+    "validatingadmissionpolicies.admissionregistration.k8s.io": admission_policies.ValidatingAdmissionPolicies(),
+    "mutatingadmissionpolicies.admissionregistration.k8s.io": admission_policies.MutatingAdmissionPolicies(),
+    **{
+        f"{name}admissionpolicybindings.admissionregistration.k8s.io": admission_policies.PolicyBindings(
+            validating=name == "validating"
+        )
+        for name in ("validating", "mutating")
+    },
+    api_services.API_SERVICES: api_services.APIServices(),
+    certificates.REQUESTS: certificates.CertificateSigningRequests(),
+    flow_control.SCHEMAS: flow_control.FlowSchemas(),
+    flow_control.LEVELS: flow_control.PriorityLevels(),
+    "servicecidrs.networking.k8s.io": service_networks.ServiceCIDRs(),
+    "ipaddresses.networking.k8s.io": service_networks.IPAddresses(),
 }
 
 STRATEGIES: dict[str, Strategy] = {**_OTHERS, **rbac.STRATEGIES}

@@ -46,6 +46,12 @@ _DNS_LABEL_RULE = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with "
     f"an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '{_DNS_LABEL}')"
 )
+_1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
+_1035_LABEL_RULE = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
+    "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
+    f"'{_1035_LABEL}')"
+)
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _CONFIG_KEY_RULE = (
     "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
@@ -94,6 +100,14 @@ def dns_label_problems(text: str) -> list[str]:
         problems.append("must be no more than 63 characters")
     if not _DNS_LABEL_PATTERN.fullmatch(text):
         problems.append("must not contain dots" if not subdomain_problems(text) else _DNS_LABEL_RULE)
+    return problems
+
+
+def dns_1035_problems(text: str) -> list[str]:
+    """Return what keeps a text from being a DNS label that begins with a letter."""
+    problems = ["must be no more than 63 characters"] if len(text.encode()) > 63 else []
+    if not re.fullmatch(_1035_LABEL, text):
+        problems.append(_1035_LABEL_RULE)
     return problems
 
 

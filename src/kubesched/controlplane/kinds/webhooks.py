@@ -1,30 +1,27 @@
-"""The rules of configurations of admission webhooks; they are kept, and nobody is called."""
+"""The rules of configurations of admission webhooks."""
 
 # upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation/validation.go},
 # apiserver/pkg/util/webhook/validation.go (v1.36)
 
-import re
-from typing import Any
 from urllib.parse import urlsplit
 
 from kubesched.api.field_errors import as_json, child, duplicate, index, invalid, required
-from kubesched.api.labels import label_key_problems, subdomain_problems
+from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.kinds.admission_rules import condition_problems, rule_problems
 from kubesched.controlplane.kinds.checks import (
+    dns_1035_problems,
     label_selector_problems,
     one_of,
     port_problems,
     text_problems,
-    too_many,
 )
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.store import Document
 from kubesched.controlplane.strategy import Context
 
-_MOST_CONDITIONS = 64
 _TIMEOUT, _TIMEOUTS = 10, range(1, 31)
 _HTTPS = 443
 _REVIEWS = ("v1", "v1beta1")
-_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SIDE_EFFECTS = ("None", "NoneOnDryRun")
 _POLICIES = {
     "failurePolicy": ("Fail", "Ignore"),
@@ -32,11 +29,6 @@ _POLICIES = {
     "reinvocationPolicy": ("IfNeeded", "Never"),
 }
 _FORM = "; desired format: https://host[/path]"
-_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?"
-_LABEL_RULE = (
-    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
-    f"and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '{_LABEL}')"
-)
 
 
 class WebhookConfigurations(Rules):
@@ -90,7 +82,7 @@ class WebhookConfigurations(Rules):
 def _hook_problems(path: str, hook: Document) -> list[str]:
     problems = _name_problems(child(path, "name"), hook.get("name") or "")
     for number, rule in enumerate(hook.get("rules") or ()):
-        problems += _rule_problems(index(child(path, "rules"), number), rule)
+        problems += rule_problems(index(child(path, "rules"), number), rule)
     for field, supported in _POLICIES.items():
         if field in hook:
             problems += one_of(child(path, field), hook[field], supported)
@@ -105,7 +97,7 @@ def _hook_problems(path: str, hook: Document) -> list[str]:
     for field in ("namespaceSelector", "objectSelector"):
         problems += label_selector_problems(child(path, field), hook[field])
     problems += _client_problems(child(path, "clientConfig"), hook.get("clientConfig") or {})
-    return problems + _condition_problems(child(path, "matchConditions"), hook.get("matchConditions") or ())
+    return problems + condition_problems(child(path, "matchConditions"), hook.get("matchConditions") or ())
 
 
 def _name_problems(path: str, name: str) -> list[str]:
@@ -119,58 +111,6 @@ def _name_problems(path: str, name: str) -> list[str]:
     return []
 
 
-def _rule_problems(path: str, rule: Document) -> list[str]:
-    problems = _wildcard_problems(child(path, "operations"), rule.get("operations"), "operations")
-    for number, operation in enumerate(rule.get("operations") or ()):
-        problems += one_of(index(child(path, "operations"), number), operation, _OPERATIONS)
-    problems += _wildcard_problems(child(path, "apiGroups"), rule.get("apiGroups"), "API groups")
-    problems += _wildcard_problems(child(path, "apiVersions"), rule.get("apiVersions"), "API versions")
-    for number, version in enumerate(rule.get("apiVersions") or ()):
-        if not version:
-            problems.append(required(index(child(path, "apiVersions"), number)))
-    problems += _resource_problems(child(path, "resources"), rule.get("resources") or [])
-    return problems + one_of(child(path, "scope"), rule["scope"], ("*", "Cluster", "Namespaced"))
-
-
-def _wildcard_problems(path: str, values: list[str] | None, what: str) -> list[str]:
-    if not values:
-        return [required(path)]
-    if len(values) > 1 and "*" in values:
-        return [invalid(path, as_json(values), f"if '*' is present, must not specify other {what}")]
-    return []
-
-
-def _resource_problems(path: str, resources: list[str]) -> list[str]:
-    problems = [] if resources else [required(path)]
-    # the first parts of `x/*`, and the second ones of `*/x`
-    whole, everywhere = set(), set()
-    last_is_plain = False
-    for number, text in enumerate(resources):
-        here = index(path, number)
-        if not text:
-            problems.append(required(here))
-            continue
-        resource, slash, subresource = text.partition("/")
-        if not slash:
-            last_is_plain = text != "*"
-            continue
-        if resource in whole:
-            problems.append(invalid(here, text, f"if '{resource}/*' is present, must not specify {text}"))
-        if subresource in everywhere:
-            problems.append(invalid(here, text, f"if '*/{subresource}' is present, must not specify {text}"))
-        if subresource == "*":
-            whole.add(resource)
-        if resource == "*":
-            everywhere.add(subresource)
-    if len(resources) > 1 and "*/*" in resources:
-        why = "if '*/*' is present, must not specify other resources"
-        problems.append(invalid(path, as_json(resources), why))
-    if "*" in resources and last_is_plain:
-        why = "if '*' is present, must not specify other resources without subresources"
-        problems.append(invalid(path, as_json(resources), why))
-    return problems
-
-
 def _review_problems(path: str, versions: list[str] | None) -> list[str]:
     accepted = ", ".join(_REVIEWS)
     if not versions:
@@ -181,10 +121,7 @@ def _review_problems(path: str, versions: list[str] | None) -> list[str]:
         if version in versions[:number]:
             problems.append(invalid(here, version, "duplicate version"))
             continue
-        if len(version) > 63:
-            problems.append(invalid(here, version, "must be no more than 63 characters"))
-        if not re.fullmatch(_LABEL, version):
-            problems.append(invalid(here, version, _LABEL_RULE))
+        problems += text_problems(here, version, dns_1035_problems)
     if not set(versions) & set(_REVIEWS):
         problems.append(invalid(path, as_json(versions), f"must include at least one of {accepted}"))
     return problems
@@ -237,21 +174,4 @@ def _path_problems(path: str, text: str) -> list[str]:
             problems.append(invalid(path, text, f"segment[{number}] may not be empty"))
         else:
             problems += [invalid(path, text, f"segment[{number}]: {why}") for why in subdomain_problems(segment)]
-    return problems
-
-
-def _condition_problems(path: str, conditions: Any) -> list[str]:
-    """Return what is wrong with conditions; what their expressions say is not looked at, since nobody asks them."""
-    problems = [too_many(path, len(conditions), _MOST_CONDITIONS)] if len(conditions) > _MOST_CONDITIONS else []
-    names = set()
-    for number, condition in enumerate(conditions):
-        here = index(path, number)
-        name = condition.get("name") or ""
-        if not (condition.get("expression") or "").strip():
-            problems.append(required(child(here, "expression")))
-        where = child(here, "name")
-        problems += text_problems(where, name, label_key_problems) if name else [required(where)]
-        if name and name in names:
-            problems.append(duplicate(where, name))
-        names.add(name)
     return problems

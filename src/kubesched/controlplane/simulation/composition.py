@@ -21,6 +21,7 @@ from kubesched.controlplane.simulation.nodes import SimulatedNodes
 from kubesched.controlplane.simulation.options import Options
 from kubesched.controlplane.simulation.placement import Placement
 from kubesched.controlplane.simulation.protection import EphemeralClaims, Protection
+from kubesched.controlplane.simulation.service_addresses import ServiceAddresses
 from kubesched.controlplane.simulation.taints import NodeTaints
 from kubesched.controlplane.simulation.volumes import VolumeBinder
 
@@ -62,6 +63,7 @@ class Simulation:
             VolumeBinder(tools),
             Protection(tools),
             Budgets(tools),
+            ServiceAddresses(tools),
             *(workload_controllers(tools) if self._options.workloads else ()),
             NamespaceEnd(tools),
             Garbage(tools),

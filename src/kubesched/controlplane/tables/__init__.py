@@ -5,7 +5,17 @@ the ages.
 """
 
 from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.tables import access, cluster, controllers, devices, pods, scheduling, services, storage
+from kubesched.controlplane.tables import (
+    access,
+    admission,
+    cluster,
+    controllers,
+    devices,
+    pods,
+    scheduling,
+    services,
+    storage,
+)
 from kubesched.controlplane.tables.printing import Printer, aged, dated
 
 PRINTERS: dict[str, Printer] = {
@@ -17,6 +27,7 @@ PRINTERS: dict[str, Printer] = {
     **devices.PRINTERS,
     **scheduling.PRINTERS,
     **access.PRINTERS,
+    **admission.PRINTERS,
 }
 _BUILT_IN = ("", "apps", "batch", "policy", "autoscaling")
 

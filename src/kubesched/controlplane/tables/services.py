@@ -111,6 +111,19 @@ def _ingress_class(found: Document, now: datetime) -> Cells:
     return [shown, spec(found).get("controller") or "", parameters, age(found, now)]
 
 
+def _address(address: Document, now: datetime) -> Cells:
+    parent = spec(address).get("parentRef")
+    shown = NONE
+    if parent is not None:
+        resource = f"{parent.get('resource', '')}.{parent['group']}" if parent.get("group") else parent["resource"]
+        shown = "/".join(filter(None, (resource.lower(), parent.get("namespace"), parent.get("name", ""))))
+    return [name(address), shown]
+
+
+def _network(network: Document, now: datetime) -> Cells:
+    return [name(network), ",".join(spec(network).get("cidrs") or ()), age(network, now)]
+
+
 PRINTERS = {
     "services": Printer(columns("Name, Type, Cluster-IP, External-IP, Port(s), Age | Selector"), _service),
     "endpoints": Printer(columns("Name, Endpoints, Age"), _endpoints),
@@ -121,4 +134,6 @@ PRINTERS = {
         columns("Name, Pod-Selector, Age"),
         lambda found, now: [name(found), selector(spec(found).get("podSelector")), age(found, now)],
     ),
+    "ipaddresses.networking.k8s.io": Printer(columns("Name, ParentRef"), _address),
+    "servicecidrs.networking.k8s.io": Printer(columns("Name, CIDRs, Age"), _network),
 }

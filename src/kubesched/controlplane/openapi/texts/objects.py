@@ -222,4 +222,38 @@ CustomResourceDefinitionVersion.additionalPrinterColumns: What is shown in table
 CustomResourceDefinitionVersion.selectableFields: The fields that selectors may ask about.
 CustomResourceValidation.openAPIV3Schema: The schema of objects, a structural one.
 RuntimeClass: A RuntimeClass gives a name to a way of running containers.
+
+ValidatingAdmissionPolicy: A ValidatingAdmissionPolicy says in expressions which objects are accepted.
+ValidatingAdmissionPolicySpec.paramKind: The kind of the objects that hold its parameters.
+ValidatingAdmissionPolicySpec.matchConstraints: The requests that it is about.
+ValidatingAdmissionPolicySpec.matchConditions: Expressions that must all be true for a request to be looked at.
+ValidatingAdmissionPolicySpec.variables: Expressions with names, for use in those behind them.
+ValidatingAdmissionPolicySpec.validations: Expressions that must be true of an object.
+ValidatingAdmissionPolicySpec.auditAnnotations: Expressions for the audit log.
+ValidatingAdmissionPolicySpec.failurePolicy: Fail or Ignore, for expressions that cannot be evaluated.
+Validation.expression: What must be true. It may name object, oldObject, request, params, namespaceObject, variables
+    and authorizer.
+Validation.message: What is said of an object for which it is not.
+Validation.messageExpression: The same, as an expression.
+ValidatingAdmissionPolicyBinding: A ValidatingAdmissionPolicyBinding puts a policy to work.
+ValidatingAdmissionPolicyBindingSpec.policyName: The policy.
+ValidatingAdmissionPolicyBindingSpec.paramRef: The objects with its parameters.
+ValidatingAdmissionPolicyBindingSpec.matchResources: The requests that it is put to work for, among those of the policy.
+ValidatingAdmissionPolicyBindingSpec.validationActions: What follows for objects that fail: Deny, Warn or Audit.
+MutatingAdmissionPolicy: A MutatingAdmissionPolicy says in expressions how objects are changed.
+MutatingAdmissionPolicySpec.mutations: The changes.
+MutatingAdmissionPolicyBinding: A MutatingAdmissionPolicyBinding puts a policy to work.
+APIService: An APIService says who serves a version of a group.
+APIServiceSpec.service: The server behind this one; none for what is served here.
+CertificateSigningRequest: A CertificateSigningRequest asks for a certificate.
+CertificateSigningRequestSpec.request: What is asked for, in PEM.
+CertificateSigningRequestSpec.signerName: Who shall sign it.
+CertificateSigningRequestSpec.usages: What the certificate is for.
+FlowSchema: A FlowSchema says which requests belong to which priority level.
+PriorityLevelConfiguration: A PriorityLevelConfiguration says how many requests are served at a time, and how others
+    wait.
+ServiceCIDR: A ServiceCIDR is a network that addresses of services come from.
+ServiceCIDRSpec.cidrs: The network, or one of each family.
+IPAddress: An IPAddress is an address that is taken.
+IPAddressSpec.parentRef: Who has it.
 """

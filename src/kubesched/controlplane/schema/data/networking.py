@@ -1,4 +1,4 @@
-"""Ingresses, their classes, and network policies."""
+"""Ingresses, their classes, network policies, and the addresses of services."""
 
 # upstream: api/networking/v1/types.go (v1.36)
 
@@ -33,4 +33,11 @@ IngressPortStatus: port! int32, protocol! Protocol, error *string
 IngressClass kind: spec IngressClassSpec
 IngressClassSpec: controller, parameters *IngressClassParametersReference
 IngressClassParametersReference: apiGroup *string, kind!, name!, scope! *string optional, namespace *string
+
+IPAddress kind: spec IPAddressSpec
+IPAddressSpec: parentRef *ParentReference
+ParentReference: group, resource, namespace, name
+ServiceCIDR kind: spec ServiceCIDRSpec, status ServiceCIDRStatus
+ServiceCIDRSpec: cidrs []string atomic
+ServiceCIDRStatus: conditions []Condition by(type)
 """

@@ -107,8 +107,20 @@ CapacityRequestPolicy: 1 3 4
 ValidatingWebhook: 1-4 9 5 10 6-8 11
 MutatingWebhook: 1-4 9 5 11 6-8 10 12
 WebhookClientConfig: 3 1 2
+ExpressionWarning: 2 3
+MatchResources: 1-4 7
+Mutation: 2-4
 """,
     ),
+    ("apiregistration.k8s.io/v1", "APIServiceSpec: 1-5 7 8"),
+    (
+        "certificates.k8s.io/v1",
+        """
+CertificateSigningRequestSpec: 1 7 8 5 2-4 6
+CertificateSigningRequestCondition: 1 6 2-5
+""",
+    ),
+    ("flowcontrol.apiserver.k8s.io/v1", "NonResourcePolicyRule: 1 6"),
     (
         "apiextensions.k8s.io/v1",
         """
