@@ -26,6 +26,7 @@ from kubesched.controlplane.writing import with_warnings
 
 NODES = "/api/v1/nodes"
 SECONDS = 10.0
+TOO_LARGE = "RequestHeaderFieldsTooLarge"
 Work = Callable[[HttpServer], Awaitable[Any]]
 
 
@@ -158,8 +159,8 @@ def test_head_is_answered_without_a_body_and_the_connection_goes_on() -> None:
         pytest.param(get("/api/v1/nodes", method="TRACE"), 405, "MethodNotAllowed", id="a verb of HTTP, not ours"),
         pytest.param(get("/api/v1/nodes", method="BREW"), 400, "BadRequest", id="a verb that nobody knows"),
         pytest.param(b"\x16\x03\x01\x02\x00\r\n\r\n", 400, "BadRequest", id="TLS on a port without"),
-        pytest.param(get("/api/v1/nodes", "x: " + "y" * 80_000), 400, "BadRequest", id="a header without end"),
-        pytest.param(get("/api/v1/nodes?a=" + "y" * 80_000), 400, "BadRequest", id="a query without end"),
+        pytest.param(get("/api/v1/nodes", "x: " + "y" * 80_000), 431, TOO_LARGE, id="a header without end"),
+        pytest.param(get("/api/v1/nodes?a=" + "y" * 80_000), 431, TOO_LARGE, id="a query without end"),
         pytest.param(get("/api/v1/nodes?" + "a=b&" * 1001), 400, "BadRequest", id="parameters without end"),
         pytest.param(get("/api/v1/nodes?resourceVersion=x"), 400, "BadRequest", id="a version that is no number"),
         pytest.param(get("/api/v1/nodes?watch=1&resourceVersion=x"), 400, "BadRequest", id="the same for a watch"),
@@ -413,7 +414,7 @@ def test_a_client_that_does_not_read_is_given_up(monkeypatch: pytest.MonkeyPatch
             await asyncio.sleep(0)
         # its lines are gone, and soon its connection, too
         assert len(watch) <= 100
-        await until(lambda: not http._connections.connections)  # type: ignore[union-attr]
+        await until(lambda: not http._handlers.connections)  # type: ignore[union-attr]
         writer.close()
         assert (await exchange(http, get(f"{NODES}/n1")))[0][0] == 200
 

@@ -79,9 +79,9 @@ def test_what_is_no_tls(found: Served, case: str, sent: bytes) -> None:
         ("no HTTP", b"\x00\x01\x02\r\n\r\n", b"400"),
         ("a word too many", b"GET / / HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
         ("no path", b"GET * HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
-        ("a very long path", b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
-        ("a very long header", b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 70_000 + b"\r\n\r\n", b"400"),
-        ("very many headers", b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 5000 + b"\r\n", b"400"),
+        ("a very long path", b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"431"),
+        ("a very long header", b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 70_000 + b"\r\n\r\n", b"431"),
+        ("very many headers", b"GET / HTTP/1.1\r\nHost: a\r\n" + b"X: y\r\n" * 5000 + b"\r\n", b"431"),
         ("two lengths", b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na", b"400"),
         ("very many parameters", b"GET /healthz?" + b"a&" * 5000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"400"),
         ("a header in no alphabet", b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: \xff\xfe\r\n\r\n", b"200"),
@@ -102,8 +102,8 @@ def test_nothing_is_told_about_the_machinery(found: Served) -> None:
 
 def test_a_client_that_says_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the handshake, after it, and in the middle of a request."""
-    monkeypatch.setattr("kubesched.serving.listening.HANDSHAKE_SECONDS", 0.3)
-    monkeypatch.setattr("kubesched.serving.server.IDLE_SECONDS", 0.3)
+    monkeypatch.setattr("kubesched.connections.accepting.HANDSHAKE_SECONDS", 0.3)
+    monkeypatch.setattr("kubesched.connections.http.IDLE_SECONDS", 0.3)
     with served() as found:
         with socket.create_connection(address(found)) as silent:
             assert ends(silent)
@@ -143,7 +143,7 @@ def test_a_client_that_does_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_past_a_number_the_quietest_connection_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubesched.serving.listening.MOST_CONNECTIONS", 5)
+    monkeypatch.setattr("kubesched.serving.server.MOST_CONNECTIONS", 5)
     with served() as found, ExitStack() as stack:
         silent = [stack.enter_context(socket.create_connection(address(found))) for _ in range(3)]
         speaking = stack.enter_context(found.connected())

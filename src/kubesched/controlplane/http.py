@@ -19,6 +19,8 @@ from urllib.parse import parse_qs, unquote
 
 from aiohttp import web
 
+from kubesched.connections.accepting import Connections, most_connections
+from kubesched.connections.http import Handlers, HttpConnection, refusal_code
 from kubesched.controlplane.requests import Request, Response, refusal
 from kubesched.controlplane.server import LARGEST_BODY, ApiServer
 from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, too_large
@@ -30,8 +32,9 @@ REQUEST_SECONDS = 60.0
 WATCH_SECONDS = 1800.0
 # how long a client may take for what is left when its watch has ended
 LAST_SECONDS = 10.0
-# of a request's first line, and of each header
-LARGEST_LINE = 64 * 1024
+# as many as descriptors allow, up to this
+MOST_CONNECTIONS = 5000
+BACKLOG = 1024
 MOST_PARAMETERS = 1000
 # an answer up to this size is sent in one piece
 WHOLE_BYTES = 256 * 1024
@@ -59,8 +62,8 @@ class HttpServer:
         self._tls = tls
         # not the server's dice: what clients do must not change what a seed brings about
         self._random = Random()
-        self._connections: _Connections | None = None
-        self._listening: asyncio.Server | None = None
+        self._handlers: _Handlers | None = None
+        self._connections: Connections | None = None
 
     @property
     def port(self) -> int:
@@ -76,37 +79,30 @@ class HttpServer:
 
     async def start(self) -> None:
         """Listen; OSError if the address cannot be had."""
-        self._connections = _Connections(
-            self._answer,
-            self.transport,
-            handler_cancellation=True,
-            access_log=None,
-            max_line_size=LARGEST_LINE,
-            max_field_size=LARGEST_LINE,
-            lingering_time=2.0,
-        )
         loop = asyncio.get_running_loop()
         # a name can have several addresses; a free port would be another one for each
-        address = str((await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM))[0][4][0])
-        # a client that leaves without a word must not hold up the end
-        patience = None if self._tls is None else 1.0
-        self._listening = await loop.create_server(
-            self._connections, address, self._port, ssl=self._tls, ssl_shutdown_timeout=patience, backlog=1024
+        family, _, _, _, address = (await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM))[0]
+        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
+        listener.setblocking(False)
+        self._port = listener.getsockname()[1]
+        handlers = self._handlers = _Handlers(self._answer, self.transport, lingering_time=2.0)
+        self._connections = handlers.accepted = Connections(
+            listener, lambda local: self._tls, handlers, self.server.note, most_connections(MOST_CONNECTIONS)
         )
-        self._port = self._listening.sockets[0].getsockname()[1]
-        self.transport.cut = self._connections.cut
+        self._connections.open()
+        self.transport.cut = handlers.cut
         self.transport.start()
 
     async def stop(self, seconds: float = 2.0) -> None:
         """Listen no more, end watches, let requests under way finish for a while."""
-        if self._listening is None or self._connections is None:
+        if self._handlers is None or self._connections is None:
             return
-        self._listening.close()
+        self._connections.close()
         self.transport.stop()
-        self._connections.pre_shutdown()
-        await self._connections.shutdown(seconds)
-        await self._listening.wait_closed()
-        self._listening = self._connections = None
+        self._handlers.pre_shutdown()
+        await self._handlers.shutdown(seconds)
+        await self._connections.closed()
+        self._handlers = self._connections = None
 
     # -- a request
 
@@ -256,28 +252,7 @@ def _without_surrogates(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-class _Connections(web.Server):
-    """Makes connections, and cuts them while the server is away."""
-
-    def __init__(self, handler: object, transport: Transport, **options: object) -> None:
-        super().__init__(handler, **options)  # type: ignore[arg-type]
-        self._transport = transport
-
-    def __call__(self) -> web.RequestHandler:
-        return _Connection(self, loop=self._loop, **self._kwargs)
-
-    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
-        super().connection_made(handler, transport)
-        if self._transport.away:
-            transport.abort()
-
-    def cut(self) -> None:
-        """Cut all connections."""
-        for transport in list(self._connections.values()):
-            transport.abort()
-
-
-class _Connection(web.RequestHandler):
+class _Connection(HttpConnection):
     """A connection on which even what is no HTTP gets a Status."""
 
     __slots__ = ()
@@ -292,10 +267,33 @@ class _Connection(web.RequestHandler):
         """Return the refusal of what could not be parsed."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer has begun")
-        if status == 400:
+        code = refusal_code(status, exc)
+        if code == 431:
+            error = ApiError(code, "RequestHeaderFieldsTooLarge", "the request has too many or too long headers")
+        elif code == 400:
             error = bad_request(f"malformed HTTP request: {' '.join((message or '').split())}")
         else:
             error = internal_error(f"{type(exc).__name__}: {exc}")
         response = web.Response(status=error.code, body=error.body(), content_type="application/json")
         response.force_close()
         return response
+
+
+class _Handlers(Handlers):
+    """Makes connections, and cuts them while the server is away."""
+
+    connection_class = _Connection
+
+    def __init__(self, handler: object, transport: Transport, **options: object) -> None:
+        super().__init__(handler, **options)
+        self._transport = transport
+
+    def connection_made(self, handler: web.RequestHandler, transport: asyncio.Transport) -> None:
+        super().connection_made(handler, transport)
+        if self._transport.away:
+            transport.abort()
+
+    def cut(self) -> None:
+        """Cut all connections."""
+        for transport in list(self._connections.values()):
+            transport.abort()

@@ -67,7 +67,7 @@ class ApiServer:
         random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
         self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.services)
-        self._note = note
+        self.note = note
         self._handlers = handlers
         self._discovery = Discovery(self.services.catalog)
         self._openapi = OpenApi(self.services.catalog, self.services.schemas)
@@ -84,7 +84,7 @@ class ApiServer:
             try:
                 self._definitions.catch_up()
             except Exception as raised:
-                self._note(f"definitions: {type(raised).__name__}: {raised}")
+                self.note(f"definitions: {type(raised).__name__}: {raised}")
         return found
 
     def _answered(self, request: Request) -> Response | Watch:
@@ -95,7 +95,7 @@ class ApiServer:
         except RecursionError:
             return refusal(bad_request("the request is nested too deeply"))
         except Exception as raised:
-            self._note(f"{request.method} {request.path}: {type(raised).__name__}: {raised}")
+            self.note(f"{request.method} {request.path}: {type(raised).__name__}: {raised}")
             return refusal(internal_error(f"{type(raised).__name__}: {raised}"))
 
     def _answer(self, request: Request) -> Response | Watch:

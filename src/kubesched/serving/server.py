@@ -22,7 +22,6 @@ thread, too. Nothing that a client sends ends the server or gets into a note.
 
 import asyncio
 import contextlib
-import logging
 import re
 import socket
 import threading
@@ -32,6 +31,8 @@ from urllib.parse import parse_qs, unquote_to_bytes
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from kubesched.connections.accepting import Connections, most_connections
+from kubesched.connections.http import Handlers, HttpConnection, refusal_code
 from kubesched.errors import KubeschedError
 from kubesched.notes import seldom
 from kubesched.serving.authentication import Authentication, UnauthenticatedError
@@ -39,7 +40,7 @@ from kubesched.serving.authorization import Authorization
 from kubesched.serving.certificates import load_identities
 from kubesched.serving.client_certificates import Chain
 from kubesched.serving.health import Checks
-from kubesched.serving.listening import Connections, listen
+from kubesched.serving.listening import listen
 from kubesched.serving.negotiating import forbidden, internal_error, unauthorized
 from kubesched.serving.options import Note, ServingOptions
 from kubesched.serving.pages import Pages, Routes
@@ -48,10 +49,7 @@ from kubesched.serving.requests import Answer, Request, refused
 from kubesched.serving.tls import Tls, TlsSession, tls_settings
 
 STOP_SECONDS = 5.0
-# until a client has sent a whole request, from its first byte or its last request on
-IDLE_SECONDS = 90.0
-# of a request's first line, and of each header; tokens can be long
-LARGEST_LINE = 64 * 1024
+MOST_CONNECTIONS = 500
 LARGEST_BODY = 64 * 1024
 BODY_SECONDS = 10.0
 MOST_PARAMETERS = 100
@@ -59,12 +57,12 @@ PIECE_BYTES = 64 * 1024
 # for an answer, from the first step to the last byte
 ANSWER_SECONDS = LONGEST_SECONDS + 60.0
 _HEADERS = {"Cache-Control": "no-cache, private", "Server": "kubesched"}
+_WORDS = {
+    400: "400 Bad Request",
+    431: "431 Request Header Fields Too Large",
+    500: "500 Internal Server Error",
+}
 _BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
-
-# what aiohttp has to say is about clients, not for operators
-_silent = logging.getLogger("kubesched.serving.aiohttp")
-_silent.addHandler(logging.NullHandler())
-_silent.propagate = False
 
 
 class Server:
@@ -133,8 +131,10 @@ class Server:
     async def _serve(self, listener: socket.socket, tls: Tls, started: "Future[None]") -> None:
         routes = Routes(self._pages, self._checks, self._note)
         chain = _Chain(routes, self._authentication, self._authorization, seldom(self._note))
-        handler = _Handler(chain.answer)
-        connections = handler.accepted = Connections(listener, tls.context, handler, seldom(self._note))
+        handler = _Handlers(chain.answer, lingering_time=1.0)
+        connections = handler.accepted = Connections(
+            listener, tls.context, handler, seldom(self._note), most_connections(MOST_CONNECTIONS)
+        )
         try:
             await self._authentication.begin()
         except KubeschedError as error:
@@ -209,42 +209,10 @@ class _Chain:
         return await self._routes.answer(request)
 
 
-class _Handler(web.Server):
-    """aiohttp's side of the connections."""
-
-    accepted: Connections
-
-    def __init__(self, answer: object) -> None:
-        super().__init__(
-            answer,  # type: ignore[arg-type]
-            handler_cancellation=True,
-            access_log=None,
-            logger=_silent,
-            keepalive_timeout=IDLE_SECONDS,
-            lingering_time=1.0,
-            max_line_size=LARGEST_LINE,
-            max_field_size=LARGEST_LINE,
-            auto_decompress=False,
-        )
-
-    def __call__(self) -> web.RequestHandler:
-        return _Connection(self, loop=self._loop, **self._kwargs)
-
-    def connection_lost(self, handler: web.RequestHandler, error: BaseException | None = None) -> None:
-        super().connection_lost(handler, error)
-        self.accepted.lost(handler)
-
-
-class _Connection(web.RequestHandler):
+class _Connection(HttpConnection):
     """A connection on which what is no HTTP is told so, and nothing more."""
 
     __slots__ = ()
-
-    def data_received(self, data: bytes) -> None:
-        manager = self._manager
-        if isinstance(manager, _Handler):
-            manager.accepted.heard(self)
-        super().data_received(data)
 
     def handle_error(
         self,
@@ -256,10 +224,16 @@ class _Connection(web.RequestHandler):
         """Return the refusal of what could not be parsed."""
         if request.writer.output_size > 0:
             raise ConnectionError("the answer has begun")
-        words = "400 Bad Request" if status == 400 else "500 Internal Server Error"
-        response = web.Response(status=status, text=words, headers=_HEADERS)
+        code = refusal_code(status, exc)
+        response = web.Response(status=code, text=_WORDS.get(code, _WORDS[500]), headers=_HEADERS)
         response.force_close()
         return response
+
+
+class _Handlers(Handlers):
+    """aiohttp's side of the connections."""
+
+    connection_class = _Connection
 
 
 def _response(answer: Answer) -> web.StreamResponse:

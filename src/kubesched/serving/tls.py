@@ -118,14 +118,15 @@ class Tls:
         self._identities = identities
         # those whose certificates are asked for; None asks for none
         self._authorities = authorities
-        self._made: dict[Identity, SSL.Context] = {}
+        self._made: dict[Identity, _TlsContext] = {}
         self._made_for: Sequence[x509.Certificate] | None = None
 
     def context(self, local_address: str) -> ssl.SSLContext:
         """Return what asyncio needs for a connection that came in on an address."""
-        return _TlsContext(self._context(self._identities.find(local_address)))
+        return self._context(self._identities.find(local_address))
 
-    def _context(self, identity: Identity) -> SSL.Context:
+    def _context(self, identity: Identity) -> "_TlsContext":
+        """Return the context of an identity, which all connections share."""
         authorities = self._authorities()
         if authorities is not self._made_for:
             self._made.clear()
@@ -135,7 +136,7 @@ class Tls:
             if len(self._made) > 100:
                 # identities that were replaced long ago
                 self._made.clear()
-            context = self._made[identity] = self._make(identity, authorities)
+            context = self._made[identity] = _TlsContext(self._make(identity, authorities))
         return context
 
     def _make(self, identity: Identity, authorities: Sequence[x509.Certificate] | None) -> SSL.Context:
@@ -157,7 +158,7 @@ class Tls:
         """Show the identity that belongs to the name which the client asks for, if it asks for one."""
         name = session.get_servername()
         if name:
-            session.set_context(self._context(self._identities.find(name.decode("ascii", "replace"))))
+            session.set_context(self._context(self._identities.find(name.decode("ascii", "replace"))).openssl)
 
 
 def _http_1(session: SSL.Connection, offered: list[bytes]) -> bytes | Any:
@@ -167,16 +168,16 @@ def _http_1(session: SSL.Connection, offered: list[bytes]) -> bytes | Any:
 class _TlsContext(ssl.SSLContext):
     """What asyncio takes for a context; of its methods only the one that asyncio uses counts."""
 
-    _context: SSL.Context
+    openssl: SSL.Context
 
     def __new__(cls, context: SSL.Context) -> "_TlsContext":
         made = super().__new__(cls, ssl.PROTOCOL_TLS_SERVER)
-        made._context = context
+        made.openssl = context
         return made
 
     def wrap_bio(self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, *others: Any, **more: Any) -> Any:
         """Return a session that reads and writes these buffers."""
-        session = SSL.Connection(self._context)
+        session = SSL.Connection(self.openssl)
         session.set_accept_state()
         return TlsSession(session, incoming, outgoing)
 

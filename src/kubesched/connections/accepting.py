@@ -1,0 +1,223 @@
+"""Connections on a listening socket: how they are accepted, and that there are never too many.
+
+    socket ──▶ a client that says something ──▶ TLS ──▶ protocol
+
+A client that is slow, silent or speaks no TLS holds up nobody. Handshakes have a time limit, and one that has not begun
+costs a descriptor and next to no memory. Past a number of connections, or without descriptors, the one makes room that
+has been quiet for longest; those on which a request is being answered stay if there are others.
+"""
+
+# upstream: apiserver/pkg/server/secure_serving.go (v1.36)
+
+import asyncio
+import contextlib
+import errno
+import resource
+import socket
+import ssl
+from asyncio import sslproto
+from collections import OrderedDict
+from collections.abc import Callable
+
+Note = Callable[[str], None]
+
+HANDSHAKE_SECONDS = 32.0
+# for a client to take its leave, too
+GOODBYE_SECONDS = 0.5
+# no descriptors left: others may be closed soon
+OUT_OF_DESCRIPTORS_SECONDS = 0.05
+# connections have so much of the descriptors that a process may have, however many they may be
+_SHARE = 0.75
+_GONE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+
+def most_connections(wanted: int) -> int:
+    """Return how many connections there may be: as many as wanted, if descriptors are left for everything else."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return wanted if soft == resource.RLIM_INFINITY else max(4, min(wanted, int(soft * _SHARE)))
+
+
+class Connections:
+    """Accepts connections on a socket, and keeps their number in bounds."""
+
+    def __init__(
+        self,
+        listener: socket.socket,
+        tls: Callable[[str], ssl.SSLContext | None],
+        protocol: Callable[[], asyncio.Protocol],
+        note: Note,
+        most: int,
+    ) -> None:
+        self._listener = listener
+        self._tls = tls
+        self._protocol = protocol
+        self._note = note
+        self._most = most
+        # the quietest first
+        self._open: OrderedDict[asyncio.Protocol, socket.socket] = OrderedDict()
+        # those that were cut, and are not gone yet
+        self._cut: set[asyncio.Protocol] = set()
+        self._greetings: set[asyncio.Task[None]] = set()
+        self._pause: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def open(self) -> None:
+        """Accept connections from now on."""
+        asyncio.get_running_loop().add_reader(self._listener, self._accept)
+
+    def _accept(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            accepted, _ = self._listener.accept()
+        except OSError as error:
+            # the client left again, or there is nothing to accept it with
+            if error.errno in _GONE:
+                self._note(f"a connection cannot be accepted: {error.strerror}")
+                self._cut_quietest()
+                loop.remove_reader(self._listener)
+                self._pause = loop.call_later(OUT_OF_DESCRIPTORS_SECONDS, self.open)
+            return
+        accepted.setblocking(False)
+        greeting = loop.create_task(self._greet(accepted))
+        self._greetings.add(greeting)
+        greeting.add_done_callback(self._greetings.discard)
+
+    def heard(self, protocol: asyncio.Protocol) -> None:
+        """Take note that a connection is in use."""
+        if protocol in self._open:
+            self._open.move_to_end(protocol)
+
+    def lost(self, protocol: asyncio.Protocol) -> None:
+        """Take note that a connection is gone."""
+        self._open.pop(protocol, None)
+        self._cut.discard(protocol)
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._pause is not None:
+            self._pause.cancel()
+        asyncio.get_running_loop().remove_reader(self._listener)
+        self._listener.close()
+
+    async def closed(self) -> None:
+        """Give up handshakes, and wait until all connections are gone that have been told to end."""
+        # by then each has begun, and knows the socket that it has to close
+        await asyncio.sleep(0)
+        for greeting in list(self._greetings):
+            greeting.cancel()
+        await asyncio.gather(*self._greetings, return_exceptions=True)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + 2 * GOODBYE_SECONDS
+        while (self._open or self._cut) and loop.time() < end:
+            await asyncio.sleep(0.01)
+        # handshakes that were given up close their sockets in the loop's next round
+        await asyncio.sleep(0)
+
+    async def _greet(self, accepted: socket.socket) -> None:
+        protocol = self._protocol()
+        self._open[protocol] = accepted
+        if len(self._open) > self._most:
+            self._cut_quietest()
+        try:
+            local = str(accepted.getsockname()[0])
+            tls = self._tls(local.removeprefix("::ffff:"))
+        except Exception as error:
+            self._note(f"a connection cannot be served: {type(error).__name__}: {error}")
+            self.lost(protocol)
+            accepted.close()
+            return
+        try:
+            await (_connect(accepted, protocol) if tls is None else _connect_tls(accepted, protocol, tls))
+        except OSError:
+            # no TLS, too slow, or gone: nothing that an operator could do about
+            self.lost(protocol)
+        except asyncio.CancelledError:
+            self.lost(protocol)
+            raise
+
+    def _cut_quietest(self) -> None:
+        """Cut the connection that has been quiet for longest, if there is one that is not in use."""
+        for protocol in self._open:
+            if not getattr(protocol, "in_use", False):
+                break
+        else:
+            protocol = next(reversed(self._open), None)  # type: ignore[assignment]
+        if protocol is not None and self._open:
+            quietest = self._open.pop(protocol)
+            self._cut.add(protocol)
+            with contextlib.suppress(OSError):
+                quietest.shutdown(socket.SHUT_RDWR)
+
+
+async def _connect(accepted: socket.socket, protocol: asyncio.Protocol) -> None:
+    await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
+
+
+async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls: ssl.SSLContext) -> None:
+    """Speak TLS with a client, once it begins to."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + HANDSHAKE_SECONDS
+    try:
+        async with asyncio.timeout_at(end):
+            await _begins(accepted)
+    except BaseException:
+        accepted.close()
+        raise
+    patience = max(0.1, end - loop.time())
+    if not isinstance(loop, asyncio.SelectorEventLoop):
+        # closes the socket itself if the handshake fails
+        await loop.connect_accepted_socket(
+            lambda: protocol,
+            accepted,
+            ssl=tls,
+            ssl_handshake_timeout=patience,
+            ssl_shutdown_timeout=GOODBYE_SECONDS,
+        )
+        return
+    greeted: asyncio.Future[None] = loop.create_future()
+    session = _SmallTls(
+        loop,
+        protocol,
+        tls,
+        greeted,
+        server_side=True,
+        ssl_handshake_timeout=patience,  # type: ignore[arg-type]
+        ssl_shutdown_timeout=GOODBYE_SECONDS,
+    )
+    transport, _ = await loop.connect_accepted_socket(lambda: session, accepted)
+    try:
+        await greeted
+    except BaseException:
+        transport.close()
+        raise
+
+
+class _SmallTls(sslproto.SSLProtocol):
+    """asyncio's TLS with a buffer of one record in place of 256 KiB, which every connection has for itself."""
+
+    max_size = 16 * 1024
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Let go of the session, which would wait for the garbage collector with all that it holds."""
+        super().connection_lost(exc)
+        asyncio.get_running_loop().call_soon(self._let_go)
+
+    def _let_go(self) -> None:
+        self._sslobj = None
+        self._ssl_buffer_view = memoryview(b"")
+        self._ssl_buffer = bytearray()
+
+
+async def _begins(accepted: socket.socket) -> None:
+    """Wait until a client says something; ConnectionResetError if it leaves without a word."""
+    loop = asyncio.get_running_loop()
+    heard = asyncio.Event()
+    loop.add_reader(accepted, heard.set)
+    try:
+        await heard.wait()
+    finally:
+        loop.remove_reader(accepted)
+    if not accepted.recv(1, socket.MSG_PEEK):
+        raise ConnectionResetError
