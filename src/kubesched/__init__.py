@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from kubesched.framework.functions import filter_plugin, score_plugin
     from kubesched.framework.nodes import NodeRow, Nodes
     from kubesched.framework.outcomes import PostFilterResult, PreFilterResult
+    from kubesched.framework.permission import Permission
     from kubesched.framework.plugin import (
         BindPlugin,
         FilterPlugin,
-        Permission,
         PermitPlugin,
         PostBindPlugin,
         PostFilterPlugin,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         ScorePlugin,
     )
     from kubesched.framework.registry import Registry
-    from kubesched.framework.status import SKIP, Code, Status, error, unresolvable, unschedulable
+    from kubesched.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
     from kubesched.framework.verdict import Verdict
     from kubesched.scheduling.decision import Decision, decide
     from kubesched.scheduling.engine import Engine, build_engine
@@ -49,12 +49,13 @@ _HOMES = {
     "framework.functions": "filter_plugin score_plugin",
     "framework.nodes": "NodeRow Nodes",
     "framework.outcomes": "PostFilterResult PreFilterResult",
+    "framework.permission": "Permission",
     "framework.plugin": (
-        "BindPlugin FilterPlugin Permission PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
+        "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
     "framework.registry": "Registry",
-    "framework.status": "SKIP Code Status error unresolvable unschedulable",
+    "framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
     "framework.verdict": "Verdict",
     "scheduling.decision": "Decision decide",
     "scheduling.engine": "Engine build_engine",
@@ -63,6 +64,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split
 
 __all__ = [
     "SKIP",
+    "SUCCESS",
     "Action",
     "BindPlugin",
     "Cluster",

@@ -82,7 +82,7 @@ class LogObserver(Observer):
             message = "Status after running PreEnqueue plugin"
             self._log.info(message, v=4, pod=pod, plugin=plugin, status=status.message)
 
-    def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: Exception) -> None:
+    def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: BaseException) -> None:
         """Log a hint that raised."""
         self._log.error(raised, "QueueingHintFn returns error", event=event, plugin=plugin, pod=pod)
 

@@ -11,11 +11,13 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
+from kubesched.binding.hooks import ask as await_hook
 from kubesched.binding.waiting_pods import PreBindingPods, WaitingPod, WaitingPods
 from kubesched.config.types import Extender
-from kubesched.framework.answers import failed
+from kubesched.framework.answers import checked_status, unchecked
 from kubesched.framework.effects import Bind, EffectError, Effects, Emit, Patch
 from kubesched.framework.extenders import is_interested
+from kubesched.framework.hooks import ask
 from kubesched.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.framework.plugin import Plugin, PreBindPlugin
 from kubesched.framework.status import SKIP, Code, Status, error
@@ -152,12 +154,8 @@ def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
     stopwatch = placed.cycle.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.pre_bind:
-        since = stopwatch.now()
-        try:
-            status = plugin.pre_bind_pre_flight(placed.cycle, placed.pod, placed.node_name)
-        except Exception as raised:
-            status = failed(plugin, "pre_bind_pre_flight", raised)
-        stopwatch.plugin(plugin.name, PRE_BIND_PRE_FLIGHT, status, since)
+        arguments = placed.cycle, placed.pod, placed.node_name
+        status = ask(plugin, "pre_bind_pre_flight", stopwatch, checked_status, *arguments)
         if status is None or status.ok:
             preparing.append(plugin)
         elif status.code is not Code.SKIP:
@@ -231,13 +229,7 @@ def _groups(preparing: Sequence[PreBindPlugin]) -> list[list[PreBindPlugin]]:
 
 
 async def _pre_bind_one(placed: Placed, plugin: PreBindPlugin) -> Status | None:
-    since = placed.cycle.stopwatch.now()
-    try:
-        status = await plugin.pre_bind(placed.cycle, placed.pod, placed.node_name)
-    except Exception as raised:
-        status = failed(plugin, "pre_bind", raised)
-    placed.cycle.stopwatch.plugin(plugin.name, PRE_BIND, status, since)
-    return _final(plugin, "PreBind", status)
+    return _final(plugin, "PreBind", await await_hook(plugin, "pre_bind", placed, checked_status))
 
 
 # -- Bind
@@ -270,12 +262,7 @@ async def _bind_by_extender_or_plugin(placed: Placed, services: BindingServices)
 
 async def _bind_by_plugin(placed: Placed) -> Status | None:
     for plugin in placed.profile.bind:
-        since = placed.cycle.stopwatch.now()
-        try:
-            status = await plugin.bind(placed.cycle, placed.pod, placed.node_name)
-        except Exception as raised:
-            status = failed(plugin, "bind", raised)
-        placed.cycle.stopwatch.plugin(plugin.name, BIND, status, since)
+        status = await await_hook(plugin, "bind", placed, checked_status)
         if status is None or status.code is not Code.SKIP:
             return _final(plugin, "Bind", status)
     return error("no Bind plugin bound the pod; enable DefaultBinder or another one at bind")
@@ -298,10 +285,7 @@ async def _post_bind(placed: Placed, services: BindingServices) -> None:
     stopwatch = placed.cycle.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.post_bind:
-        since = stopwatch.now()
-        try:
-            await plugin.post_bind(placed.cycle, placed.pod, placed.node_name)
-        except Exception as raised:
-            services.note(failed(plugin, "post_bind", raised).message)
-        stopwatch.plugin(plugin.name, POST_BIND, None, since)
+        failure = await await_hook(plugin, "post_bind", placed, unchecked)
+        if failure is not None:
+            services.note(failure.message)
     stopwatch.point(POST_BIND, None, began)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.golang import Duration
 from kubesched.framework.status import SUCCESS, Code, Status
+from kubesched.framework.texts import tidy
 
 
 class WaitingPod:
@@ -41,7 +42,7 @@ class WaitingPod:
 
     def reject(self, plugin: str, message: str) -> bool:
         """Turn the pod away; return whether it was still waiting."""
-        return self._decide(Status(Code.UNSCHEDULABLE, (message,), plugin))
+        return self._decide(Status(Code.UNSCHEDULABLE, (tidy(str(message)),), plugin))
 
     def preempt(self, plugin: str, message: str) -> bool:
         """Call the pod back in favour of a more important one; return whether it was still waiting."""

@@ -21,7 +21,7 @@ from kubesched.client.reflecting import Reflector, Told
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.plugin import Plugin
-from kubesched.framework.profile import Profile
+from kubesched.framework.profile import Profile, registered_events
 
 ALWAYS = ("Node", "Pod")
 TRY_AGAIN_SECONDS = 1.0
@@ -62,7 +62,7 @@ def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Follo
 
 def kinds_of(plugin: Plugin) -> list[str]:
     """Return the kinds that a plugin looks up or wants to hear of."""
-    return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in plugin.events_to_register())]
+    return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in registered_events(plugin))]
 
 
 def _followed(name: str) -> Followed | None:

@@ -12,8 +12,8 @@ from kubesched.evaluation.evaluation import Evaluation
 from kubesched.evaluation.pod_class import PodClass
 from kubesched.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
 from kubesched.evaluation.timing import TimedEvaluation, TimedQuestioner
-from kubesched.framework.answers import failed
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.hooks import failed, is_interrupt
 from kubesched.framework.observer import UNTIMED, Stopwatch
 from kubesched.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.framework.profile import Profile
@@ -101,7 +101,9 @@ class Evaluator:
         try:
             class_key = (pod.derive(self._template_of), tuple([key(pod) for key in self._own_keys]))
             known = self._classes.get(class_key)
-        except Exception:
+        except BaseException as raised:
+            if is_interrupt(raised):
+                raise
             # somebody's key cannot be had; that one's question says so
             return self._new_class(None, pod, cycle)
         return known if known is not None else self._new_class(class_key, pod, cycle)
@@ -159,7 +161,7 @@ class Evaluator:
             if key is UNCACHED:
                 return None, self._questioner.filter_question(plugin, pod, cycle)
             known = self._filters.get((index, key))
-        except Exception as raised:
+        except BaseException as raised:
             return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
         # what is kept outlives the cycle, so it gets a state of its own
         return (index, key), known or self._questioner.filter_question(plugin, pod, CycleState())
@@ -173,7 +175,7 @@ class Evaluator:
             if key is UNCACHED:
                 return None, self._questioner.score_question(plugin, pod, cycle)
             known = self._scores.get((index, key))
-        except Exception as raised:
+        except BaseException as raised:
             return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
         return (index, key), known or self._questioner.score_question(plugin, pod, CycleState())
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
-from kubesched.framework.answers import failed
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.hooks import failed
 from kubesched.framework.nodes import Nodes
 from kubesched.framework.outcomes import PreFilterResult
 from kubesched.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
@@ -80,7 +80,7 @@ class Questioner:
         if isinstance(plugin, QuestionFilterPlugin):
             try:
                 return plugin.filter_question(pod, self.statuses)
-            except Exception as raised:
+            except BaseException as raised:
                 return self.failing_filter(plugin, pod, failed(plugin, "filter_question", raised))
         return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
 
@@ -92,7 +92,7 @@ class Questioner:
         if isinstance(plugin, QuestionScorePlugin):
             try:
                 return plugin.score_question(pod)
-            except Exception as raised:
+            except BaseException as raised:
                 return self.failing_score(plugin, pod, failed(plugin, "score_question", raised))
         return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
 
@@ -124,6 +124,7 @@ class PreFilterOnly(PreFilterPlugin, FilterPlugin):
 
     def __init__(self, plugin: PreFilterPlugin) -> None:
         self.name = plugin.name  # type: ignore[misc]
+        self.stands_in_for = plugin
         self._plugin = plugin
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
@@ -138,6 +139,7 @@ class PreScoreOnly(PreScorePlugin, ScorePlugin):
 
     def __init__(self, plugin: PreScorePlugin) -> None:
         self.name = plugin.name  # type: ignore[misc]
+        self.stands_in_for = plugin
         self._plugin = plugin
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:

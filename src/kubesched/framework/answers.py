@@ -1,44 +1,121 @@
 """What plugins may answer, checked where their hooks are called: nonsense becomes a sentence that says what to return.
 
-From whatever a hook returned to the same value, or a PluginError, which `guarded` makes the failure of the attempt: it
-names the plugin and the hook, and never takes the engine down.
+From whatever a hook returned to the same value, its texts made fit to be written, or to a PluginError, which `hooks`
+makes the failure of the attempt: it names the plugin and the hook, and never takes the engine down.
 """
 
-from collections.abc import Callable, Set
-from typing import TYPE_CHECKING, Any, TypeVar
+import math
+from collections.abc import Sequence, Set
+from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.cluster.pod_info import PodInfo
 from kubesched.errors import PluginError
-from kubesched.framework.status import Status, error
+from kubesched.framework.effects import Effect
+from kubesched.framework.events import ClusterEvent, Hint, Registration
+from kubesched.framework.outcomes import Candidate, PostFilterResult
+from kubesched.framework.permission import Permission
+from kubesched.framework.status import Code, Status
+from kubesched.framework.texts import MOST_CHARACTERS, tidy
 from kubesched.framework.verdict import Verdict
-
-if TYPE_CHECKING:
-    from kubesched.framework.plugin import Plugin
-
-T = TypeVar("T")
-
-
-def failed(plugin: "Plugin", hook: str, raised: Exception) -> Status:
-    """Return the status of an attempt in which a plugin's hook raised."""
-    what = str(raised) if isinstance(raised, PluginError) else f"{type(raised).__name__}: {raised}"
-    return error(f'plugin "{plugin.name}" failed in {hook}: {what}').by(plugin.name)
-
-
-def guarded(plugin: "Plugin", hook: str, call: Callable[[], T]) -> T | Status:
-    """Return what a hook returns, or the failure if it raises."""
-    try:
-        return call()
-    except Exception as raised:
-        return failed(plugin, hook, raised)
 
 
 def checked_status(status: Any, hook: str) -> Status | None:
-    """Return a status or None as it is."""
-    if status is None or isinstance(status, Status):
-        return status
+    """Return a status or None as it is, its reasons fit to be written."""
+    if status is None:
+        return None
+    if isinstance(status, Status):
+        return _told(status, hook)
     raise PluginError(f"{hook} returned {_shown(status)}; return None or a status: unschedulable('why')")
+
+
+def _told(status: Status, hook: str) -> Status:
+    """Return a status whose code is one and whose reasons are texts that can be written."""
+    if type(status.code) is not Code or type(status.reasons) is not tuple:
+        raise PluginError(f"{hook} returned {_shown(status)}; make statuses by unschedulable('why') or error('why')")
+    for reason in status.reasons:
+        if type(reason) is not str or len(reason) > MOST_CHARACTERS or not reason.isprintable():
+            break
+    else:
+        return status
+    if not all(isinstance(reason, str) for reason in status.reasons):
+        raise PluginError(f"{hook} returned a status whose reasons are {_shown(status.reasons)}; reasons are texts")
+    return Status(status.code, tuple(map(tidy, status.reasons)), status.plugin)
+
+
+def checked_permission(permission: Any, hook: str) -> Permission:
+    """Return what Permit said as it is."""
+    if not isinstance(permission, Permission):
+        raise PluginError(
+            f"{hook} returned {_shown(permission)}; return a permission: Permission(SUCCESS), "
+            "Permission(Status(Code.WAIT), seconds) or Permission(unschedulable('why'))"
+        )
+    status, seconds = permission
+    if not isinstance(status, Status):
+        raise PluginError(f"{hook} returned a permission with {_shown(status)} in place of a status")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or math.isnan(seconds):
+        raise PluginError(f"{hook} lets the pod wait for {_shown(seconds)}; give a number of seconds")
+    return Permission(_told(status, hook), seconds)
+
+
+def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
+    """Return what PostFilter found as it is; a status alone is a result, too."""
+    if isinstance(result, Status):
+        return PostFilterResult(_told(result, hook))
+    if not isinstance(result, PostFilterResult):
+        raise PluginError(f"{hook} returned {_shown(result)}; return a PostFilterResult")
+    if not isinstance(result.status, Status):
+        raise PluginError(f"{hook} returned a result with {_shown(result.status)} in place of a status")
+    if result.nominated_node_name is not None and not isinstance(result.nominated_node_name, str):
+        raise PluginError(f"{hook} nominated {_shown(result.nominated_node_name)}; give the name of a node")
+    _all_of(Candidate, result.candidates, f"{hook} returned a result whose candidates are")
+    for candidate in result.candidates:
+        _all_of(PodInfo, candidate.victims, f"{hook} returned a candidate whose victims are")
+    _all_of(Effect, result.effects, f"{hook} returned a result whose effects are")
+    status = _told(result.status, hook)
+    return result if status is result.status else msgspec.structs.replace(result, status=status)
+
+
+def _all_of(kind: Any, values: Any, what: str) -> None:
+    if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in values):
+        raise PluginError(f"{what} {_shown(values)}; expected a list")
+
+
+def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
+    """Return what QueueSort said as it is: numbers that can be compared with those of any other pod."""
+    if type(key) is tuple:
+        for number in key:
+            # what is not equal to itself is not a number
+            if not isinstance(number, int | float) or number != number:
+                break
+        else:
+            return key
+    raise PluginError(f"{hook} returned {_shown(key)}; return a tuple of numbers, the smallest is popped first")
+
+
+def checked_hint(hint: Any, hook: str) -> Hint:
+    """Return a hint as it is."""
+    if isinstance(hint, Hint):
+        return hint
+    raise PluginError(f"{hook} returned {_shown(hint)}; return Hint.QUEUE or Hint.QUEUE_SKIP")
+
+
+def checked_registrations(registrations: Any, hook: str) -> tuple[Registration, ...]:
+    """Return what a plugin registers for."""
+    found = tuple(registrations)
+    for registration in found:
+        if not isinstance(registration, Registration) or not isinstance(registration.event, ClusterEvent):
+            raise PluginError(
+                f"{hook} returned {_shown(registration)}; return Registration(ClusterEvent(Resource.NODE, Action.ADD))"
+            )
+    return found
+
+
+def unchecked(answer: Any, hook: str) -> None:
+    """Return nothing: whatever a hook answers that has no say."""
 
 
 def checked_verdict(verdict: Any, count: int) -> Verdict:
@@ -47,14 +124,13 @@ def checked_verdict(verdict: Any, count: int) -> Verdict:
         raise PluginError(
             f"filter_nodes returned {_shown(verdict)}; return a verdict: Verdict.rejecting(mask, unschedulable('why'))"
         )
-    for status in verdict.statuses:
-        checked_status(status, "filter_nodes")
+    statuses = tuple([checked_status(status, "filter_nodes") for status in verdict.statuses])
     which = _numbers(verdict.which, count, "the `which` of a verdict holds")
     if count and (which.min() < 0 or which.max() >= len(verdict.statuses)):
         raise PluginError(
             f"the `which` of a verdict points outside its {len(verdict.statuses)} statuses, the first of which is None"
         )
-    return verdict
+    return Verdict(verdict.which, statuses)
 
 
 def checked_score(score: Any) -> int | Status:
@@ -62,13 +138,13 @@ def checked_score(score: Any) -> int | Status:
     if isinstance(score, int | np.integer) and not isinstance(score, bool):
         return int(score)
     if isinstance(score, Status):
-        return score
+        return _told(score, "score")
     raise PluginError(f"score returned {_shown(score)}; return an integer from 0 to 100")
 
 
 def checked_scores(scores: Any, count: int, hook: str) -> NDArray[Any] | Status:
     """Return the scores of `count` nodes as integers, or a status as it is."""
-    return scores if isinstance(scores, Status) else _numbers(scores, count, f"{hook} returned")
+    return _told(scores, hook) if isinstance(scores, Status) else _numbers(scores, count, f"{hook} returned")
 
 
 def checked_names(names: Any) -> frozenset[str] | None:
@@ -93,5 +169,8 @@ def _numbers(values: Any, count: int, what: str) -> NDArray[Any]:
 def _shown(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} of shape {value.shape}"
-    text = repr(value)
+    try:
+        text = tidy(repr(value))
+    except BaseException as broken:
+        text = f"a {type(value).__name__} (its repr failed with {type(broken).__name__})"
     return text if len(text) <= 80 else f"{text[:77]}..."

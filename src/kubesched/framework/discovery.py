@@ -16,8 +16,10 @@ from typing import TypeVar
 
 from kubesched.config.intree import IN_TREE
 from kubesched.errors import PluginError
+from kubesched.framework.hooks import is_interrupt
 from kubesched.framework.plugin import Plugin, extension_points_of
 from kubesched.framework.registry import Registry, declared_plugins
+from kubesched.framework.texts import described
 
 ENTRY_POINT_GROUP = "kubesched.plugins"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -163,7 +165,9 @@ def guarded(load: Callable[[], T], source: str) -> T:
     except SyntaxError as error:
         line = "" if error.lineno is None else f" in line {error.lineno}"
         raise PluginError(f"{source}: syntax error{line}: {_one_line(error.msg)}") from None
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         raise PluginError(f"{source}: importing it failed{_place(error)} with {_described(error)}") from None
 
 
@@ -177,8 +181,7 @@ def _place(error: BaseException) -> str:
 
 
 def _described(error: BaseException) -> str:
-    text = _one_line(str(error))
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return _one_line(described(error))
 
 
 def _one_line(text: str | None) -> str:

@@ -104,8 +104,13 @@ class Observer:
     def hint_asked(self, plugin: str, event: str, hint: str, seconds: float) -> None:
         """A plugin was asked whether an event helps a pod: "Queue", "QueueSkip", or "Error" if it raised."""
 
-    def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: Exception) -> None:
+    def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: BaseException) -> None:
         """A plugin raised when it was asked whether an event helps a pod."""
+
+    # -- plugins
+
+    def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
+        """A plugin's hook raised, or answered with what is no answer (a PluginError); told of each node it is about."""
 
     # -- attempts
 

@@ -9,7 +9,7 @@ plugin that does not is asked anew in every cycle.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 from kubesched.api.groups import PodGroup
 from kubesched.cluster.changes import ANYTHING
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.answers import checked_score, checked_scores, checked_status, checked_verdict, failed
+from kubesched.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.events import Action as EventAction
 from kubesched.framework.events import ClusterEvent, Registration, Resource
+from kubesched.framework.hooks import failed
 from kubesched.framework.nodes import NodeRow, Nodes
+from kubesched.framework.observer import NOBODY, Observer
+from kubesched.framework.permission import Permission as Permission
 from kubesched.framework.status import Code, Status
 from kubesched.framework.verdict import Verdict
 
@@ -46,6 +49,9 @@ class Plugin:
     name: ClassVar[str] = ""
     # kinds that the plugin looks up, besides pods, nodes and those whose events it registers for
     looks_up: ClassVar[tuple[str, ...]] = ()
+    # who is told when a hook fails, and whose hooks these are where they are called through another; the framework's
+    observed_by: Observer = NOBODY
+    stands_in_for: "Plugin | None" = None
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the events that can help a pod which this plugin rejected; by default any event can."""
@@ -114,7 +120,7 @@ class FilterPlugin(Plugin):
             if table.nodes[row] is not None:
                 try:
                     status = checked_status(self.filter(cycle, pod, NodeRow(table, row)), "filter")
-                except Exception as raised:
+                except BaseException as raised:
                     # of this node alone, which another filter may have ruled out
                     status = failed(self, "filter", raised)
                 if status is not None and status.code is not Code.SUCCESS:
@@ -176,7 +182,7 @@ class ScorePlugin(Plugin):
                     if isinstance(score, Status):
                         return score
                     scores[index] = score
-                except Exception as raised:
+                except BaseException as raised:
                     return failed(self, "score", raised)
         return scores
 
@@ -196,13 +202,6 @@ class ReservePlugin(Plugin):
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
         """Undo `reserve`; called also for plugins whose turn had not come, so it must bear repetition."""
-
-
-class Permission(NamedTuple):
-    """What Permit says: a status (Wait holds the pod), and how long to wait at most."""
-
-    status: Status
-    timeout_seconds: float = 0.0
 
 
 class PermitPlugin(Plugin):

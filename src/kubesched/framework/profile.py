@@ -13,8 +13,13 @@ from kubesched.config.load import Loaded
 from kubesched.config.types import RawArgs
 from kubesched.errors import KubeschedError, PluginError
 from kubesched.framework import plugin as points
+from kubesched.framework.answers import checked_registrations
+from kubesched.framework.events import Registration
+from kubesched.framework.hooks import failed, is_interrupt
+from kubesched.framework.observer import NOBODY
 from kubesched.framework.plugin import EXTENSION_POINTS, Plugin
 from kubesched.framework.registry import Registry
+from kubesched.framework.texts import described
 
 P = TypeVar("P", bound=Plugin)
 
@@ -113,17 +118,29 @@ def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[st
         plugin = factory(**wanted)
     except KubeschedError as error:
         raise PluginError(f"profile {scheduler_name!r}: plugin {name!r}: {error}") from None
-    except Exception as error:
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         raise PluginError(
             f"profile {scheduler_name!r}: plugin {name!r} cannot be built: its constructor failed with "
-            f"{type(error).__name__}: {error}"
+            f"{described(error)}"
         ) from error
     if not isinstance(plugin, Plugin):
         raise PluginError(
             f"profile {scheduler_name!r}: the factory of plugin {name!r} returned {type(plugin).__name__}, "
             "not a kubesched.framework.plugin.Plugin"
         )
+    # plugins may be frozen
+    object.__setattr__(plugin, "observed_by", services.get("observers", NOBODY))
     return plugin
+
+
+def registered_events(plugin: Plugin) -> tuple[Registration, ...]:
+    """Return what a plugin registers for; PluginError if it cannot say."""
+    try:
+        return checked_registrations(plugin.events_to_register(), "events_to_register")
+    except BaseException as raised:
+        raise PluginError(failed(plugin, "events_to_register", raised).message) from None
 
 
 _SYNCHRONOUS = (

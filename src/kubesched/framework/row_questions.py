@@ -16,10 +16,9 @@ from kubesched.framework.answers import (
     checked_scores,
     checked_status,
     checked_verdict,
-    failed,
-    guarded,
 )
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.hooks import failed, guarded
 from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.normalizing import invalid_score
 from kubesched.framework.outcomes import PreFilterResult
@@ -111,7 +110,7 @@ class RowFilterQuestion(FilterQuestion):
                 continue
             try:
                 status = checked_status(self.plugin.filter(self.cycle, self.pod, NodeRow(table, row)), "filter")
-            except Exception as raised:
+            except BaseException as raised:
                 status = failed(self.plugin, "filter", raised)
             index = 0 if status is None else intern(status, self.plugin.name)
             ids[row] = index
@@ -121,7 +120,7 @@ class RowFilterQuestion(FilterQuestion):
     def _ask(self, nodes: Nodes) -> Verdict:
         try:
             return checked_verdict(self.plugin.filter_nodes(self.cycle, self.pod, nodes), len(nodes))
-        except Exception as raised:
+        except BaseException as raised:
             return Verdict.uniform(len(nodes), failed(self.plugin, "filter_nodes", raised))
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
@@ -246,7 +245,7 @@ class RowScoreQuestion(ScoreQuestion):
                     score = checked_score(self.plugin.score(self.cycle, self.pod, NodeRow(self.table, row)))
                     if not isinstance(score, Status):
                         self.raw[row] = score
-                except Exception as raised:
+                except BaseException as raised:
                     score = failed(self.plugin, "score", raised)
                 if isinstance(score, Status):
                     self.failure = score.by(self.plugin.name)
@@ -257,7 +256,7 @@ class RowScoreQuestion(ScoreQuestion):
     def _ask(self, nodes: Nodes) -> NDArray[np.int64] | Status:
         try:
             return checked_scores(self.plugin.score_nodes(self.cycle, self.pod, nodes), len(nodes), "score_nodes")
-        except Exception as raised:
+        except BaseException as raised:
             return failed(self.plugin, "score_nodes", raised)
 
     def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NATIVE, NodeTable
-from kubesched.framework.answers import checked_status, failed
+from kubesched.framework.answers import checked_status
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.hooks import failed
 from kubesched.framework.nodes import Amounts, NodeRow, Nodes
 from kubesched.framework.plugin import FilterPlugin, PreFilterPlugin
 from kubesched.framework.questions import FilterWorlds
@@ -114,7 +115,7 @@ class RowWorlds(FilterWorlds):
         name, hook = ("add_pod", plugin.add_pod) if added else ("remove_pod", plugin.remove_pod)
         try:
             status = checked_status(hook(cycle, self._pod, other, node), name)
-        except Exception as raised:
+        except BaseException as raised:
             status = failed(plugin, name, raised)
         if status is not None and status.code is not Code.SUCCESS:
             # upstream: framework/runtime/framework.go, RunPreFilterExtensionAddPod (v1.36): no rejections here
@@ -131,7 +132,7 @@ class RowWorlds(FilterWorlds):
             if status is None:
                 try:
                     status = checked_status(self._plugin.filter(cycle, self._pod, node), "filter")
-                except Exception as raised:
+                except BaseException as raised:
                     status = failed(self._plugin, "filter", raised)
             if status is not None and status.code is not Code.SUCCESS:
                 which[index] = statuses.setdefault(status, len(statuses))

@@ -17,6 +17,7 @@ from kubesched.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.framework.effects import EffectError, Read
 from kubesched.framework.extenders import is_interested
 from kubesched.framework.status import error
+from kubesched.framework.texts import described
 from kubesched.loop.failing import Failing
 from kubesched.loop.ground import Ground
 from kubesched.loop.watching import POD_GONE, Watching
@@ -31,6 +32,7 @@ FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
 # how long a pod may take to be reported as bound after an extender said that it bound it
 VERIFY_AFTER_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
+CALLED_OFF = "the binding was called off before the pod was bound"
 NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not bound"
 
 
@@ -69,7 +71,12 @@ class Bindings:
         try:
             failure = await bind_pod(placed, self._services)
         except Exception as raised:
-            failure = NotBound(error(f"internal error: {type(raised).__name__}: {raised}"))
+            failure = NotBound(error(f"internal error: {described(raised)}"))
+        except asyncio.CancelledError:
+            # a plugin that calls its own task off keeps no place; at the end of the process nobody acts on it
+            given_up = NotBound(error(CALLED_OFF))
+            self._ground.inbox.later(lambda: self._give_back(placed, given_up))
+            raise
         if failure is None:
             self._ground.inbox.later(lambda: self._activate(placed))
             if self._extender_binds(placed.pod):

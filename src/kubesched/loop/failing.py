@@ -8,10 +8,13 @@ From a failure to the queue and to effects as values, which are carried out besi
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from kubesched.framework import observer
 from kubesched.framework.effects import Effect, Emit, Patch
 from kubesched.framework.observer import FailedAttempt
 from kubesched.framework.outcomes import Candidate
+from kubesched.framework.texts import tidy
 from kubesched.loop.conditions import said_in_status
 from kubesched.loop.ground import Ground
 from kubesched.loop.preempting import Preempting, Preemptor
@@ -36,6 +39,7 @@ class Failing:
 
     def fail(self, failed: Failed) -> None:
         """Take in a failed attempt."""
+        failed = written(failed)
         self.tell(failed)
         # who waits is known to the queue alone
         self._ground.cluster.pending.pop(failed.queued.uid, None)
@@ -68,6 +72,12 @@ class Failing:
             work = self._preempting.begin(preemptor, candidate, plugin.under_way)
             if work is not None:
                 self._ground.tasks.start(work)
+
+
+def written(failed: Failed) -> Failed:
+    """Return a failure whose message can be written."""
+    message = tidy(failed.message)
+    return failed if message is failed.message else msgspec.structs.replace(failed, message=message)
 
 
 def put_back(failed: Failed, ground: Ground) -> list[Effect]:

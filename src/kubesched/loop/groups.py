@@ -21,6 +21,7 @@ from kubesched.framework.observer import UNSCHEDULABLE as UNSCHEDULABLE_RESULT
 from kubesched.framework.outcomes import Candidate
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Status
+from kubesched.framework.texts import described
 from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
 from kubesched.loop.ground import Ground
@@ -68,7 +69,7 @@ class Groups:
         except Exception as raised:
             # a fault of ours: this group's attempt fails, the loop goes on
             for queued in pods:
-                message = f"internal error: {type(raised).__name__}: {raised}"
+                message = f"internal error: {described(raised)}"
                 self._failing.fail(Failed(queued, SCHEDULER_ERROR, message))
             return
         ended = self._ground.observers.clock()

@@ -9,6 +9,9 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from kubesched.framework.hooks import is_interrupt
+from kubesched.framework.texts import described
+
 Note = Callable[[str], None]
 # so many changes are made between two looks at the clock
 BETWEEN_LOOKS = 16
@@ -42,8 +45,11 @@ class Inbox:
             change = self._changes.popleft()
             try:
                 change()
-            except Exception as raised:
-                self._note(f"a report could not be taken in: {type(raised).__name__}: {raised}")
+            except BaseException as raised:
+                # plugins may follow what is reported, and nothing here waits: whatever it is, it is no call to end
+                if is_interrupt(raised):
+                    raise
+                self._note(f"a report could not be taken in: {described(raised)}")
             done += 1
             if done % BETWEEN_LOOKS == 0 and now() >= until:
                 break

@@ -28,6 +28,7 @@ from kubesched.framework.effects import Bind, Effects
 from kubesched.framework.extenders import Answer, PrioritizeQuestion, Question
 from kubesched.framework.observer import NOBODY, Observers
 from kubesched.framework.registry import Registry
+from kubesched.framework.texts import described
 from kubesched.loop.admission import NodeAdmission
 from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
@@ -251,7 +252,7 @@ class Scheduler:
             outcome: Outcome = await self._drive(schedule(self._context, queued))
         except Exception as raised:
             # a fault of ours: this pod's attempt fails, the loop goes on
-            outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {type(raised).__name__}: {raised}")
+            outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
         if isinstance(outcome, Placed):
             self.bindings.begin(outcome)
         elif isinstance(outcome, Skipped):

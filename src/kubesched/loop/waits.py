@@ -55,7 +55,8 @@ class LoopWaits:
         def do() -> None:
             try:
                 answer = change()
-            except Exception as raised:
+            except BaseException as raised:
+                # whatever a plugin's function raises is the plugin's
                 if not done.cancelled():
                     done.set_exception(raised)
             else:

@@ -15,7 +15,8 @@ from kubesched.cluster.pod_groups import GroupKey, group_of
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import PODS_TO_ACTIVATE, CycleState
 from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.framework.plugin import Permission, PermitPlugin, PreEnqueuePlugin
+from kubesched.framework.permission import Permission
+from kubesched.framework.plugin import PermitPlugin, PreEnqueuePlugin
 from kubesched.framework.status import SUCCESS, Code, Status, error, unresolvable
 from kubesched.framework.waiting import NobodyWaits, PodsThatWait
 

@@ -9,7 +9,8 @@ next time, and which events may change that one's mind.
 from collections.abc import Mapping
 
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.answers import checked_status, failed
+from kubesched.framework.answers import checked_status
+from kubesched.framework.hooks import ask
 from kubesched.framework.observer import PRE_ENQUEUE, Observers, Stopwatch, start
 from kubesched.framework.plugin import PreEnqueuePlugin
 from kubesched.framework.profile import Profile
@@ -59,10 +60,5 @@ class Gating:
 
 def _refusal(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch) -> Status | None:
     """Return why PreEnqueue holds a pod back, or None; a plugin that raises does, and is asked again."""
-    began = stopwatch.now()
-    try:
-        status = checked_status(plugin.pre_enqueue(pod), "pre_enqueue")
-    except Exception as raised:
-        status = failed(plugin, "pre_enqueue", raised)
-    stopwatch.plugin(plugin.name, PRE_ENQUEUE, status, began)
+    status = ask(plugin, "pre_enqueue", stopwatch, checked_status, pod)
     return None if status is None or status.code is Code.SUCCESS else status

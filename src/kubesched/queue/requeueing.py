@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.framework.answers import checked_hint
 from kubesched.framework.events import (
     Action,
     ClusterEvent,
@@ -18,8 +19,9 @@ from kubesched.framework.events import (
     Resource,
     registrations_for_extenders,
 )
+from kubesched.framework.hooks import is_interrupt
 from kubesched.framework.observer import Observers
-from kubesched.framework.profile import Profile
+from kubesched.framework.profile import Profile, registered_events
 from kubesched.queue.queued_pod import QueuedPod
 
 WILDCARD = ClusterEvent(Resource.WILDCARD, Action.ALL)
@@ -73,7 +75,7 @@ def registrations_of(profile: Profile, asked: Asked) -> tuple[Registered, ...]:
         for registration in registrations_for_extenders(pod_groups=asked.pod_groups):
             found.append(Registered(registration.event, EXTENDER, None))
     for plugin in profile.plugins.values():
-        registrations = plugin.events_to_register()
+        registrations = registered_events(plugin)
         found += [Registered(each.event, plugin.name, each.hint if asked.hints else None) for each in registrations]
         of_nodes = [r.event.action for r in registrations if r.event.resource == Resource.NODE]
         if any(action & Action.ADD for action in of_nodes):
@@ -180,10 +182,12 @@ class EventHints:
     def _ask(self, plugin: str, hint: HintFunction, pod: PodInfo) -> Hint:
         observers = self._observers
         began = observers.clock() if observers is not None else 0.0
-        failure: Exception | None = None
+        failure: BaseException | None = None
         try:
-            answer = hint(pod, self._old, self._new)
-        except Exception as raised:
+            answer = checked_hint(hint(pod, self._old, self._new), "a hint")
+        except BaseException as raised:
+            if is_interrupt(raised):
+                raise
             # An attempt in vain costs less than a pod that is forgotten.
             answer, failure = Hint.QUEUE, raised
         if observers is not None:

@@ -6,8 +6,17 @@ order. A pod is in one of them at most.
 
 from collections.abc import Iterator, Mapping
 
+from kubesched.framework.answers import checked_sort_key
+from kubesched.framework.hooks import failed
 from kubesched.framework.profile import Profile
-from kubesched.queue.arithmetic import BackoffPolicy, backoff_expiry, backoff_order, error_backoff_order, is_backing_off
+from kubesched.queue.arithmetic import (
+    BackoffPolicy,
+    active_order,
+    backoff_expiry,
+    backoff_order,
+    error_backoff_order,
+    is_backing_off,
+)
 from kubesched.queue.keyed_heap import KeyedHeap
 from kubesched.queue.queued_pod import Place, QueuedPod
 
@@ -69,7 +78,13 @@ class Waiting:
     def _sort_key(self, queued: QueuedPod) -> tuple[float, ...]:
         # all profiles have the same QueueSort, the configuration is refused otherwise
         profile = self._profiles.get(queued.pod.spec.scheduler_name) or next(iter(self._profiles.values()))
-        return profile.queue_sort[0].sort_key(queued.pod, queued.timestamp)
+        plugin = profile.queue_sort[0]
+        try:
+            return checked_sort_key(plugin.sort_key(queued.pod, queued.timestamp), "sort_key")
+        except BaseException as raised:
+            # a pod has to be somewhere: one without a key of its own comes by priority
+            failed(plugin, "sort_key", raised)
+            return active_order(queued.pod.priority, queued.timestamp)
 
     def validate(self) -> None:
         """Raise AssertionError unless every pod is in one place and says so."""

@@ -8,10 +8,11 @@ so that nothing is left behind.
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.answers import failed
+from kubesched.framework.answers import checked_permission, checked_status, unchecked
 from kubesched.framework.cycle import CycleState
+from kubesched.framework.hooks import ask
 from kubesched.framework.observer import PERMIT, RESERVE, UNRESERVE
-from kubesched.framework.plugin import Permission, PermitPlugin
+from kubesched.framework.permission import Permission
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Code, Status, error
 
@@ -39,7 +40,12 @@ class Commitment:
 def commit(cluster: Cluster, profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Commitment:
     """Assume a pod on a node, reserve what it needs and ask for permission; undo everything if anything fails."""
     taken = Commitment(cluster.assume(pod, node_name))
-    taken.failure = _reserve(profile, cycle, taken.pod, node_name) or _permit(profile, cycle, taken, node_name)
+    try:
+        taken.failure = _reserve(profile, cycle, taken.pod, node_name) or _permit(profile, cycle, taken, node_name)
+    except BaseException:
+        # a fault of ours: the place must not stay taken
+        undo(cluster, profile, cycle, taken.pod, node_name)
+        raise
     if taken.failure is not None:
         undo(cluster, profile, cycle, taken.pod, node_name)
     return taken
@@ -51,13 +57,10 @@ def undo(cluster: Cluster, profile: Profile, cycle: CycleState, placed: PodInfo,
     stopwatch = cycle.stopwatch
     began = stopwatch.now()
     for plugin in reversed(profile.reserve):
-        since = stopwatch.now()
-        try:
-            plugin.unreserve(cycle, placed, node_name)
-        except Exception as raised:
+        failure = ask(plugin, "unreserve", stopwatch, unchecked, cycle, placed, node_name)
+        if failure is not None:
             # the others must have their turn all the same
-            failures.append(failed(plugin, "unreserve", raised))
-        stopwatch.plugin(plugin.name, UNRESERVE, None, since)
+            failures.append(failure)
     stopwatch.point(UNRESERVE, None, began)
     cluster.forget(placed)
     return failures
@@ -67,12 +70,7 @@ def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) 
     began = cycle.stopwatch.now()
     failure: Status | None = None
     for plugin in profile.reserve:
-        since = cycle.stopwatch.now()
-        try:
-            status = plugin.reserve(cycle, pod, node_name)
-        except Exception as raised:
-            status = failed(plugin, "reserve", raised)
-        cycle.stopwatch.plugin(plugin.name, RESERVE, status, since)
+        status = ask(plugin, "reserve", cycle.stopwatch, checked_status, cycle, pod, node_name)
         if status is not None and not status.ok:
             failure = (
                 status.by(plugin.name)
@@ -88,7 +86,8 @@ def _permit(profile: Profile, cycle: CycleState, taken: Commitment, node_name: s
     began = cycle.stopwatch.now()
     failure: Status | None = None
     for plugin in profile.permit:
-        permission = _permission(plugin, cycle, taken.pod, node_name)
+        answer = ask(plugin, "permit", cycle.stopwatch, checked_permission, cycle, taken.pod, node_name)
+        permission = answer if isinstance(answer, Permission) else Permission(answer)
         status = permission.status
         if status.code is Code.WAIT:
             taken.waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
@@ -102,13 +101,3 @@ def _permit(profile: Profile, cycle: CycleState, taken: Commitment, node_name: s
             break
     cycle.stopwatch.point(PERMIT, failure or (WAITS if taken.waits else None), began)
     return failure
-
-
-def _permission(plugin: PermitPlugin, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
-    since = cycle.stopwatch.now()
-    try:
-        permission = plugin.permit(cycle, pod, node_name)
-    except Exception as raised:
-        permission = Permission(failed(plugin, "permit", raised))
-    cycle.stopwatch.plugin(plugin.name, PERMIT, permission.status, since)
-    return permission

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import msgspec
 
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.errors import PluginError
-from kubesched.framework.answers import failed, guarded
+from kubesched.framework.answers import checked_post_filter_result
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.effects import Effect
+from kubesched.framework.hooks import ask
 from kubesched.framework.observer import POST_FILTER
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.framework.plugin import PostFilterPlugin
@@ -74,12 +74,5 @@ def _run(plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, v
 
 def _ask(plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
     """Return what a plugin found, or that it failed."""
-    began = cycle.stopwatch.now()
-    result: object = guarded(plugin, "post_filter", lambda: plugin.post_filter(cycle, pod, verdicts))
-    if not isinstance(result, PostFilterResult):
-        if not isinstance(result, Status):
-            problem = PluginError(f"post_filter returned {result!r}; return a PostFilterResult")
-            result = failed(plugin, "post_filter", problem)
-        result = PostFilterResult(result)
-    cycle.stopwatch.plugin(plugin.name, POST_FILTER, result.status, began)
-    return result
+    result = ask(plugin, "post_filter", cycle.stopwatch, checked_post_filter_result, cycle, pod, verdicts)
+    return PostFilterResult(result) if isinstance(result, Status) else result

@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.errors import PluginError
-from kubesched.framework.answers import checked_score, guarded
+from kubesched.framework.answers import checked_score
+from kubesched.framework.hooks import guarded
 from kubesched.framework.nodes import Nodes
 from kubesched.framework.placements import Assignments, Placement
 from kubesched.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, PlacementScorePlugin
