@@ -60,6 +60,10 @@ def _be(imported: Callable[[], Callable[[], object]]) -> None:
     except SystemExit as end:
         code = end.code
     _be_silent()
+    # imported before it is needed, and no earlier: it must not delay a command
+    from kubesched.last_resort import LastResort
+
+    LastResort(code).start()
     sys.exit(code)  # type: ignore[arg-type]
 
 

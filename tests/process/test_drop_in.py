@@ -1,36 +1,13 @@
 """The command line of a static pod, as clusters are set up with: the pages behind its secure port, and its log."""
 
-import socket
-import ssl
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 import yaml
 
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.clusters import a_cluster_process, bound
+from kubesched.testing.probes import fetch, free_port
 from kubesched.testing.processes import a_scheduler
-
-
-def free_port() -> int:
-    """Return a port that nobody listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def fetch(port: int, path: str, token: str = "") -> tuple[int, str]:
-    """Return the code and the text of a page."""
-    # the certificate signs itself, as that of the reference
-    trusting = ssl._create_unverified_context()
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
-    try:
-        with urlopen(Request(f"https://127.0.0.1:{port}{path}", headers=headers), context=trusting) as answer:
-            return answer.status, answer.read().decode()
-    except HTTPError as error:
-        return error.code, error.read().decode()
 
 
 def test_the_manifest_of_a_static_pod_works_as_it_is(tmp_path: Path) -> None:
@@ -49,9 +26,10 @@ def test_the_manifest_of_a_static_pod_works_as_it_is(tmp_path: Path) -> None:
             assert scheduler.says(f"Serving securely on 127.0.0.1:{port}").startswith("I")
             assert scheduler.says("Generated self-signed cert in-memory").startswith("I")
             bound(cluster.api, "p")
-            # alive is whoever answers: what restarts it must not depend on a lease
-            assert fetch(port, "/livez?verbose") == (200, "[+]ping ok\nlivez check passed\n")
-            assert fetch(port, "/healthz?verbose") == (200, "[+]leaderElection ok\nhealthz check passed\n")
+            # alive is whoever turns: what restarts it must not depend on a lease
+            turns = "[+]scheduling-loop ok"
+            assert fetch(port, "/livez?verbose") == (200, f"[+]ping ok\n{turns}\nlivez check passed\n")
+            assert fetch(port, "/healthz?verbose") == (200, f"[+]leaderElection ok\n{turns}\nhealthz check passed\n")
             assert fetch(port, "/readyz") == (200, "ok")
             assert fetch(port, "/metrics")[0] == 403
             assert fetch(port, "/metrics", "nobody's")[0] == 401

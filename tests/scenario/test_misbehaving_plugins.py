@@ -227,7 +227,7 @@ NO_ANSWERS: list[tuple[str, Any, str]] = [
 @pytest.mark.parametrize("hook", dict.fromkeys(hook for hook, _, _ in NO_ANSWERS))
 def test_what_is_no_answer_is_told_and_no_place_is_kept(hook: str) -> None:
     cases = [(answer, words) for each, answer, words in NO_ANSWERS if each == hook]
-    plugin = a_plugin(hook, *(lambda answer=answer: answer for answer, _ in cases))  # type: ignore[misc]
+    plugin = a_plugin(hook, *(lambda answer=answer: answer for answer, _ in cases))
     world = play(plugin, config=config_for(hook))
     assert world.node_of("evil")
     assert world.node_of("late")
@@ -239,7 +239,7 @@ def test_what_is_no_answer_is_told_and_no_place_is_kept(hook: str) -> None:
 def test_a_wait_of_any_length_ends() -> None:
     # for ever and very long are as long as it may be, what is over before it began is over
     lengths = [(math.inf, "15m0s"), (1e308, "15m0s"), (-1.0, "-1s")]
-    waits = (lambda s=seconds: Permission(Status(Code.WAIT), s) for seconds, _ in lengths)  # type: ignore[misc]
+    waits = (lambda s=seconds: Permission(Status(Code.WAIT), s) for seconds, _ in lengths)
     registry = Registry()
     registry.register(a_plugin("permit", *waits))
 
@@ -261,7 +261,7 @@ UNFIT = ["\ud800", "\x00\ud800\n" * 100, "a" * 10_000_000, "\x1b[31mred"]
 
 @pytest.mark.parametrize("hook", ["filter", "reserve", "pre_filter", "pre_bind", "pre_enqueue", "score"])
 def test_reasons_are_fit_to_be_written(hook: str) -> None:
-    ways = (lambda make=make, text=text: make(text) for make in (unschedulable, error) for text in UNFIT)  # type: ignore[misc]
+    ways = (lambda make=make, text=text: make(text) for make in (unschedulable, error) for text in UNFIT)
     world = play(a_plugin(hook, *ways))
     assert world.node_of("good")
     assert said_of_evil(world) or hook == "pre_enqueue"

@@ -23,6 +23,18 @@ MISC = Group(
         ),
     ),
 )
+WATCHDOG = Group(
+    "Watchdog",
+    (
+        Flag(
+            "scheduling-loop-timeout",
+            "duration",
+            "How long the scheduling loop may stand still, as in a plugin that hangs, before /livez and /healthz fail, "
+            "the Lease is given up and the process exits with code 1; 0 for as long as it likes. kubesched only.",
+            "30s",
+        ),
+    ),
+)
 LEGACY = Group(
     "Legacy (v1.21 and earlier)",
     (
@@ -232,6 +244,7 @@ GROUPS = (
     AUTHORIZATION,
     DEPRECATED,
     LEADER_ELECTION,
+    WATCHDOG,
     FEATURE_GATES,
     METRICS,
     LOGS,

@@ -15,6 +15,7 @@ from kubesched.app.errors import OptionError
 from kubesched.app.files import read_file
 from kubesched.app.go_flags import Given
 from kubesched.app.legacy import legacy_config
+from kubesched.app.watchdog import LIMIT, SHORTEST_SECONDS
 from kubesched.config import IN_TREE, merge_catalogs
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
@@ -70,6 +71,7 @@ def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
     """Return what the flags amount to; warns of those that are no longer what they were."""
     gates = gates_of(flags)
     serving = options_from(flags.values)
+    _check_limit(flags)
     from_file = bool(flags["config"])
     text = read_file(flags["config"], "--config") if from_file else legacy_config(flags, gates, note)
 
@@ -88,6 +90,13 @@ def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
             raise
         raise error.about(f"--config {flags['config']}") from None
     return RunOptions(loaded, registry, flags, serving)
+
+
+def _check_limit(flags: Given) -> None:
+    """Raise OptionError unless a loop that has nothing to do turns often enough for the watchdog."""
+    limit = flags[LIMIT]
+    if limit.nanoseconds and limit.seconds < SHORTEST_SECONDS:
+        raise OptionError(f"--{LIMIT}: must be 0 or at least {SHORTEST_SECONDS:.0f}s, not {limit}")
 
 
 def _with(

@@ -23,6 +23,7 @@ from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.app.options import RunOptions
 from kubesched.app.state import State
 from kubesched.app.versions import VERSION, reported
+from kubesched.app.watchdog import LIMIT, Watchdog, beat_while_turning, what_the_loop_does
 from kubesched.client.candidates import Versions
 from kubesched.client.leader_thread import LeaderThread
 from kubesched.client.leading import settings_from
@@ -35,6 +36,7 @@ from kubesched.serving.process_metrics import measure_lag
 # how long the end waits for bindings under way and for the lease to be given up; for events that wait to be written
 LAST_SECONDS = 5.0
 LAST_NEWS_SECONDS = 3.0
+STUCK = "the scheduling loop stood still"
 LOST = "nothing is written any more, since the lease has run out"
 
 
@@ -70,6 +72,12 @@ class Running:
         self.scheduler, self.informers = self.parts.scheduler, self.parts.informers
         self.recorder, self.carrier = self.parts.recorder, self.parts.carrier
         self.leader: LeaderThread | None = None
+        # whether it has led: from then on nothing is written without the lease
+        self._leads = False
+        self._watchdog = Watchdog(flags[LIMIT].seconds, self._stuck, self._leave)
+        # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
+        self.scheduler.only_while(lambda: not self._objection())
+        self.clients.scheduling.unless(self._objection)
 
     async def run(self) -> int:
         """Schedule until a signal comes; return the exit code."""
@@ -84,6 +92,7 @@ class Running:
             for work in (self.recorder.run(), measure_lag(lag)):
                 stack.callback(asyncio.create_task(work).cancel)
             self._serve(stack)
+            self._watch(stack)
             stopped = asyncio.create_task(self._stop.wait())
             scheduling = asyncio.create_task(self._schedule(leads=leads))
             await asyncio.wait({stopped, scheduling}, return_when=asyncio.FIRST_COMPLETED)
@@ -105,6 +114,36 @@ class Running:
         server = build_server(self._options, self.parts, self._instruments, self._state)
         server.start()
         stack.push_async_callback(asyncio.to_thread, server.stop)
+
+    # -- a loop that is stuck
+
+    def _watch(self, stack: AsyncExitStack) -> None:
+        """Begin to watch whether the scheduling loop turns, if that is wanted."""
+        if not self._watchdog.limit_seconds:
+            return
+        self._state.loop_problem = self._watchdog.problem
+        stack.callback(asyncio.create_task(beat_while_turning(self._watchdog, self.scheduler)).cancel)
+        self._watchdog.start()
+        stack.callback(self._watchdog.end)
+
+    def _stuck(self, seconds: float) -> None:
+        """Give the lease up, for others to go on; from the watchdog's thread. Nothing is written from now on."""
+        limit = f"--{LIMIT}={self._options.flags[LIMIT]}"
+        self._log.error(None, f"{STUCK} for {seconds:.0f} s ({limit}), this is what it does:\n{what_the_loop_does()}")
+        if self.leader is not None:
+            self.leader.stop(LAST_SECONDS)
+
+    def _leave(self, why: str) -> None:
+        """End the process, to be started again; from the watchdog's thread."""
+        self._log.error(None, f"{STUCK}, {why}: the process ends")
+        self._logs.flush()
+        os._exit(1)
+
+    def _objection(self) -> str:
+        """Return why nothing may be written, an empty text if all is well."""
+        if self._state.loop_problem() is not None:
+            return STUCK
+        return "" if self.leader is None or not self._leads or self.leader.holds else LOST
 
     async def _schedule(self, *, leads: bool) -> None:
         config = self._options.config
@@ -149,10 +188,7 @@ class Running:
         self._state.lease_problem = self.leader.check
         self.leader.start()
         await asyncio.wrap_future(self.leader.leading)
-        leader = self.leader
-        # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
-        self.scheduler.only_while(lambda: leader.holds)
-        self.clients.scheduling.unless(lambda: "" if leader.holds else LOST)
+        self._leads = True
 
     # -- the end
 
@@ -175,6 +211,7 @@ class Running:
 
     async def _wind_up(self, scheduling: "asyncio.Task[None]") -> None:
         """Stop scheduling, give bindings and events a moment, give up the lease."""
+        self._watchdog.end()
         self.scheduler.hold()
         with suppress(TimeoutError):
             async with asyncio.timeout(LAST_SECONDS):

@@ -19,13 +19,14 @@ from kubesched.app.observing import Instruments
 from kubesched.app.options import RunOptions
 from kubesched.app.state import State
 from kubesched.app.versions import reported
+from kubesched.app.watchdog import LIMIT
 from kubesched.client.rest import RestClient
 from kubesched.client.targets import in_cluster_target, load_target
 from kubesched.config import to_wire
 from kubesched.loop.gauges import read_gauges
 from kubesched.serving.authentication import Authentication
 from kubesched.serving.authorization import Authorization
-from kubesched.serving.health import Check, Checks, handler_sync_check, shutdown_check
+from kubesched.serving.health import PING, Check, Checks, handler_sync_check, shutdown_check
 from kubesched.serving.metric_pages import resources_text
 from kubesched.serving.pages import MetricsPage, Pages
 from kubesched.serving.server import Server
@@ -81,10 +82,13 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
     )
     lease = Check("leaderElection", lambda: state.lease_problem())
-    watchdog = [lease] if config.leader_election.leader_elect else []
+    loop = Check("scheduling-loop", lambda: state.loop_problem())
+    leading = [lease] if config.leader_election.leader_elect else []
+    turning = [loop] if flags[LIMIT].nanoseconds else []
     checks = Checks(
-        healthz=watchdog,
-        readyz=[*watchdog, shutdown_check(lambda: state.stopping), handler_sync_check(lambda: state.synced)],
+        healthz=[*(leading or [PING]), *turning],
+        livez=[PING, *turning],
+        readyz=[*leading, *turning, shutdown_check(lambda: state.stopping), handler_sync_check(lambda: state.synced)],
         observed=health.checked,
     )
     authentication = Authentication(serving, _reviewer(flags["authentication-kubeconfig"], note), note)

@@ -14,3 +14,4 @@ class State:
         self.synced = False
         self.active = False
         self.lease_problem: Callable[[], str | None] = lambda: None
+        self.loop_problem: Callable[[], str | None] = lambda: None

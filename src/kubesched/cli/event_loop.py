@@ -4,16 +4,26 @@ In: a coroutine. Out: what it returns.
 """
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextlib import ExitStack
 from typing import Any, TypeVar
+
+from kubesched.last_resort import LastResort
 
 T = TypeVar("T")
 
 
 def run_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns, on uvloop where there is one."""
+    """Return what a coroutine returns, on uvloop where there is one; threads that the loop waits for have a moment."""
+    with ExitStack() as ending, asyncio.Runner(loop_factory=_factory()) as runner:
+        result = runner.run(work)
+        ending.enter_context(LastResort(result))
+        return result
+
+
+def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     try:
         import uvloop
     except ImportError:
-        return asyncio.run(work)
-    return uvloop.run(work)
+        return None
+    return uvloop.new_event_loop

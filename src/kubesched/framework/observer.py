@@ -254,20 +254,33 @@ NOBODY = Observers((), clock=lambda: 0.0, note=lambda line: None)
 
 
 class Stopwatch:
-    """Times one attempt, and what is run in it; made when the attempt begins.
+    """Times one attempt, and what is run in it; made when the attempt begins. `closely` has every plugin timed.
 
     What it measures is kept and told at once by `tell`: a call for each would take longer than what is measured.
     """
 
-    __slots__ = ("_asked", "_laps", "began", "now", "observers", "profile", "sampled")
+    __slots__ = (
+        "_asked",
+        "_laps",
+        "began",
+        "longest_plugin",
+        "longest_point",
+        "now",
+        "observers",
+        "profile",
+        "sampled",
+    )
 
-    def __init__(self, observers: Observers, profile: str) -> None:
+    def __init__(self, observers: Observers, profile: str, *, closely: bool = False) -> None:
         self.observers = observers
         self.profile = profile
         self._laps: list[Lap] = []
         self._asked: list[Asked] = []
+        # what took longest so far: an extension point, and a plugin there; plugins that make columns only if sampled
+        self.longest_point: tuple[str, float] = ("", 0.0)
+        self.longest_plugin: tuple[str, str, float] = ("", "", 0.0)
         self.now = observers.clock
-        self.sampled = observers.sampled()
+        self.sampled = closely or observers.sampled()
         self.began = self.now()
 
     @property
@@ -277,17 +290,23 @@ class Stopwatch:
 
     def point(self, point: str, status: Status | None, began: float) -> None:
         """Keep that an extension point was run, from `began` until now."""
-        self._laps.append((point, Code.SUCCESS if status is None else status.code, self.now() - began))
+        seconds = self.now() - began
+        self._laps.append((point, Code.SUCCESS if status is None else status.code, seconds))
+        if seconds > self.longest_point[1]:
+            self.longest_point = point, seconds
 
     def asked(self, point: str, plugins: tuple[str, ...], times: int) -> None:
         """Keep that plugins were asked."""
         self._asked.append((point, plugins, times))
 
     def plugin(self, plugin: str, point: str, status: Status | None, began: float) -> None:
-        """Tell that a plugin was run, from `began` until now, if this cycle is sampled."""
+        """Take note that a plugin was run, from `began` until now; tell of it if this cycle is sampled."""
+        seconds = self.now() - began
+        if seconds > self.longest_plugin[2]:
+            self.longest_plugin = plugin, point, seconds
         if self.sampled:
             code = Code.SUCCESS if status is None else status.code
-            self.observers.plugin_ran(plugin, point, code.text, self.now() - began)
+            self.observers.plugin_ran(plugin, point, code.text, seconds)
 
     def tell(self) -> None:
         """Tell what was kept."""

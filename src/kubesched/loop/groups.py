@@ -26,6 +26,7 @@ from kubesched.loop.bindings import Bindings
 from kubesched.loop.failing import Failing
 from kubesched.loop.ground import Ground
 from kubesched.loop.preempting import Preemptor
+from kubesched.loop.slow_cycles import note_duration
 from kubesched.plugins.gang_scheduling import GangScheduling
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.scheduling.commit import commit
@@ -63,16 +64,18 @@ class Groups:
             for queued in pods:
                 self._failing.fail(Failed(queued, SCHEDULER_ERROR, profile.message))
             return
-        began = self._ground.observers.clock()
+        began, began_at = self._ground.observers.clock(), self._ground.now()
         try:
             result = await self._cycle(profile, pods)
         except Exception as raised:
             # a fault of ours: this group's attempt fails, the loop goes on
+            note_duration(pods, self._ground.now() - began_at, self._ground.note)
             for queued in pods:
                 message = f"internal error: {described(raised)}"
                 self._failing.fail(Failed(queued, SCHEDULER_ERROR, message))
             return
         ended = self._ground.observers.clock()
+        note_duration(pods, self._ground.now() - began_at, self._ground.note)
         scheduled = self._bind(profile, pods, result) if result.status.ok else self._put_back(pods, result)
         self._tell_of_group(pods, result.status)
         self._ground.observers.group_attempted(
@@ -113,7 +116,7 @@ class Groups:
         if observers is not None:
             observers.group_attempt_began("/".join(group_of(pods[0].pod) or ()))
             for queued in pods:
-                queued.stopwatch = Stopwatch(observers, profile.scheduler_name)
+                queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
                 observers.attempt_began(queued.pod)
         result = await self._run(schedule_group(self._context, profile, pods))
         if observers is not None:

@@ -36,6 +36,7 @@ from kubesched.loop.ground import Ground
 from kubesched.loop.groups import Groups
 from kubesched.loop.inbox import Inbox, Note, Tasks
 from kubesched.loop.preempting import Preempting
+from kubesched.loop.slow_cycles import note_duration
 from kubesched.loop.waits import LoopWaits
 from kubesched.loop.watching import Watching
 from kubesched.queue.arithmetic import BackoffPolicy
@@ -95,8 +96,11 @@ class Scheduler:
         # asked before pods are scheduled
         self._conditions: list[Callable[[], bool]] = []
         self._observers = observers
-        # how many extenders are being asked for their priorities
+        # how many extenders are being asked, and how many of them for their priorities
+        self.asking = 0
         self.prioritizing = 0
+        # how often the loop has turned; whoever wants to know whether it does compares
+        self.turns = 0
         self.inbox = Inbox(note)
         self._tasks = Tasks(note, self.inbox.wake)
         self.queue = _queue(engine, options, observers)
@@ -212,6 +216,7 @@ class Scheduler:
         """Schedule until stopped."""
         next_flush = self.now()
         while not self._stopping:
+            self.turns += 1
             if not self.inbox.apply(self.now() + SLICE_SECONDS, self.now):
                 # a long list: others on this loop have their turn in between
                 await asyncio.sleep(0)
@@ -248,11 +253,13 @@ class Scheduler:
         return bool(len(self.inbox))
 
     async def _attempt(self, queued: QueuedPod) -> None:
+        began = self.now()
         try:
             outcome: Outcome = await self._drive(schedule(self._context, queued))
         except Exception as raised:
             # a fault of ours: this pod's attempt fails, the loop goes on
             outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
+        note_duration((queued,), self.now() - began, self._note)
         if isinstance(outcome, Placed):
             self.bindings.begin(outcome)
         elif isinstance(outcome, Skipped):
@@ -276,10 +283,12 @@ class Scheduler:
         """Return an extender's answer."""
         assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
         prioritizing = isinstance(question, PrioritizeQuestion)
+        self.asking += 1
         self.prioritizing += prioritizing
         try:
             return await self._carrier.ask(question)
         finally:
+            self.asking -= 1
             self.prioritizing -= prioritizing
 
 

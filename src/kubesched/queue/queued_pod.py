@@ -33,6 +33,7 @@ class QueuedPod:
         "flushed_at",
         "gating_events",
         "gating_plugin",
+        "held_until",
         "initial_attempt_at",
         "pending_plugins",
         "place",
@@ -41,6 +42,7 @@ class QueuedPod:
         "timestamp",
         "told_condition",
         "told_nomination",
+        "took_seconds",
         "unschedulable_count",
         "unschedulable_plugins",
         "was_flushed",
@@ -65,8 +67,10 @@ class QueuedPod:
         self.told_condition: tuple[str, str, str] | None = None
         self.was_flushed = False
         self.flushed_at = NEVER
-        # of the last attempt
+        # of the last attempt: how long the loop was busy with it, and until when the pod waits for that
         self.stopwatch = UNTIMED
+        self.took_seconds = 0.0
+        self.held_until = NEVER
 
     def __repr__(self) -> str:
         return f"<QueuedPod {self.pod.full_name} {self.place.value}>"
@@ -85,6 +89,11 @@ class QueuedPod:
     def rejected_by(self) -> set[str]:
         """Return the plugins that rejected the pod, those it waits for included."""
         return self.unschedulable_plugins | self.pending_plugins
+
+    @property
+    def was_slow(self) -> bool:
+        """Return whether the last attempt took so long that the pod has to wait longer for the next."""
+        return self.held_until > NEVER
 
     def forget_rejections(self) -> None:
         """Start a new attempt with nobody to blame."""

@@ -15,6 +15,8 @@
           │  └─ BACKOFF   (until the backoff is over; rejected pods are popped earlier if ACTIVE is empty)
           └──── any place, by `activate`
 
+A pod whose attempt took longer than a second waits in BACKOFF for ten times as long, whatever happens meanwhile.
+
 From pods and cluster events to the next pod to schedule. Pods are known by UID: one that is re-created under its name
 is another pod. Time comes in as `now`; the queue has no clock of its own and never waits.
 """
@@ -37,7 +39,7 @@ from kubesched.framework.observer import (
     Observers,
 )
 from kubesched.framework.profile import Profile
-from kubesched.queue.arithmetic import BackoffPolicy
+from kubesched.queue.arithmetic import BackoffPolicy, slow_backoff_seconds
 from kubesched.queue.gating import Gating
 from kubesched.queue.in_flight import InFlight
 from kubesched.queue.object_changes import means_change
@@ -208,6 +210,8 @@ class SchedulingQueue:
         else:
             queued.consecutive_errors += 1
         queued.timestamp = now
+        held = slow_backoff_seconds(queued.took_seconds)
+        queued.held_until = now + held if held else NEVER
         queued.backoff_expiry = None
         queued.was_flushed = False
         queued.flushed_at = NEVER
@@ -279,8 +283,8 @@ class SchedulingQueue:
                 continue
             if queued.place is Place.IN_FLIGHT:
                 self._in_flight.note(WILDCARD, None, queued.pod)
-            else:
-                self._activate(queued, now, FORCE_ACTIVATED)
+            elif queued.place is not Place.BACKOFF or not self._waiting.is_held(queued, now):
+                self._requeue(queued, Strategy.IMMEDIATELY, now, FORCE_ACTIVATED)
 
     def flush(self, now: float) -> int:
         """Move pods whose backoff is over, or that have been unschedulable for too long; return how many."""
@@ -301,7 +305,7 @@ class SchedulingQueue:
     def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float, event: str) -> bool:
         """Move a pod to where its strategy says; return whether it can be scheduled from there."""
         backing_off = strategy is Strategy.AFTER_BACKOFF and self._waiting.is_backing_off(queued, now)
-        if not backing_off:
+        if not backing_off and not self._waiting.is_held(queued, now):
             return self._activate(queued, now, event)
         if self.options.pop_from_backoff and self._is_gated(queued, event):
             return False

@@ -29,7 +29,7 @@ class Waiting:
         self._policy = policy
         self.active: KeyedHeap[QueuedPod] = KeyedHeap()
         self.backoff: KeyedHeap[QueuedPod] = KeyedHeap()
-        # pods whose last attempt ended in an error
+        # pods that are not tried before their time: whose last attempt ended in an error, or took long
         self.error_backoff: KeyedHeap[QueuedPod] = KeyedHeap()
         self.parked: dict[str, QueuedPod] = {}
 
@@ -48,7 +48,7 @@ class Waiting:
         queued.place = place
         if place is Place.ACTIVE:
             self.active.put(queued.uid, self._sort_key(queued), queued)
-        elif place is Place.BACKOFF and queued.rejected:
+        elif place is Place.BACKOFF and queued.rejected and not queued.was_slow:
             key = backoff_order(self._policy, self.expiry(queued), self._sort_key(queued))
             self.backoff.put(queued.uid, key, queued)
         elif place is Place.BACKOFF:
@@ -68,12 +68,17 @@ class Waiting:
         """Return when a pod's backoff ends."""
         if queued.backoff_expiry is None:
             counts = queued.unschedulable_count, queued.consecutive_errors
-            queued.backoff_expiry = backoff_expiry(self._policy, queued.timestamp, *counts)
+            usual = backoff_expiry(self._policy, queued.timestamp, *counts)
+            queued.backoff_expiry = max(usual, queued.held_until)
         return queued.backoff_expiry
 
     def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
         """Return whether a pod has to wait still."""
         return is_backing_off(self._policy, self.expiry(queued), now)
+
+    def is_held(self, queued: QueuedPod, now: float) -> bool:
+        """Return whether a pod has to wait, whatever happens, since its last attempt took long."""
+        return queued.was_slow and queued.held_until > now
 
     def _sort_key(self, queued: QueuedPod) -> tuple[float, ...]:
         # all profiles have the same QueueSort, the configuration is refused otherwise

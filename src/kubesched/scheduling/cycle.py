@@ -65,7 +65,7 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
         return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
     observers = context.observers
     if observers is not None:
-        queued.stopwatch = Stopwatch(observers, profile.scheduler_name)
+        queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
         observers.attempt_began(pod)
     found = yield from find(context, profile, queued)
     if observers is not None:

@@ -41,7 +41,7 @@ def handler_sync_check(is_synced: Callable[[], bool]) -> Check:
     return Check("sched-handler-sync", lambda: None if is_synced() else "handlers are not fully synchronized")
 
 
-_PING = Check("ping", lambda: None)
+PING = Check("ping", lambda: None)
 
 
 class HealthPage:
@@ -49,7 +49,7 @@ class HealthPage:
 
     def __init__(self, name: str, checks: Checks, note: Note) -> None:
         self._name = name
-        self._checks = tuple(getattr(checks, name)) or (_PING,)
+        self._checks = tuple(getattr(checks, name)) or (PING,)
         self._observed = checks.observed
         self._note = note
         self._failing: tuple[str, ...] = ()

@@ -1,0 +1,91 @@
+"""The watchdog: notices when the scheduling loop does not turn any more, from a thread of its own.
+
+    the loop ──beat──▶ Watchdog ──no beat for too long──▶ stuck: health fails, nothing is written, the lease is given up
+                                                            └── when the loop turns again, or after a while ──▶ exit 1
+
+Time counts only while this thread runs: a process that was stopped as a whole (SIGSTOP, a machine that sleeps) has not
+been stuck. A loop that waits for an extender turns; extenders have time limits of their own.
+"""
+
+import asyncio
+import sys
+import traceback
+from collections.abc import Callable
+from threading import Event, Thread, main_thread
+from typing import NoReturn
+
+from kubesched.loop.scheduler import Scheduler
+
+# the flag that says how long the loop may stand still
+LIMIT = "scheduling-loop-timeout"
+# how often it looks; the loop turns at least once a second
+LOOK_SECONDS = 0.5
+# the shortest limit that a loop which has nothing to do stays under
+SHORTEST_SECONDS = 2.0
+# how long a process that is stuck shows so before it ends, if it does not wake up
+SHOWN_SECONDS = 10.0
+
+
+class Watchdog:
+    """Calls `stuck` if nobody beats for so many seconds, and `leave` when the loop turns again, or after a while."""
+
+    def __init__(self, limit_seconds: float, stuck: Callable[[float], None], leave: Callable[[str], None]) -> None:
+        self.limit_seconds = limit_seconds
+        self._tell_stuck = stuck
+        self._leave = leave
+        self._beats = 0
+        self._stood_still = 0.0
+        self._ended = Event()
+        self._thread = Thread(target=self._watch, name="watchdog", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """Watch no more."""
+        self._ended.set()
+
+    def beat(self) -> None:
+        """Take note that the loop turns; from the loop."""
+        self._beats += 1
+
+    def problem(self) -> str | None:
+        """Return that the loop is stuck, None if it is not; from any thread. Once stuck, it stays so."""
+        if self._stood_still < self.limit_seconds:
+            return None
+        return f"the scheduling loop has stood still for {self._stood_still:.0f} s"
+
+    def _watch(self) -> None:
+        seen = self._beats
+        while self._stood_still < self.limit_seconds:
+            if self._ended.wait(LOOK_SECONDS):
+                return
+            beats = self._beats
+            self._stood_still = self._stood_still + LOOK_SECONDS if beats == seen else 0.0
+            seen = beats
+        self._tell_stuck(self._stood_still)
+        shown = 0.0
+        while self._beats == seen and shown < SHOWN_SECONDS:
+            if self._ended.wait(LOOK_SECONDS):
+                return
+            shown += LOOK_SECONDS
+            self._stood_still += LOOK_SECONDS
+        self._leave("it turns again" if self._beats != seen else "it still does not turn")
+
+
+async def beat_while_turning(watchdog: Watchdog, scheduler: Scheduler) -> NoReturn:
+    """Beat as long as a scheduler's loop turns."""
+    seen = -1
+    while True:
+        turns = scheduler.turns
+        if turns != seen or scheduler.asking:
+            watchdog.beat()
+        seen = turns
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def what_the_loop_does() -> str:
+    """Return where in the code the main thread is, the innermost call last."""
+    frame = sys._current_frames().get(main_thread().ident or 0)
+    return "".join(traceback.format_stack(frame)) if frame is not None else ""

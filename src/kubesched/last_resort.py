@@ -1,0 +1,48 @@
+"""The last resort: a process that is done ends, whatever threads of others are still busy with.
+
+From the end of a command to the end of its process. Python waits for every thread that is no daemon, and for those of
+executors, for ever if need be; plugins may have left some behind.
+"""
+
+import os
+import sys
+from contextlib import suppress
+from threading import Event, Thread, current_thread, main_thread
+from threading import enumerate as all_threads
+from types import TracebackType
+
+# how long threads may take that are about to end
+PATIENCE_SECONDS = 3.0
+
+
+class LastResort:
+    """Ends the process with a code after a while, unless the block is left before."""
+
+    def __init__(self, code: object, seconds: float = PATIENCE_SECONDS) -> None:
+        self._code = 0 if code is None else code if isinstance(code, int) else 1
+        self._seconds = seconds
+        self._in_time = Event()
+
+    def start(self) -> None:
+        """Begin to wait."""
+        Thread(target=self._wait, name="last-resort", daemon=True).start()
+
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._in_time.set()
+
+    def _wait(self) -> None:
+        if self._in_time.wait(self._seconds):
+            return
+        ours = (main_thread(), current_thread())
+        names = sorted(thread.name for thread in all_threads() if not thread.daemon and thread not in ours)
+        with suppress(OSError, ValueError):
+            print(f"ended without waiting any longer for threads: {', '.join(names)}", file=sys.stderr)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(self._code)
