@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
-from kubesched.cel.cost import LIMIT, LIMIT_EXCEEDED
 from kubesched.cel.errors import CelAbortError, CelValueError
+from kubesched.cel.limits import LIMIT, LIMIT_EXCEEDED
 from kubesched.cel.values import CelMap, GrowingList, go_type_name
 
 Frame = list[Any]
@@ -86,23 +86,28 @@ def plan_bind(accumulator: Variable, result: Run) -> Run:
     return apply
 
 
-def plan_fold(over: Run, accumulator: Variable, places: list[int], parts: tuple[Run, Run, Run]) -> Run:
-    """Return the closure of a fold; with two places it goes over indices or keys, and values."""
+def plan_fold(over: Run, accumulator: Variable, places: list[int], parts: tuple[Run, Run, Run], least: int) -> Run:
+    """Return the closure of a fold; with two places it goes over indices or keys, and values.
+
+    A round costs `least` at the least, since not all parts of an expression cost something.
+    """
     condition, step, result = parts
     accu = accumulator.place
 
     def iterate(frame: Frame, items: Iterable[Any], place: int) -> None:
         for item in items:
+            floor = frame[0] + least
             frame[place] = item
             if not _goes_on(condition, frame):
                 break
-            _advance(step, frame, accu)
+            _advance(step, frame, accu, floor)
 
     def iterate_pairs(frame: Frame, pairs: Iterable[tuple[Any, Any]], first: int, second: int) -> None:
         for frame[first], frame[second] in pairs:
+            floor = frame[0] + least
             if not _goes_on(condition, frame):
                 break
-            _advance(step, frame, accu)
+            _advance(step, frame, accu, floor)
 
     def apply(frame: Frame) -> Any:
         value = over(frame)
@@ -123,11 +128,13 @@ def _goes_on(condition: Run, frame: Frame) -> bool:
         return True
 
 
-def _advance(step: Run, frame: Frame, accu: int) -> None:
+def _advance(step: Run, frame: Frame, accu: int, floor: int) -> None:
     try:
         frame[accu] = step(frame)
     except CelValueError as error:
         frame[accu] = _Failure(error)
+    if frame[0] < floor:
+        frame[0] = floor
     if frame[0] > LIMIT:
         raise CelAbortError(LIMIT_EXCEEDED)
 

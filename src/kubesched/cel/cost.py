@@ -5,7 +5,7 @@ goes beyond the limit is cut off, which keeps one selector from holding up the s
 """
 
 # upstream: cel-go interpreter/runtimecost.go, ext/{lists,sets}.go (v0.26);
-# upstream: apiserver/pkg/cel/library/cost.go, api/resource/v1/types.go (v1.36)
+# upstream: apiserver/pkg/cel/library/cost.go (v1.36)
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,8 +14,6 @@ from typing import Any, Final
 from kubesched.api.quantity import Quantity
 from kubesched.cel.values import CelMap, ComputedQuantity, Opaque, size_of
 
-LIMIT: Final = 1_000_000
-LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"
 NEW_LIST: Final = 10
 NEW_MAP: Final = 30
 
@@ -46,16 +44,19 @@ def _regex(args: Sequence[Any], _: Any) -> int:
     return math.ceil((1.0 + size_of(args[0])) * _TRAVERSAL) * math.ceil(size_of(args[1]) * _REGEX_LENGTH)
 
 
-def _traversal(value: Any) -> int:
+def _traversal(value: Any, known: dict[int, int] | None = None) -> int:
     match value:
         case str():
             return int(len(value.encode("utf-8", "replace")) * _TRAVERSAL)
         case bytes():
             return int(len(value) * _TRAVERSAL)
-        case list():
-            return sum(map(_traversal, value))
-        case CelMap():
-            return sum(_traversal(key) + _traversal(inner) for key, inner in value.items())
+        case list() | CelMap():
+            known = {} if known is None else known
+            found = known.get(id(value))
+            if found is None:
+                parts = value if isinstance(value, list) else [each for pair in value.items() for each in pair]
+                found = known[id(value)] = sum(_traversal(each, known) for each in parts)
+            return found
     return 1
 
 

@@ -8,14 +8,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from kubesched.cel import cost
-from kubesched.cel.cost import LIMIT, LIMIT_EXCEEDED, Cost
+from kubesched.cel.cost import Cost
 from kubesched.cel.declarations import Function, Overload
 from kubesched.cel.errors import CelAbortError, CelValueError, no_such_overload
 from kubesched.cel.functions import library
 from kubesched.cel.functions.library import Implementation
 from kubesched.cel.functions.regex import compile_regex
+from kubesched.cel.limits import LIMIT, LIMIT_EXCEEDED
 from kubesched.cel.types import Type
-from kubesched.cel.values import Optional, equal, has_type, type_of
+from kubesched.cel.values import CelMap, Optional, equal, has_type, type_of
+from kubesched.cel.work import WorkOf, comparison_work, refusal_work, work_after
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]
@@ -79,10 +81,18 @@ def equals(left: Run, right: Run) -> Run:
             length = min(len(one), len(other))
             frame[0] += _TEXT_COSTS[length] if length < 256 else cost.equality((one, other))
             return one == other
-        frame[0] += cost.equality((one, other))
+        _charge_comparison(frame, cost.equality((one, other)), one, other)
         return equal(one, other)
 
     return apply
+
+
+def _charge_comparison(frame: Frame, charge: int, one: Any, other: Any) -> None:
+    if isinstance(one, list | CelMap | Optional):
+        charge = max(charge, comparison_work(one, other))
+        if frame[0] + charge > LIMIT:
+            raise CelAbortError(LIMIT_EXCEEDED)
+    frame[0] += charge
 
 
 def not_equals(left: Run, right: Run) -> Run:
@@ -92,7 +102,7 @@ def not_equals(left: Run, right: Run) -> Run:
 
     def apply(frame: Frame) -> bool:
         one, other = left(frame), right(frame)
-        frame[0] += charge((one, other), None)
+        _charge_comparison(frame, charge((one, other), None), one, other)
         try:
             return not equal(one, other)
         except CelValueError:
@@ -165,14 +175,17 @@ def _dispatched(function: Function) -> Implementation:
 
 
 def with_pattern(function: str, pattern: str) -> Implementation:
-    """Return a function of regular expressions whose pattern is compiled once, or raise RegexError."""
-    regex = compile_regex(pattern)
-    method: Callable[..., Any] = {"matches": regex.matches, "find": regex.find, "findAll": regex.find_all}[function]
+    """Return a function of regular expressions whose pattern is known to be one, or raise RegexError."""
+    compile_regex(pattern)
 
     def apply(text: Any, _: Any, *most: Any) -> Any:
         if type(text) is not str or any(type(each) is not int for each in most):
             raise no_such_overload()
-        return method(text, *most)
+        # what RE2 remembers of it is kept by the cache alone, which is bounded
+        regex = compile_regex(pattern)
+        if function == "matches":
+            return regex.matches(text)
+        return regex.find(text) if function == "find" else regex.find_all(text, *most)
 
     return apply
 
@@ -187,7 +200,12 @@ def counted(implementation: Implementation, runs: list[Run], charge: Cost) -> Ru
 
         def unary(frame: Frame) -> Any:
             frame[0] += fixed
-            return implementation(only(frame))
+            value = only(frame)
+            try:
+                return implementation(value)
+            except CelValueError:
+                frame[0] += refusal_work((value,))
+                raise
 
         return unary
     if len(runs) == 2:
@@ -195,13 +213,51 @@ def counted(implementation: Implementation, runs: list[Run], charge: Cost) -> Ru
 
         def binary(frame: Frame) -> Any:
             frame[0] += fixed
-            return implementation(left(frame), right(frame))
+            one, other = left(frame), right(frame)
+            try:
+                return implementation(one, other)
+            except CelValueError:
+                frame[0] += refusal_work((one, other))
+                raise
 
         return binary
 
     def call(frame: Frame) -> Any:
         frame[0] += fixed
-        return implementation(*[run(frame) for run in runs])
+        args = [run(frame) for run in runs]
+        try:
+            return implementation(*args)
+        except CelValueError:
+            frame[0] += refusal_work(args)
+            raise
+
+    return call
+
+
+def bounded(function: str, implementation: Implementation, runs: list[Run], charge: Cost, work: WorkOf) -> Run:
+    """Return the closure of a call that is not begun if its work is too much, and is charged for that or its cost."""
+    afterwards = work_after(function)
+
+    def call(frame: Frame) -> Any:
+        args = [run(frame) for run in runs]
+        try:
+            units = work(args)
+        except (TypeError, AttributeError, ValueError):
+            # arguments of types that the function itself refuses
+            units = 0
+        if frame[0] + units > LIMIT:
+            raise CelAbortError(LIMIT_EXCEEDED)
+        try:
+            result = implementation(*args)
+        except CelValueError:
+            frame[0] += max(units, refusal_work(args))
+            raise
+        if afterwards is not None:
+            units += afterwards(args, result)
+        frame[0] += max(units, charge if isinstance(charge, int) else charge(args, result))
+        if frame[0] > LIMIT:
+            raise CelAbortError(LIMIT_EXCEEDED)
+        return result
 
     return call
 
@@ -209,7 +265,11 @@ def counted(implementation: Implementation, runs: list[Run], charge: Cost) -> Ru
 def _counted_by_size(implementation: Implementation, runs: list[Run], charge: cost.CostOf) -> Run:
     def call(frame: Frame) -> Any:
         args = [run(frame) for run in runs]
-        result = implementation(*args)
+        try:
+            result = implementation(*args)
+        except CelValueError:
+            frame[0] += refusal_work(args)
+            raise
         frame[0] += charge(args, result)
         if frame[0] > LIMIT:
             raise CelAbortError(LIMIT_EXCEEDED)

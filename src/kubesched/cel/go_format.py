@@ -11,10 +11,21 @@ from typing import Any, Final
 from kubesched.api.go_numbers import plain, shortest
 from kubesched.api.quantity import Quantity
 from kubesched.cel.types import Type
-from kubesched.cel.values import MAX_INT, CelMap, ComputedQuantity, Duration, Opaque, Optional, Timestamp
+from kubesched.cel.values import (
+    MAX_INT,
+    CelMap,
+    ComputedQuantity,
+    Duration,
+    Opaque,
+    Optional,
+    Timestamp,
+    type_of,
+    weight,
+)
 
 SPACE: Final = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _SECOND: Final = 10**9
+_MOST_SHOWN: Final = 10_000
 _EPOCH: Final = datetime(1970, 1, 1)
 
 
@@ -99,7 +110,9 @@ def parse_duration(text: str) -> Duration | None:
 
 
 def shown(value: Any) -> str:
-    """Return a value as `%v` writes it into messages."""
+    """Return a value as `%v` writes it into messages, or only of which type it is if that is long."""
+    if isinstance(value, list | CelMap | Optional) and weight(value) > _MOST_SHOWN:
+        return f"({type_of(value)})"
     match value:
         case bool():
             return "true" if value else "false"

@@ -15,9 +15,10 @@ from typing import Any, Final, NamedTuple
 from kubesched.cel import types
 from kubesched.cel.attributes import KEY_TYPES, checked_key, find, get
 from kubesched.cel.comprehensions import Variable, plan_bind, plan_fold
-from kubesched.cel.cost import LIMIT, LIMIT_EXCEEDED, NEW_LIST, NEW_MAP, cost_of
+from kubesched.cel.cost import NEW_LIST, NEW_MAP, cost_of
 from kubesched.cel.declarations import FUNCTIONS
 from kubesched.cel.dispatch import (
+    bounded,
     conditional,
     counted,
     equals,
@@ -33,8 +34,10 @@ from kubesched.cel.functions.arithmetic import contained
 from kubesched.cel.functions.library import CONVERSIONS, PURE
 from kubesched.cel.functions.regex import RegexError
 from kubesched.cel.go_format import shown
-from kubesched.cel.syntax import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select
+from kubesched.cel.limits import LIMIT, LIMIT_EXCEEDED
+from kubesched.cel.syntax import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, descendants
 from kubesched.cel.values import MISSING, NONE, CelMap, Opaque, Optional, Uint, go_type_name
+from kubesched.cel.work import work_of
 
 Frame = list[Any]
 Run = Callable[[Frame], Any]
@@ -42,6 +45,8 @@ Run = Callable[[Frame], Any]
 COST: Final = 0
 # where the variables begin
 FIRST: Final = 1
+# How many parts of an expression, free ones included, a unit of cost is enough for.
+_NODES_A_UNIT: Final = 4
 
 
 class Program(NamedTuple):
@@ -220,6 +225,9 @@ class _Planner:
             else:
                 charge = cost if isinstance(cost, int) else cost(constants, value)
                 return _Plan(_charged(lambda _: value, charge))
+        work = work_of(function, overload)
+        if work is not None:
+            return _Plan(bounded(function, implementation, runs, cost, work))
         return _Plan(counted(implementation, runs, cost))
 
     # -- aggregates and folds
@@ -288,7 +296,8 @@ class _Planner:
         self._scopes.pop()
         result = self.plan(node.result).run
         self._scopes.pop()
-        return _Plan(plan_fold(over, accumulator, places, (condition, step, result)))
+        least = sum(1 for part in (node.condition, node.step) for _ in descendants(part)) // _NODES_A_UNIT
+        return _Plan(plan_fold(over, accumulator, places, (condition, step, result), least))
 
     def _place(self) -> int:
         self.frame_length += 1

@@ -7,7 +7,7 @@ empty.
 
 # upstream: dynamic-resource-allocation/cel/{compile,cache}.go (v1.36)
 
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any, Final
 
 from kubesched.api.devices import Device, DeviceAttribute
@@ -17,13 +17,18 @@ from kubesched.cel.checker import check
 from kubesched.cel.errors import CelCompileError, CelRuntimeError
 from kubesched.cel.functions.conversions import native_problem
 from kubesched.cel.functions.versions import InvalidVersionError, parse_version
+from kubesched.cel.limits import LIMIT
 from kubesched.cel.parser import parse
 from kubesched.cel.planner import Program, plan
+from kubesched.cel.sized_cache import SizedCache
 from kubesched.cel.source import Problems
 from kubesched.cel.validators import validate
 from kubesched.cel.values import CelMap, Optional
 
-_MOST_KEPT: Final = 4096
+# Characters of all expressions that are kept; a program takes up to 300 bytes for each.
+_MOST_KEPT: Final = 256 << 10
+# What keeping an expression takes however short it is, in characters.
+_AT_LEAST: Final = 16
 _EMPTY: Final = CelMap()
 
 
@@ -42,12 +47,20 @@ class CompiledSelector:
         except CelCompileError as error:
             self.error = str(error)
 
-    def matches(self, driver: str, device: Device) -> bool:
-        """Return whether a driver's device matches; CelRuntimeError if that cannot be told, or nothing was compiled."""
+    def matches(self, driver: str, device: Device, spend: Callable[[int], None] | None = None) -> bool:
+        """Return whether a driver's device matches; CelRuntimeError if that cannot be told, or nothing was compiled.
+
+        `spend` is told what finding out has cost.
+        """
         program = self._program
         if program is None:
             raise CelRuntimeError(self.error)
-        result, _ = program.evaluate(device_value(driver, device, list_attributes=self._list_attributes))
+        cost = LIMIT
+        try:
+            result, cost = program.evaluate(device_value(driver, device, list_attributes=self._list_attributes))
+        finally:
+            if spend is not None:
+                spend(cost)
         if type(result) is Optional and type(result.value) is bool:
             result = result.value
         if type(result) is not bool:
@@ -55,10 +68,22 @@ class CompiledSelector:
         return result
 
 
-@lru_cache(maxsize=_MOST_KEPT)
+_kept: Final[SizedCache[tuple[str, bool], CompiledSelector]] = SizedCache(_MOST_KEPT)
+
+
 def compile_selector(expression: str, *, list_attributes: bool) -> CompiledSelector:
     """Return the compiled expression, the same one as long as it is kept; its `error` is empty if it can be used."""
-    return CompiledSelector(expression, list_attributes=list_attributes)
+    key = (expression, list_attributes)
+    found = _kept.get(key)
+    if found is None:
+        found = CompiledSelector(expression, list_attributes=list_attributes)
+        _kept.put(key, found, len(expression) + _AT_LEAST)
+    return found
+
+
+def is_compiled(expression: str, *, list_attributes: bool) -> bool:
+    """Return whether an expression need not be compiled."""
+    return _kept.get((expression, list_attributes)) is not None
 
 
 def _compiled(expression: str, *, list_attributes: bool) -> Program:

@@ -3,21 +3,27 @@
 # upstream: cel-go cel/validator.go, ext/formatting.go (v0.26)
 
 from collections.abc import Iterator
+from typing import Final
 
 from kubesched.cel import types
 from kubesched.cel.errors import CelRuntimeError
 from kubesched.cel.functions.conversions import to_duration, to_timestamp
 from kubesched.cel.functions.formatting import CLAUSE_KINDS, ClauseError, clause_rule, read_clauses
-from kubesched.cel.functions.regex import RegexError, compile_regex
+from kubesched.cel.functions.regex import TOO_LARGE, RegexError, RegexTooLargeError, compile_regex
 from kubesched.cel.source import Problems
 from kubesched.cel.syntax import Call, ListNode, Literal, MapNode, Node, descendants
 from kubesched.cel.types import Type, shown, unwrap_optional
+
+# Steps of the programs of all patterns of an expression.
+_MOST_STEPS: Final = 100_000
 
 
 def validate(root: Node, problems: Problems) -> None:
     """Report what is wrong with a checked tree."""
     calls = [node for node in descendants(root) if isinstance(node, Call)]
     _check_aggregates(root, problems)
+    if not _check_patterns(calls, problems):
+        return
     for function, read in (("duration", to_duration), ("timestamp", to_timestamp), ("matches", _pattern)):
         for call in calls:
             if call.function == function and call.args and isinstance(call.args[0], Literal):
@@ -28,6 +34,24 @@ def validate(root: Node, problems: Problems) -> None:
     for call in calls:
         if call.function == "format":
             _check_format(call, problems)
+
+
+def _check_patterns(calls: list[Call], problems: Problems) -> bool:
+    """Return whether the patterns can be compiled in good time together, or report that they cannot."""
+    size = 0
+    for call in calls:
+        if call.function in ("matches", "find", "findAll") and call.args and isinstance(call.args[0], Literal):
+            try:
+                size += compile_regex(call.args[0].value).size
+            except RegexTooLargeError:
+                size += TOO_LARGE
+            except (RegexError, AttributeError):
+                # reported elsewhere
+                continue
+            if size > _MOST_STEPS:
+                problems.report(call.args[0].offset, f"regular expressions of more than {_MOST_STEPS} steps together")
+                return False
+    return True
 
 
 def _pattern(text: str) -> object:

@@ -400,3 +400,20 @@ def size_of(value: Any) -> int:
     if type(value) is Optional and value.present:
         return size_of(value.value)
     return 1
+
+
+def weight(value: Any, known: dict[int, int] | None = None) -> int:
+    """Return how much there is in a value: characters and elements, counted at every place where they stand."""
+    kind = type(value)
+    if kind is str or kind is bytes:
+        return len(value) + 1
+    if kind is Optional:
+        return weight(value.value, known) if value.present else 1
+    if not isinstance(value, list | CelMap):
+        return 1
+    known = {} if known is None else known
+    found = known.get(id(value))
+    if found is None:
+        parts = value if isinstance(value, list) else [each for pair in value.items() for each in pair]
+        found = known[id(value)] = 1 + sum(weight(each, known) for each in parts)
+    return found

@@ -30,6 +30,10 @@ from kubesched.cel.functions.regex import RegexError, compile_regex
         pytest.param("[]a]+", "a]", ["a]"], id="a bracket first"),
         pytest.param("[[:alpha:][:^digit:]]+", "a-1", ["a-"], id="named classes"),
         pytest.param(r"\pL+\P{L}", "aé1", ["aé1"], id="letters"),
+        pytest.param(r"\p{Greek}+", "aβγb", ["βγ"], id="scripts"),
+        pytest.param("^a", "aaa", ["a"], id="the beginning is there once"),
+        pytest.param(r"\Ba", "aaa", ["a", "a"], id="what stands before counts"),
+        pytest.param("x*", "é", ["", ""], id="nothing, between characters of several bytes"),
         pytest.param(r"\s\w\D\S\W", " a-b-", [" a-b-"], id="classes of Perl"),
         pytest.param(r"\x41\x{42}\103\t\.", "ABC\t.", ["ABC\t."], id="escapes"),
         pytest.param(r"\Qa.b\E+", "a.bb", ["a.bb"], id="quoted"),
@@ -65,9 +69,10 @@ def test_occurrences(pattern: str, text: str, found: list[str]) -> None:
         ("(?=a)", "invalid or unsupported Perl syntax: `(?=`"),
         ("(?P<a", "invalid named capture: `(?P<a`"),
         ("\\", "trailing backslash at end of expression: ``"),
-        (r"\p{Greek}", r"invalid character class range: `\p{Greek}`"),
+        (r"\p{Klingon}", r"invalid character class range: `\p{Klingon}`"),
+        (r"\pX", r"invalid character class range: `\pX`"),
         ("(" * 500 + ")" * 500, "expression nests too deeply: `" + "(" * 500 + ")" * 500 + "`"),
-        ("((a{100}){10}(b{100}){10}){1}" * 30, "expression too large: ``"),
+        ("((a{100}){10}(b{100}){10}){1}" * 90, "expression too large: ``"),
     ],
 )
 def test_what_is_no_pattern(pattern: str, problem: str) -> None:

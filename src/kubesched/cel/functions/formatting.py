@@ -6,7 +6,7 @@ The same reader of clauses serves the compiler, which checks constant texts agai
 # upstream: cel-go ext/formatting.go (v0.26)
 
 from collections.abc import Callable
-from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any, Final
 
 from kubesched.api.go_text import quote
@@ -17,6 +17,8 @@ from kubesched.cel.values import CelMap, Duration, Timestamp, Uint, type_of
 
 _DEFAULT_PRECISION: Final = 6
 _WIDEST: Final = 1000
+# enough digits before the point for any double, and as many behind it as may be asked for
+_WIDE: Final = Context(prec=_WIDEST + 400)
 
 _STRING_RULE: Final = (
     "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
@@ -145,7 +147,7 @@ def _real(value: Any, letter: str, precision: int | None) -> str:
         raise CelAbortError(f"kubesched does not write more than {_WIDEST} decimal places")
     exact = Decimal(repr(number))
     step = Decimal(1).scaleb(-places)
-    up, down = exact.quantize(step, ROUND_HALF_UP), exact.quantize(step, ROUND_HALF_DOWN)
+    up, down = exact.quantize(step, ROUND_HALF_UP, _WIDE), exact.quantize(step, ROUND_HALF_DOWN, _WIDE)
     if up != down:
         # differs: which way the reference goes depends on digits that the shortest form does not show
         raise CelAbortError(f"kubesched does not round a number half way between two: {exact}")

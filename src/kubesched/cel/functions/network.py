@@ -15,6 +15,7 @@ from kubesched.cel.values import CelMap, Opaque
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _BITS: Final = re.compile(r"0|[1-9][0-9]{0,2}")
+_LONGEST_ADDRESS: Final = len("ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255")
 
 
 class AddressError(ValueError):
@@ -23,6 +24,9 @@ class AddressError(ValueError):
 
 def _address(text: str) -> Address:
     try:
+        if len(text) > _LONGEST_ADDRESS and "%" not in text:
+            # quick to tell, while Python would look at every part
+            raise ValueError
         found = ipaddress.ip_address(text)
     except ValueError:
         raise AddressError(f"ParseAddr({quote(text)}): unable to parse IP") from None

@@ -11,6 +11,8 @@ from kubesched.cel.errors import CelValueError
 from kubesched.cel.values import MAX_UINT, Opaque
 
 _DIGITS: Final = frozenset("0123456789")
+# Devices have versions of at most 64 characters.
+_LONGEST_KEPT: Final = 64
 _ALLOWED: Final = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-")
 
 
@@ -18,9 +20,17 @@ class InvalidVersionError(ValueError):
     """A text that is no semantic version; the words are the reference's."""
 
 
-@lru_cache(maxsize=4096)
 def parse_version(text: str) -> Opaque:
     """Return the version that a text stands for, or raise InvalidVersionError."""
+    return _short_version(text) if len(text) <= _LONGEST_KEPT else _version(text)
+
+
+@lru_cache(maxsize=4096)
+def _short_version(text: str) -> Opaque:
+    return _version(text)
+
+
+def _version(text: str) -> Opaque:
     if not text:
         raise InvalidVersionError("Version string empty")
     parts = text.split(".", 2)
@@ -38,7 +48,6 @@ def parse_version(text: str) -> Opaque:
     return Opaque(types.SEMVER, (major, minor, patch), precedence)
 
 
-@lru_cache(maxsize=4096)
 def parse_loosely(text: str) -> Opaque:
     """Return the version of a text that may have a `v`, leading zeroes, and fewer than three numbers."""
     parts = [_without_zeroes(part) for part in text.removeprefix("v").split(".", 2)]

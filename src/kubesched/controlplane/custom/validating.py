@@ -25,6 +25,8 @@ MISSING: Any = object()
 # what stands in the way of further checks
 _BLOCKING = ("Unsupported value", "Required value", "Too long", "Too many")
 _INT32, _INT64 = 2**31, 2**63
+# What matching one text with a pattern may cost, some microsecond a unit.
+_MOST_UNITS = 10_000_000
 _LARGEST_FLOAT32 = 3.40282346638528859811704183484516925440e38
 
 
@@ -222,16 +224,19 @@ def _text(value: str, schema: Schema, path: str) -> Result:
         return Result(Problem(path, "long", longest))
     if shortest is not None and len(value) < shortest:
         return Result(Problem(path, "", value, f"{path} in body should be at least {shortest} chars long"))
-    if pattern and not _matches(pattern, value):
-        return Result(Problem(path, "", value, f"{path} in body should match '{pattern}'"))
-    return Result()
+    problem = _mismatch(pattern, value) if pattern else ""
+    return Result(Problem(path, "", value, f"{path} in body {problem}")) if problem else Result()
 
 
-def _matches(pattern: str, value: str) -> bool:
+def _mismatch(pattern: str, value: str) -> str:
+    """Return what is wrong with a text that a pattern does not match, or nothing."""
     try:
-        return compile_regex(pattern).matches(value)
+        regex = compile_regex(pattern)
     except RegexError:
-        return False
+        return f"should match '{pattern}'"
+    if regex.units(value) > _MOST_UNITS:
+        return f"is too long to be matched with '{pattern}'"
+    return "" if regex.matches(value) else f"should match '{pattern}'"
 
 
 def _number(value: Any, schema: Schema, path: str, form: str) -> Result:

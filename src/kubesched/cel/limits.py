@@ -1,0 +1,8 @@
+"""How much work one evaluation of an expression may be."""
+
+# upstream: api/resource/v1/types.go (v1.36)
+
+from typing import Final
+
+LIMIT: Final = 1_000_000
+LIMIT_EXCEEDED: Final = "operation cancelled: actual cost limit exceeded"

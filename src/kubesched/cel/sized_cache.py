@@ -1,0 +1,42 @@
+"""A cache that is bounded by what its values weigh together, not by how many there are."""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+
+
+class SizedCache(Generic[Key, Value]):
+    """Values by key; what was asked for longest ago goes when they weigh too much together."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
+        self.weight = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Key) -> Value | None:
+        """Return what is kept under a key, or None."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        self._kept.move_to_end(key)
+        return found[0]
+
+    def put(self, key: Key, value: Value, weight: int) -> None:
+        """Keep a value; one that is too heavy by itself is not kept."""
+        before = self._kept.pop(key, None)
+        self.weight += weight - (before[1] if before is not None else 0)
+        self._kept[key] = (value, weight)
+        while self.weight > self._most:
+            _, (_, gone) = self._kept.popitem(last=False)
+            self.weight -= gone
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._kept.clear()
+        self.weight = 0
