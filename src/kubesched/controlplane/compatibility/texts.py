@@ -31,7 +31,10 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("apps/v1", "ControllerRevision"): "made by StatefulSets and DaemonSets, and cleaned up",
     ("batch/v1", "Job"): "runs pods to completion: indexes, back-off, failure and success policies, suspension, TTL",
     ("batch/v1", "CronJob"): "creates Jobs by its schedule: time zones, concurrency, history",
-    ("autoscaling/v2", "HorizontalPodAutoscaler"): "kept; there are no metrics",
+    (
+        "autoscaling/v2",
+        "HorizontalPodAutoscaler",
+    ): "scales what it names, by what annotations of pods say that they use",
     ("autoscaling/v1", "HorizontalPodAutoscaler"): "the same objects as those of autoscaling/v2",
     ("node.k8s.io/v1", "RuntimeClass"): "gives pods overhead, tolerations and node selectors",
     ("networking.k8s.io/v1", "Ingress"): "kept; no controller gives it an address",

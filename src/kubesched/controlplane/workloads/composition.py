@@ -4,6 +4,7 @@ From what controllers work with to controllers; the indexes that others ask come
 """
 
 from kubesched.controlplane.simulation.controller import Controller, Tools
+from kubesched.controlplane.workloads.autoscalers import Autoscalers
 from kubesched.controlplane.workloads.cron_jobs import CronJobs
 from kubesched.controlplane.workloads.daemon_sets import DaemonSets
 from kubesched.controlplane.workloads.deployments import Deployments
@@ -27,4 +28,4 @@ def workload_controllers(tools: Tools) -> list[Controller]:
         Jobs(tools, pods),
         CronJobs(tools),
     ]
-    return [revisions, pods, *owners, Quotas(tools)]
+    return [revisions, pods, *owners, Autoscalers(tools), Quotas(tools)]
