@@ -139,7 +139,7 @@ def test_each_pod_has_claims_that_outlive_it() -> None:
         assert cluster.names("PersistentVolumeClaim") == ["data-web-0", "data-web-1"]
         pod = cluster.get("Pod", "web-1")
         assert pod is not None
-        assert pod["spec"]["volumes"] == [{"name": "data", "persistentVolumeClaim": {"claimName": "data-web-1"}}]
+        assert pod["spec"]["volumes"][0] == {"name": "data", "persistentVolumeClaim": {"claimName": "data-web-1"}}
         claim = cluster.get("PersistentVolumeClaim", "data-web-1")
         assert claim is not None
         assert claim["metadata"]["labels"] == {"app": "web"}

@@ -61,11 +61,31 @@ def parse(text: str | bytes) -> Any:
     if isinstance(text, bytes):
         text = _decoded(text)
     try:
-        return _parse_json(text) if text.lstrip(" \t\r\n").startswith("{") else _parse_yaml(text)
+        return _parse_json(text) if _looks_like_json(text) else _parse_yaml(text)
     except yaml.YAMLError as error:
         raise DocumentError(_yaml_message(error)) from None
     except UnicodeError:
         raise DocumentError("yaml: the text is not valid Unicode") from None
+
+
+def parse_yaml(text: str | bytes) -> Any:
+    """Return the value of the first document in `text`, read as YAML also if it begins with a brace."""
+    if isinstance(text, bytes):
+        text = _decoded(text)
+    try:
+        return parse(text)
+    except DocumentError:
+        if not _looks_like_json(text):
+            raise
+    # YAML has more in braces than JSON: a comma before the last of them, names without quotes
+    try:
+        return _parse_yaml(text)
+    except yaml.YAMLError as error:
+        raise DocumentError(_yaml_message(error)) from None
+
+
+def _looks_like_json(text: str) -> bool:
+    return text.lstrip(" \t\r\n").startswith("{")
 
 
 def _decoded(text: bytes) -> str:

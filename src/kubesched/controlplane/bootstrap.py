@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM, default_roles
 from kubesched.controlplane.flow_defaults import flow_defaults
-from kubesched.controlplane.kinds.services import SERVICE_NETWORK
+from kubesched.controlplane.kinds.service_addresses import SERVICE_NETWORK
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.local_api_services import keep_api_services
 from kubesched.controlplane.store import Document

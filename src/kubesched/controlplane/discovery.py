@@ -5,7 +5,11 @@ From the catalog to the documents that clients ask for before anything else.
 
 # upstream: apiserver/pkg/endpoints/discovery, pkg/server/routes/version.go (v1.36)
 
+from base64 import b64encode
+from hashlib import sha256
+
 from kubesched.controlplane.aggregated_discovery import AggregatedDiscovery, subresource_kind
+from kubesched.controlplane.health import HEALTH, health
 from kubesched.controlplane.negotiating import check_accepts_json
 from kubesched.controlplane.requests import Request, Response, answer
 from kubesched.controlplane.resources import Catalog, Resource
@@ -23,7 +27,8 @@ VERSION = {
     "compiler": "",
     "platform": "kubesched/python",
 }
-_HEALTH = ("/healthz", "/livez", "/readyz")
+# the reference keeps these in an older version
+_KEPT_IN = {"customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/v1beta1"}
 
 
 class Discovery:
@@ -36,8 +41,8 @@ class Discovery:
     def answer(self, request: Request) -> Response | None:
         """Return the answer, None if a path leads nowhere."""
         path = request.path.removesuffix("/") or "/"
-        if path in _HEALTH:
-            return Response(200, (b"ok",), content_type="text/plain; charset=utf-8")
+        if path.startswith(HEALTH):
+            return health(request, path)
         document = self._document(path)
         if document is not None and request.method not in ("GET", "HEAD"):
             raise method_not_allowed()
@@ -71,7 +76,7 @@ class Discovery:
 
     def _paths(self) -> list[str]:
         """Return where there is something to find."""
-        paths = {"/api", "/apis", "/openapi/v2", "/openapi/v3", "/version", *_HEALTH}
+        paths = {"/api", "/apis", "/openapi/v2", "/openapi/v3", "/version", *HEALTH}
         for group, versions in self._catalog.versions().items():
             start = f"/apis/{group}" if group else "/api"
             paths |= {start, *(f"{start}/{version}" for version in versions)}
@@ -80,10 +85,22 @@ class Discovery:
     def _resources(self, group: str, version: str) -> Document:
         found = []
         for resource in self._catalog.in_version(group, version):
-            found.append(_resource(resource))
+            found.append(_resource(resource) | storage_version_hash(self._catalog, resource))
             found += [_subresource(resource, name) for name in resource.subresources]
         api_version = f"{group}/{version}" if group else version
         return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": api_version, "resources": found}
+
+
+def storage_version_hash(catalog: Catalog, resource: Resource) -> Document:
+    """Return the mark of the version in which objects of a resource are kept, nothing for what is not kept."""
+    if "list" not in resource.verbs:
+        return {}
+    if resource.custom is not None:
+        version = resource.custom.stored_version
+    else:
+        version = _KEPT_IN.get(resource.store) or catalog.by_store[resource.store].api_version
+    text = f"{version if '/' in version else f'/{version}'}/{resource.kind}"
+    return {"storageVersionHash": b64encode(sha256(text.encode()).digest()[:8]).decode()}
 
 
 def _group(name: str, versions: list[str]) -> Document:

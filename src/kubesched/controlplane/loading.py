@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from kubesched.controlplane.conversion import to_storage
 from kubesched.controlplane.importing import make_namespaces, settle_imported
+from kubesched.controlplane.kinds.service_addresses import SERVICES
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.manifests import Manifest, read, shown
 from kubesched.controlplane.repeated import Repeated
@@ -163,6 +164,9 @@ class _Creation:
             # fields of another release do not make an object wrong that a cluster has taken
             if manifest.exported:
                 found = self.client.take_over(resource, wanted, min(self._validation, WARN, key=_STRICTNESS.index))
+            elif resource.store == SERVICES:
+                # which may keep the addresses of another cluster's network
+                found = self.client.take_over(resource, wanted, self._validation)
             else:
                 found = self.client.create(resource, wanted, self._validation)
         except ApiError as error:

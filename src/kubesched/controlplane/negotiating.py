@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kubesched.config.document import DocumentError, parse
+from kubesched.config.document import DocumentError, parse_yaml
 from kubesched.controlplane.patching import APPLY_PATCH, STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.patching import OFFERED as PATCHES
 from kubesched.controlplane.protobuf import ProtobufError, from_protobuf
@@ -85,6 +85,17 @@ def check_accepts_json(request: Request) -> None:
         raise not_acceptable(OFFERED)
 
 
+def check_takes_plain(request: Request) -> None:
+    """Raise ApiError for a client that takes nothing but tables of what cannot be shown in one."""
+    if not all(clause.wanted() is not None and clause.wanted() != UNOWNED for clause in clauses(_accept(request))):
+        return
+    raise not_acceptable(OFFERED)
+
+
+def _accept(request: Request) -> str:
+    return request.headers.get("accept") or "*/*"
+
+
 def in_json(request: Request, resource: Resource) -> Request:
     """Return a request whose body, if it is an object, is JSON; refuses forms that are not understood."""
     kind = _kind(request.headers.get("content-type", ""))
@@ -100,7 +111,9 @@ def in_json(request: Request, resource: Resource) -> Request:
     if kind not in UNDERSTOOD:
         raise unsupported_media_type(UNDERSTOOD)
     try:
-        body = from_protobuf(request.body, resource) if kind == PROTOBUF else msgspec.json.encode(parse(request.body))
+        body = (
+            from_protobuf(request.body, resource) if kind == PROTOBUF else msgspec.json.encode(parse_yaml(request.body))
+        )
     except (ProtobufError, DocumentError) as error:
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): {error}") from None
     headers = {**{name.lower(): value for name, value in request.headers.items()}, "content-type": JSON}

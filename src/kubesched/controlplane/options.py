@@ -10,7 +10,8 @@ import msgspec
 
 from kubesched.api.field_errors import as_json, forbidden, not_supported, required
 from kubesched.api.field_errors import invalid as invalid_value
-from kubesched.controlplane.requests import Request, parse_whole
+from kubesched.config.golang import parse_duration
+from kubesched.controlplane.requests import Request, Target, parse_whole
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.statuses import ApiError, bad_request, invalid
 
@@ -20,6 +21,7 @@ _EXACT, _NOT_OLDER = "Exact", "NotOlderThan"
 _MATCH, _INITIAL = "resourceVersionMatch", "sendInitialEvents"
 # in the order in which they are told
 _VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+_LASTING = ("attach", "exec", "log", "portforward", "proxy")
 _WRITES = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 
 
@@ -53,6 +55,17 @@ def list_options(request: Request, *, watching: bool = False) -> ListOptions:
         request.flag("allowWatchBookmarks"),
         max(seconds, 0),
     )
+
+
+def check_timeout(request: Request, target: Target | None) -> None:
+    """Raise ApiError for a time limit that is no span of time; what lasts has none."""
+    text = request.option("timeout")
+    if not text or (target is not None and (target.verb == "watch" or target.subresource in _LASTING)):
+        return
+    try:
+        parse_duration(text)
+    except ValueError as error:
+        raise bad_request(f"invalid timeout specified in the request URL - {error}") from None
 
 
 def apply_options(request: Request) -> tuple[bool, bool]:

@@ -8,6 +8,7 @@ there when the first was read, for as long as history reaches back to it.
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
+from datetime import timedelta
 
 import msgspec
 
@@ -22,16 +23,25 @@ from kubesched.controlplane.store import Stored
 TOKEN_VERSION = "meta.k8s.io/v1"
 TOO_OLD = (
     "The provided continue parameter is too old to display a consistent list result. You can start a new list without "
-    "the continue parameter."
+    "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. "
+    "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
+    "deleted between the time the first chunk was returned and now may show up in the list."
 )
 
 
-class Continue(msgspec.Struct, rename={"version": "rv", "start": "start"}):
-    """Where the next page begins."""
+# how long the pages of a list are of one moment: etcd forgets what is older than this, or twice as old
+PAGES_LAST = timedelta(minutes=5)
+# stands in a token for the moment in which it is used
+NOW = -1
+
+
+class Continue(msgspec.Struct, rename={"version": "rv"}):
+    """Where the next page begins; since when the list has been read, in seconds."""
 
     version: int = 0
     start: str = ""
     v: str = ""
+    since: float = 0.0
 
 
 class Reading:
@@ -60,7 +70,7 @@ class Reading:
         if limit and len(found) > limit:
             rest = len(found) - limit
             found = found[:limit]
-            meta["continue"] = _token(Continue(version, found[-1].key, TOKEN_VERSION))
+            meta["continue"] = _token(Continue(version, found[-1].key, TOKEN_VERSION, self._since(options)))
             if not (request.option("labelSelector") or request.option("fieldSelector")):
                 meta["remainingItemCount"] = rest
         return Response(200, form.listed(meta, found))
@@ -80,10 +90,20 @@ class Reading:
         where = _read_token(options.token)
         if wanted:
             raise bad_request("specifying resource version is not allowed when using continue")
-        if where.version < objects.forgotten:
-            raise expired(TOO_OLD)
-        found = objects.at(where.version)
-        return where.version, found[bisect_right(found, where.start, key=_key) :]
+        version = current if where.version == NOW else where.version
+        if version < objects.forgotten or (where.version != NOW and self._is_over(where)):
+            raise expired(TOO_OLD, _token(Continue(NOW, where.start, TOKEN_VERSION)))
+        found = objects.at(version)
+        return version, found[bisect_right(found, where.start, key=_key) :]
+
+    def _is_over(self, where: Continue) -> bool:
+        """Return whether a list was begun so long ago that its moment is forgotten."""
+        return self._services.clock().timestamp() - where.since > PAGES_LAST.total_seconds()
+
+    def _since(self, options: ListOptions) -> float:
+        """Return when a list was begun."""
+        where = _read_token(options.token) if options.token else None
+        return self._services.clock().timestamp() if where is None or where.version == NOW else where.since
 
 
 def _key(stored: Stored) -> str:

@@ -16,6 +16,7 @@ from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.controlplane import statuses
 from kubesched.controlplane.access import Attributes, Rule
 from kubesched.controlplane.access.rules import document_of
+from kubesched.controlplane.negotiating import check_takes_plain
 from kubesched.controlplane.options import is_dry_run
 from kubesched.controlplane.requests import Request, Response, Target, User, answer
 from kubesched.controlplane.services import timestamp
@@ -291,6 +292,7 @@ def _shown(path: NonResourceAttributes) -> Any:
 def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, Sequence[str]]:
     """Return the review in a request, in the namespace of its path, and warnings."""
     is_dry_run(request)
+    check_takes_plain(request)
     review, warnings = verbs.writing.read(target.resource, request)
     meta = review["metadata"]
     if not target.namespace:

@@ -4,6 +4,7 @@ From a server with its objects to one that clients reach, for as long as `runnin
 client in the same process, and its timers run on the same loop.
 """
 
+import asyncio
 import os
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -15,9 +16,11 @@ from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.faults import Dice
 from kubesched.controlplane.http import HttpServer
 from kubesched.controlplane.local import LocalClient
+from kubesched.controlplane.own_service import OwnService
 from kubesched.controlplane.requests import User
 from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.simulation import Simulation
+from kubesched.controlplane.simulation import Options, Simulation
+from kubesched.controlplane.simulation.controller import tools_for
 from kubesched.controlplane.store import Store
 from kubesched.controlplane.transport import Transport
 from kubesched.errors import KubeschedError
@@ -63,11 +66,15 @@ async def running(
         # asyncio's own words name the address once more; those of getaddrinfo have numbers of their own
         reason = os.strerror(number) if number and number > 0 else getattr(error, "strerror", None) or str(error)
         raise KubeschedError(f"cannot listen on {host} port {port}: {reason}") from None
+    client = LocalClient(server, agent="kube-apiserver")
+    own = OwnService(tools_for(client, asyncio.get_running_loop(), Options(), server.note), host, http.port)
     try:
+        own.start()
         if simulation is not None:
             simulation.start()
         yield http
     finally:
+        own.stop()
         if simulation is not None:
             simulation.stop()
         await http.stop()

@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from random import Random
 
-from kubesched.controlplane.access import Access, AlwaysAllow
+from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
+from kubesched.controlplane.access.decisions import refused
 from kubesched.controlplane.admission.namespace_limits import admit
 from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
 from kubesched.controlplane.custom.scaling import scale
@@ -27,8 +28,9 @@ from kubesched.controlplane.kinds import STRATEGIES
 from kubesched.controlplane.kinds.api_services import refused_for
 from kubesched.controlplane.negotiating import check_accepts_json, in_json
 from kubesched.controlplane.openapi import OpenApi
+from kubesched.controlplane.options import check_timeout
 from kubesched.controlplane.reading import Reading
-from kubesched.controlplane.requests import Request, Response, Target, refusal, target_of
+from kubesched.controlplane.requests import Request, Response, Target, User, refusal, target_of
 from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.server_side_apply import apply_patch, is_apply
@@ -67,6 +69,7 @@ class ApiServer:
         random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
         self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.services)
+        self.services.refusal = self._refusal
         self.note = note
         self._handlers = handlers
         self._discovery = Discovery(self.services.catalog)
@@ -107,6 +110,7 @@ class ApiServer:
             target = target_of(request, self.services.catalog)
         except ApiError as error:
             raise refused_for(request.path, self.services.store) or error from None
+        check_timeout(request, target)
         self.access.check(request, target)
         # 3. In which form?
         if request.path.startswith("/openapi/"):
@@ -118,6 +122,12 @@ class ApiServer:
         found = self._do(target, in_json(request, target.resource))
         custom = target.resource.custom
         return with_warnings(found, custom.warnings) if custom is not None and isinstance(found, Response) else found
+
+    def _refusal(self, user: User, resource: Resource, verb: str, subresource: str, namespace: str, name: str) -> str:
+        """Return why a user may not do something to a resource, an empty text if they may."""
+        attributes = Attributes(verb, resource.group, resource.plural, subresource, namespace, name)
+        decision = self.access.decide(user, attributes)
+        return "" if decision.allowed else refused(user, attributes, decision.reason).message
 
     def _delete(self, resource: Resource, stored: Stored) -> None:
         self._verbs.deleting.delete_object(resource, stored, DeleteOptions(), Request("DELETE", ""))

@@ -5,6 +5,7 @@ Time and randomness come in from outside, so that a server in virtual time with 
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from random import Random
 from uuid import UUID
 
@@ -40,6 +41,8 @@ class Services(msgspec.Struct):
     clock: Callable[[], datetime]
     random: Random
     admit: Admit = _admit_all
+    # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
+    refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
 
     def strategy(self, resource: Resource, subresource: str = "") -> Strategy:
         """Return the rules of a kind, or of one of its subresources that has rules of its own."""
@@ -49,9 +52,10 @@ class Services(msgspec.Struct):
             return found
         return self.strategies.get(resource.store, _SHARED_RULES)
 
-    def context(self, resource: Resource, user: User, *, imported: bool = False) -> Context:
+    def context(self, resource: Resource, user: User, verb: str = "", *, imported: bool = False) -> Context:
         """Return what a strategy may look at."""
-        return Context(resource, self.store, self.catalog, user, self.clock(), imported)
+        refusal = partial(self.refusal, user, resource)
+        return Context(resource, self.store, self.catalog, user, self.clock(), imported, verb, refusal)
 
     def new_uid(self) -> str:
         """Return a UID that nobody has."""

@@ -42,6 +42,8 @@ class ApiError(KubeschedError):
         # Kubernetes sends empty details with some refusals, and none with others
         self.details = details
         self.retry_after = retry_after
+        # where a list may be gone on with
+        self.token = ""
 
     def status(self) -> dict[str, Any]:
         """Return the Status object."""
@@ -49,6 +51,8 @@ class ApiError(KubeschedError):
         if self.retry_after:
             details = {**(details or {}), "retryAfterSeconds": self.retry_after}
         body: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
+        if self.token:
+            body["metadata"] = {"continue": self.token}
         body["message"] = self.message
         if self.reason:
             body["reason"] = self.reason
@@ -138,9 +142,11 @@ def failed_precondition(resource: Resource, key: str, what: str, wanted: str, fo
 MODIFIED_MEANWHILE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
-def expired(message: str) -> ApiError:
-    """Return the refusal of a resource version that history does not reach back to."""
-    return ApiError(410, "Expired", message)
+def expired(message: str, token: str = "") -> ApiError:
+    """Return the refusal of a version that history does not reach back to, with a token to go on all the same."""
+    refusal = ApiError(410, "Expired", message)
+    refusal.token = token
+    return refusal
 
 
 def too_old(version: int, oldest: int) -> ApiError:

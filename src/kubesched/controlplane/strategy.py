@@ -7,7 +7,7 @@ what is forbidden rather than malformed is raised as an `ApiError`.
 
 # upstream: apiserver/pkg/registry/rest/{create,update,delete}.go, registry/*/strategy.go (v1.36)
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import msgspec
@@ -28,6 +28,10 @@ class Context(msgspec.Struct, frozen=True):
     now: datetime
     # the object comes from a cluster that has admitted it: it stays as it is, whatever other objects say here
     imported: bool = False
+    # what is asked: update, or patch
+    verb: str = ""
+    # why they may not do something else, an empty text if they may: verb, subresource, namespace, name
+    refusal: Callable[[str, str, str, str], str] = lambda *what: ""
 
     def find(self, store: str, namespace: str, name: str) -> Document | None:
         """Return another object, a copy."""

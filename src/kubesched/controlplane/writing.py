@@ -173,7 +173,7 @@ class Writing:
         """
         resource, services = target.resource, self._services
         strategy = strategy or services.strategy(resource, target.subresource)
-        context = services.context(resource, request.user)
+        context = services.context(resource, request.user, target.verb)
         old = old_stored.document()
         if resource.custom is not None:
             # what was added to the definition since is no change of the object

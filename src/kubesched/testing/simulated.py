@@ -70,9 +70,16 @@ class SimulatedCluster:
         """Replace an object, or its status."""
         return self.client.update(self.kind(document["kind"]), dict(document), subresource)
 
-    def change(self, kind: str, name: str, change: Callable[[Document], object], subresource: str = "") -> Document:
+    def change(
+        self,
+        kind: str,
+        name: str,
+        change: Callable[[Document], object],
+        subresource: str = "",
+        namespace: str = "default",
+    ) -> Document:
         """Change an object that is there."""
-        document = self.get(kind, name)
+        document = self.get(kind, name, namespace)
         assert document is not None, f"{kind} {name} is not there"
         change(document)
         return self.update(document, subresource)

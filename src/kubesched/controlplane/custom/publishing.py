@@ -8,9 +8,10 @@ said.
 
 from typing import Any
 
-from kubesched.controlplane.custom.structure import EMBEDDED, Schema
+from kubesched.controlplane.custom.structure import EMBEDDED, PRESERVE, Schema
 from kubesched.controlplane.resources import Resource
 
+_WHICH_KIND = "x-kubernetes-group-version-kind"
 _UNSAID = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
 
 
@@ -22,7 +23,7 @@ def definition_name(resource: Resource) -> str:
 def definition_of(schema: Schema, metadata: Schema, texts: dict[str, Schema], kind: Schema) -> Schema:
     """Return the definition of a kind; `metadata` refers to that of all objects, `texts` are what every object says."""
     found = _with_metadata({"type": "object", **schema}, metadata, texts)
-    return {**found, "x-kubernetes-group-version-kind": [kind]}
+    return {**found, _WHICH_KIND: [kind]}
 
 
 def _with_metadata(schema: Schema, metadata: Schema, texts: dict[str, Schema]) -> Schema:
@@ -49,6 +50,17 @@ def _embedded(schema: Any, metadata: Schema, texts: dict[str, Schema]) -> Any:
     for name in ("items", "additionalProperties"):
         if name in found:
             found[name] = _embedded(found[name], metadata, texts)
+    return found
+
+
+def root_in_second(schema: Schema) -> Schema:
+    """Return the definition of a kind in the second edition.
+
+    Of one that takes whatever comes only that it is an object: clients would refuse what is not among its properties.
+    """
+    if schema.get(PRESERVE):
+        return {name: schema[name] for name in ("type", _WHICH_KIND) if name in schema}
+    found: Schema = in_second(schema)
     return found
 
 

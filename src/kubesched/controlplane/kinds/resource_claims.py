@@ -18,6 +18,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
     too_many,
 )
+from kubesched.controlplane.kinds.claim_rights import right_problems
 from kubesched.controlplane.kinds.device_checks import (
     MOST_CONFIGS,
     MOST_REQUESTS,
@@ -95,6 +96,7 @@ class ResourceClaims(Rules):
         names = request_names(new["spec"].get("devices") or {})
         consumers = status.get("reservedFor") or []
         problems = _result_access_problems(status, before, new, context)
+        problems += right_problems(status, before, new["metadata"].get("namespace", ""), context)
         problems += list_problems("status.reservedFor", consumers, MOST_CONSUMERS, _consumer_problems, _consumer_uid)
         allocated = _allocated(status)
 

@@ -1,15 +1,10 @@
-"""The rules of services and endpoints; cluster IPs and node ports are made up here.
+"""The rules of services and endpoints.
 
-A service keeps its address for life. Addresses come from one IPv4 range, chosen by the service's UID, so that the same
-seed gives the same addresses.
+A service keeps its address for life; which one it gets is in `service_addresses`.
 """
 
-# upstream: pkg/registry/core/service/{strategy.go,storage/alloc.go}, pkg/apis/core/v1/defaults.go,
+# upstream: pkg/registry/core/service/strategy.go, pkg/apis/core/v1/defaults.go,
 # pkg/apis/core/validation/validation.go (ValidateService, ValidateEndpoints) (v1.36)
-
-from collections.abc import Container
-from ipaddress import IPv4Address, IPv4Network
-from typing import Any
 
 from kubesched.api.field_errors import as_json, child, duplicate, forbidden, index, invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
@@ -23,16 +18,19 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.statuses import internal_error
+from kubesched.controlplane.kinds.service_addresses import (
+    CLUSTER_IP,
+    EXTERNAL,
+    NO_ADDRESS,
+    NODE_PORTS_FIELD,
+    give_addresses,
+    node_ports,
+)
 from kubesched.controlplane.store import Document
 from kubesched.controlplane.strategy import Context
 
-SERVICE_NETWORK = IPv4Network("10.96.0.0/12")
-NODE_PORTS = range(30000, 32768)
-NO_ADDRESS = "None"
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-_EXTERNAL = ("LoadBalancer", "NodePort")
 
 
 class Services(Rules):
@@ -49,7 +47,7 @@ class Services(Rules):
         """Fill in defaults and an address."""
         self.fill_in(new, context)
         new["status"] = {"loadBalancer": {}}
-        _give_addresses(new, context)
+        give_addresses(new, context)
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
         """Fill in defaults, and what a client that knows less leaves out: the address and the ports it was given."""
@@ -64,7 +62,7 @@ class Services(Rules):
                     spec.pop(field, None)
         _keep_node_ports(spec, before)
         self.fill_in(new, context)
-        _give_addresses(new, context)
+        give_addresses(new, context)
 
     def fill_in(self, document: Document, context: Context) -> None:
         """Fill in what was left out."""
@@ -80,9 +78,9 @@ class Services(Rules):
         for port in spec.get("ports") or ():
             port["protocol"] = port.get("protocol") or "TCP"
             port["targetPort"] = port.get("targetPort") or port.get("port", 0)
-        if kind in _EXTERNAL or (kind == "ClusterIP" and spec.get("externalIPs")):
+        if kind in EXTERNAL or (kind == "ClusterIP" and spec.get("externalIPs")):
             spec["externalTrafficPolicy"] = spec.get("externalTrafficPolicy") or "Cluster"
-        if kind in ("ClusterIP", *_EXTERNAL):
+        if kind in ("ClusterIP", *EXTERNAL):
             spec["internalTrafficPolicy"] = spec.get("internalTrafficPolicy") or "Cluster"
         if kind == "LoadBalancer":
             spec.setdefault("allocateLoadBalancerNodePorts", True)
@@ -113,9 +111,15 @@ class Services(Rules):
         return []
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the fields that selectors may ask about, and what others may not have."""
         spec = document.get("spec") or {}
-        return {"spec.clusterIP": spec.get("clusterIP") or "", "spec.type": spec.get("type") or ""}
+        found = {CLUSTER_IP: spec.get("clusterIP") or "", "spec.type": spec.get("type") or ""}
+        ports = node_ports(spec)
+        return {**found, NODE_PORTS_FIELD: ",".join(map(str, ports))} if ports else found
+
+    def selectable(self) -> frozenset[str]:
+        """Return the names of the fields that selectors may ask about."""
+        return frozenset((CLUSTER_IP, "spec.type"))
 
 
 def _type_problems(spec: Document) -> list[str]:
@@ -124,7 +128,7 @@ def _type_problems(spec: Document) -> list[str]:
     problems = []
     if not spec.get("ports") and not headless and kind != "ExternalName":
         problems.append(required("spec.ports"))
-    if kind in _EXTERNAL and headless:
+    if kind in EXTERNAL and headless:
         problems.append(invalid("spec.clusterIPs[0]", NO_ADDRESS, f"may not be set to 'None' for {kind} services"))
     if kind == "ExternalName":
         for field in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
@@ -178,48 +182,11 @@ def _keep_node_ports(spec: Document, before: Document) -> None:
     }
     for port in spec.get("ports") or ():
         was = known.get((port.get("protocol") or "TCP", port.get("port")))
-        if spec.get("type") in _EXTERNAL:
+        if spec.get("type") in EXTERNAL:
             if was and not port.get("nodePort"):
                 port["nodePort"] = was
         elif was and port.get("nodePort") == was:
             del port["nodePort"]
-
-
-def _give_addresses(document: Document, context: Context) -> None:
-    """Give a service the addresses and node ports that it needs and lacks."""
-    spec, uid = document["spec"], document["metadata"]["uid"]
-    if spec["type"] == "ExternalName":
-        return
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
-    elif spec.get("clusterIPs") and not spec.get("clusterIP"):
-        spec["clusterIP"] = spec["clusterIPs"][0]
-    elif not spec.get("clusterIP"):
-        taken = {stored.fields.get("spec.clusterIP") for stored in context.store.set_of(context.resource.store)}
-        spec["clusterIP"] = _free_address(uid, taken)
-        spec["clusterIPs"] = [spec["clusterIP"]]
-    spec.setdefault("ipFamilies", ["IPv6" if ":" in spec["clusterIP"] else "IPv4"])
-    spec.setdefault("ipFamilyPolicy", "SingleStack")
-    if spec["type"] in _EXTERNAL and spec.get("allocateLoadBalancerNodePorts", True):
-        for number, port in enumerate(spec.get("ports") or ()):
-            if not port.get("nodePort"):
-                port["nodePort"] = NODE_PORTS[(_number(uid) + number) % len(NODE_PORTS)]
-
-
-def _free_address(uid: str, taken: Container[Any]) -> str:
-    # the first and the last address of a network are nobody's
-    count = SERVICE_NETWORK.num_addresses - 2
-    start = _number(uid) % count
-    for step in range(count):
-        address = str(IPv4Address(int(SERVICE_NETWORK[0]) + 1 + (start + step) % count))
-        if address not in taken:
-            return address
-    raise internal_error("failed to allocate a serviceIP: range is full")
-
-
-def _number(uid: str) -> int:
-    """Return a number that is as random as a UID."""
-    return int(uid.replace("-", "")[:12], 16)
 
 
 class Endpoints(Rules):

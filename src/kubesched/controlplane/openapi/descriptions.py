@@ -11,7 +11,7 @@ from kubesched.controlplane.openapi.texts import objects, pods
 
 # fields that are the same in all types
 _COMMON = {
-    "apiVersion": "The group and version of the API that the object is written in.",
+    "apiVersion": "APIVersion defines the versioned schema of the object: the group and version it is written in.",
     "kind": "The kind of object that this is.",
     "metadata": "The object's name, labels and whatever else every object has.",
     "spec": "What is wanted of the object.",

@@ -9,7 +9,7 @@ version, and refers to definitions so that a field can have a description of its
 from collections.abc import Iterable
 from typing import Any
 
-from kubesched.controlplane.custom.publishing import in_second
+from kubesched.controlplane.custom.publishing import root_in_second
 from kubesched.controlplane.openapi.definitions import (
     REFERENCE,
     WHICH_KIND,
@@ -45,7 +45,8 @@ def second_edition(resources: Iterable[Resource], schemas: Schemas) -> Document:
     paths = {path: _second_operations(operations) for path, operations in _paths(found).items()}
     custom = {kind_name(each) for each in found if each.custom is not None}
     definitions = {
-        name: in_second(schema) if name in custom else schema for name, schema in definitions_of(found, schemas).items()
+        name: root_in_second(schema) if name in custom else schema
+        for name, schema in definitions_of(found, schemas).items()
     }
     return {"swagger": "2.0", "info": _INFO, "paths": paths, "definitions": definitions}
 
@@ -119,12 +120,14 @@ def _operation(resource: Resource, verb: str, subresource: str = "") -> Document
     operation: Document = {
         "x-kubernetes-action": _ACTIONS.get(verb, verb),
         WHICH_KIND: which_kind(resource),
-        "parameters": [
-            {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
-            for name, text in options.items()
-        ],
         "responses": {"200": {"description": "OK", "content": {"application/json": body}}},
     }
+    if options:
+        # an empty list is none to Go's types, which would not give it back
+        operation["parameters"] = [
+            {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
+            for name, text in options.items()
+        ]
     if subresource:
         # the kind of the resource would make clients take this path for the resource's own
         del operation[WHICH_KIND]
@@ -146,13 +149,15 @@ def _second_operations(operations: Document) -> Document:
         if method == "parameters":
             found[method] = [_second_parameter(each) for each in operation]
             continue
-        parameters = [_second_parameter(each) for each in operation["parameters"]]
+        parameters = [_second_parameter(each) for each in operation.get("parameters") or ()]
         content = operation.get("requestBody", {}).get("content", {})
         if content:
             parameters.append({"name": "body", "in": "body", "required": True, "schema": _second_body(content)})
         kept = {key: value for key, value in operation.items() if key.startswith("x-")}
         responses = {"200": {"description": "OK"}}
-        found[method] = {"consumes": list(content) or ["*/*"], "parameters": parameters, "responses": responses, **kept}
+        found[method] = {"consumes": list(content) or ["*/*"], "responses": responses, **kept}
+        if parameters:
+            found[method]["parameters"] = parameters
     return found
 
 

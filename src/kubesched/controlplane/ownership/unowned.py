@@ -10,6 +10,7 @@ what is filled in by default; what admission and allocation add is not his.
 from functools import cache
 from typing import Any
 
+from kubesched.controlplane.accounts.mounting import unowned_mounts
 from kubesched.controlplane.ownership.field_sets import MEMBER, NOTHING, Fields, union
 from kubesched.controlplane.resources import Resource
 
@@ -42,7 +43,7 @@ def unowned(resource: Resource, document: Any) -> Fields:
         unsaid = _unsaid(document, path)
         if unsaid:
             found = union(found, _set_of(unsaid))
-    return found
+    return union(found, unowned_mounts(document)) if resource.store == "pods" else found
 
 
 def _unsaid(document: Any, path: Path) -> Path:

@@ -39,7 +39,8 @@ class Simulation:
 
     def start(self) -> None:
         """Begin to work, on the running loop."""
-        # imported late, since workloads are built on what this package shares with them
+        # imported late, since these are built on what this package shares with them
+        from kubesched.controlplane.accounts.controllers import DefaultAccounts, RootCertificates
         from kubesched.controlplane.workloads.composition import workload_controllers
 
         loop = asyncio.get_running_loop()
@@ -51,6 +52,8 @@ class Simulation:
         placement = Placement(tools)
         self._controllers = [
             placement,
+            DefaultAccounts(tools),
+            RootCertificates(tools),
             SimulatedNodes(on_nodes),
             NodeLeases(on_nodes),
             NodeTaints(tools),

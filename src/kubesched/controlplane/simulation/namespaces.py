@@ -11,7 +11,9 @@ from kubesched.controlplane.delete_options import BACKGROUND
 from kubesched.controlplane.kinds.namespaces import FINALIZER, TERMINATING
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.simulation.controller import Controller, Key, Tools
-from kubesched.controlplane.store import DELETED, Change, Changed
+from kubesched.controlplane.simulation.namespace_remains import Remains
+from kubesched.controlplane.simulation.placement import PODS
+from kubesched.controlplane.store import DELETED, Change, Changed, Document
 
 NAMESPACES = "namespaces"
 MOST_AT_A_TIME = 200
@@ -64,27 +66,46 @@ class NamespaceEnd(Controller):
         return list(kinds.values())
 
     def look_at(self, key: Key) -> None:
-        """Delete what is in a namespace; if there is nothing, let it go."""
+        """Delete what is in a namespace, and say what is left; if there is nothing, let it go."""
         name = key[1]
         namespace = self.tools.find(NAMESPACES, *key)
         if namespace is None or name not in self._ending:
             return
+        left = self._empty(name)
+        if left is None:
+            return
+        namespace = self._say(namespace, left)
         finalizers = namespace["spec"].get("finalizers") or []
-        if not self._is_empty(name) or FINALIZER not in finalizers:
+        if left.waits or FINALIZER not in finalizers:
             return
         namespace["spec"]["finalizers"] = [each for each in finalizers if each != FINALIZER]
         self.tools.update(NAMESPACES, namespace, "finalize")
 
-    def _is_empty(self, name: str) -> bool:
-        """Delete what is in a namespace, some of it at a time; return whether nothing is left."""
-        deleted = left = 0
-        for kind in self._kinds():
+    def _empty(self, name: str) -> Remains | None:
+        """Delete what is in a namespace, the pods first; return what is left, None if it goes on in the next turn."""
+        kinds = sorted(self._kinds(), key=lambda kind: kind.store != PODS)
+        left, deleted = Remains(), 0
+        for kind in kinds:
             for stored in self.tools.store.set_of(kind.store).in_order(name):
                 if deleted >= MOST_AT_A_TIME:
                     self.agenda.add(("", name))
-                    return False
+                    return None
                 if b'"deletionTimestamp"' not in stored.body:
                     self.tools.delete(kind.store, stored, propagation=BACKGROUND)
                     deleted += 1
-                left += self.tools.get(kind.store, name, stored.name) is not None
-        return not left
+                found = self.tools.get(kind.store, name, stored.name)
+                if found is not None:
+                    left.add(kind, found)
+            if kind.store == PODS and left.waits:
+                # nothing that a pod may still need goes before it
+                return Remains(waits=True)
+        return left
+
+    def _say(self, namespace: Document, left: Remains) -> Document:
+        """Bring the conditions of a namespace up to date; return it as it is then."""
+        before = (namespace.get("status") or {}).get("conditions") or []
+        conditions = left.conditions(before, self.tools.time())
+        if conditions == before:
+            return namespace
+        status = {**namespace["status"], "conditions": conditions}
+        return self.tools.update(NAMESPACES, {**namespace, "status": status}, "status")

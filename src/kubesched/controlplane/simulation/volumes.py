@@ -197,12 +197,12 @@ class VolumeBinder(Controller):
             claim = self.tools.update(CLAIMS, claim)
         status = claim["status"]
         if status.get("phase") != BOUND or not status.get("capacity"):
-            claim["status"] = {
-                **status,
-                "phase": BOUND,
-                "accessModes": volume["spec"]["accessModes"],
-                "capacity": volume["spec"]["capacity"],
-            }
+            spec = volume["spec"]
+            given = {"phase": BOUND, "accessModes": spec["accessModes"], "capacity": spec["capacity"]}
+            # later the class is the business of whoever changes volumes
+            if status.get("phase") != BOUND and spec.get("volumeAttributesClassName"):
+                given["currentVolumeAttributesClassName"] = spec["volumeAttributesClassName"]
+            claim["status"] = {**status, **given}
             self.tools.update(CLAIMS, claim, "status")
 
     def _wait_no_more(self, key: Key) -> None:

@@ -58,8 +58,8 @@ class PodOwners(Controller):
     api_version: ClassVar[str]
     kind: ClassVar[str]
     component: ClassVar[str]
-    # a change of nothing but the status is the controller's own, and no reason to look
-    ignores_status: ClassVar[bool] = False
+    # a status that the controller itself has written is no reason to look
+    knows_its_status: ClassVar[bool] = False
     # changes of pods wait for others, so that many are seen to at once
     batch_seconds: ClassVar[float] = 0.0
     # pods that are over may be adopted, too
@@ -71,6 +71,8 @@ class PodOwners(Controller):
         self.recorder = Recorder(tools, self.component)
         self._known: dict[str, dict[str, _Known]] = {}
         self.retries = Retries(self.agenda)
+        # whose status is being written
+        self._writing: Key | None = None
         pods.listen(self.kind, self)
 
     # -- what changes
@@ -102,8 +104,16 @@ class PodOwners(Controller):
             else:
                 unchecked = {pod.name: None for pod in self.pods.of(stored.uid)}
             owners[stored.name] = _Known(stored.uid, generation, going, selector, candidates, unchecked)
-        if not (same and self.ignores_status):
+        if not (same and self.knows_its_status and self._writing == key):
             self.agenda.add(key)
+
+    def write_status(self, key: Key, owner: Document) -> None:
+        """Write the status of an owner, which is no reason to look at it again."""
+        self._writing = key
+        try:
+            self.tools.update(self.store, owner, "status")
+        finally:
+            self._writing = None
 
     def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
         """Have the owners of a pod looked at, the former one as well."""

@@ -42,7 +42,7 @@ class ReplicaSets(PodOwners):
 
     store = REPLICA_SETS
     api_version, kind, component = "apps/v1", "ReplicaSet", "replicaset-controller"
-    ignores_status = True
+    knows_its_status = True
     adopts_over = False
     # the status says how many pods are going
     counts_terminating = True
@@ -144,7 +144,7 @@ class ReplicaSets(PodOwners):
             status["conditions"] = conditions
         if status != old:
             replicas["status"] = status
-            self.tools.update(self.store, replicas, "status")
+            self.write_status(key, replicas)
         if next_look is not None:
             self.agenda.add_after(key, next_look)
 

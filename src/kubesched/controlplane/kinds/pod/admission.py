@@ -4,12 +4,13 @@ and what every pod gets because clusters are run that way.
 From a pod with its defaults to one that may be validated; what is not allowed is raised as a refusal.
 """
 
-# upstream: plugin/pkg/admission/{priority,defaulttolerationseconds,podtopologylabels,runtimeclass,serviceaccount},
+# upstream: plugin/pkg/admission/{priority,defaulttolerationseconds,podtopologylabels,runtimeclass},
 # pkg/registry/core/pod/strategy.go (mutatePodAffinity, mutateTopologySpreadConstraints) (v1.36)
 
 from collections.abc import Iterator
 from typing import Any, Final
 
+from kubesched.controlplane.accounts.mounting import use_account
 from kubesched.controlplane.kinds.limits import fill_in_limits
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.policies import SYSTEM_PRIORITIES
@@ -34,7 +35,7 @@ def admit_new(pod: Document, context: Context) -> None:
         _recall_priority(spec, context)
         return
     fill_in_limits(pod, context.store)
-    _set_service_account(spec)
+    use_account(pod, context)
     _set_priority(pod, context)
     add_default_tolerations(spec)
     if spec.get("nodeName"):
@@ -50,12 +51,6 @@ def admit_changed(new: Document, old: Document) -> None:
         if spec.get(field) is None and before.get(field) is not None:
             spec[field] = before[field]
     add_default_tolerations(spec)
-
-
-def _set_service_account(spec: Document) -> None:
-    # The account need not exist, and no token is mounted: nothing here would use it.
-    if not spec.get("serviceAccountName"):
-        spec["serviceAccountName"] = spec["serviceAccount"] = "default"
 
 
 # -- priority

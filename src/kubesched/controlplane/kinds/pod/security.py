@@ -6,13 +6,20 @@ is refused; the options of Windows are taken as they are.
 
 # upstream: pkg/apis/core/validation/validation.go (ValidateSecurityContext, validatePodSpecSecurityContext) (v1.36)
 
-from kubesched.api.field_errors import as_json, invalid, required
+import re
+from collections.abc import Iterable
+
+from kubesched.api.field_errors import as_json, duplicate, invalid, required
 from kubesched.controlplane.kinds.checks import one_of
 from kubesched.controlplane.store import Document
 
 _MOST = 2**31 - 1
 _RANGE = f"must be between 0 and {_MOST}, inclusive"
+_LONGEST_SYSCTL = 253
+_SYSCTL = r"^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$"
 _PROFILES = ("Localhost", "RuntimeDefault", "Unconfined")
+
+_sysctl = re.compile(_SYSCTL)
 
 
 def pod_security_problems(path: str, spec: Document) -> list[str]:
@@ -32,7 +39,24 @@ def pod_security_problems(path: str, spec: Document) -> list[str]:
     ):
         if context.get(field) is not None:
             problems += one_of(f"{path}.{field}", context[field], known)
+    problems += _sysctl_problems(f"{path}.sysctls", context.get("sysctls") or ())
     return problems + _profiles_problems(path, context)
+
+
+def _sysctl_problems(path: str, sysctls: Iterable[Document]) -> list[str]:
+    problems = []
+    names = set()
+    for number, sysctl in enumerate(sysctls):
+        here, name = f"{path}[{number}].name", sysctl.get("name") or ""
+        if not name:
+            problems.append(required(here))
+        elif len(name) > _LONGEST_SYSCTL or not _sysctl.fullmatch(name):
+            why = f"must have at most {_LONGEST_SYSCTL} characters and match regex {_SYSCTL}"
+            problems.append(invalid(here, name, why))
+        elif name in names:
+            problems.append(duplicate(here, name))
+        names.add(name)
+    return problems
 
 
 def container_security_problems(path: str, context: Document, *, host_users: bool) -> list[str]:
