@@ -113,3 +113,33 @@ def test_without_hints_what_a_plugin_registered_for_is_enough(
 ) -> None:
     assert tried_after(step, hints=True) == with_hints, what
     assert tried_after(step, hints=False) == without, what
+
+
+def test_a_node_is_not_for_pods_that_it_turns_away_whatever_filters_their_profile_has() -> None:
+    """The checks of nodes that were added or changed are those of the reference, which knows no profiles there."""
+    config = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    multiPoint:
+      enabled: [{name: PodTopologySpread}, {name: PrioritySort}, {name: DefaultBinder}]
+      disabled: [{name: "*"}]
+"""
+    tried = Tried()
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", labels={"row": "x"}))
+        world.put(a_pod("there", node="n1", labels={"app": "a"}))
+        for name, tolerations in (("picky", []), ("tolerant", ["dirt"])):
+            few_domains = a_spread("row", "app=a", min_domains=3)
+            world.put(a_pod(name, labels={"app": "a"}, spread=few_domains, tolerations=tolerations))
+        world.put(a_node("n2", labels={"row": "x"}, taints=["unknown:NoSchedule"]))
+        await asyncio.sleep(20)
+        before = len(tried.names)
+        world.put(a_node("n2", labels={"row": "x"}, taints=["dirt:NoSchedule"]))
+        await asyncio.sleep(20)
+        assert tried.names[before:] == ["tolerant"]
+
+    gates = FeatureGates({"SchedulerQueueingHints": False}, parse_emulated_version(["1.33"]))
+    live(story, config=config, gates=gates, observers=[tried])

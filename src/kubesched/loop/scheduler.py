@@ -107,7 +107,7 @@ class Scheduler:
         self.watching = Watching(self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers)
         self.watching.changed = waits.notify
         if not engine.loaded.gates.enabled("SchedulerQueueingHints"):
-            self.watching.admits = NodeAdmission(self.cluster.table, engine.profiles).admits
+            self.watching.admits = NodeAdmission(self.cluster, engine.loaded.gates).admits
         waits.between_cycles = self.inbox.later
         self.waiting = waiting
         self.pre_binding = PreBindingPods()
