@@ -23,6 +23,7 @@ from kubesched.framework.observer import (
     Observer,
 )
 from kubesched.framework.status import Code, Status
+from kubesched.framework.texts import described
 from kubesched.scheduling.decision import NO_NODES
 
 # The lowest level at which a method logs, where it is not 0.
@@ -42,6 +43,7 @@ _LEVELS = {
     "victim_evicted": 2,
     "victim_gone": 2,
 }
+_TOLD_BY_NO_ATTEMPT = ("sort_key", "unreserve")
 _QUEUES = {"active": "Active", "backoff": "Backoff", "unschedulable": "Unschedulable", "gated": "Unschedulable"}
 _ACTIONS = {Action.ADD: ("Add", 3), Action.UPDATE: ("Update", 4), Action.DELETE: ("Delete", 3)}
 _OBJECTS: Mapping[str, tuple[str, str]] = {
@@ -85,6 +87,11 @@ class LogObserver(Observer):
     def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: BaseException) -> None:
         """Log a hint that raised."""
         self._log.error(raised, "QueueingHintFn returns error", event=event, plugin=plugin, pod=pod)
+
+    def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
+        """Log failures that no attempt tells of; the others are in the message of their attempt."""
+        if hook in _TOLD_BY_NO_ATTEMPT:
+            self._log.error(described(raised), "Plugin failed", plugin=plugin, hook=hook)
 
     def event_handled(self, event: ClusterEvent, obj: ApiObject, seconds: float) -> None:
         """Log a report."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from kubesched.api.meta import ApiObject
 from kubesched.app.log_observer import LogObserver
 from kubesched.app.logs import Log
+from kubesched.app.plugin_failures import PluginFailures
 from kubesched.client.leader_thread import ExitingObserver
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.framework.observer import Observers
@@ -28,6 +29,8 @@ from kubesched.serving.process_metrics import describe_process
 
 # in how many cycles plugins are timed one by one
 SAMPLED = 0.1
+# the level at which tracebacks of plugins are logged
+TRACEBACKS = 4
 
 
 class Instruments:
@@ -42,11 +45,17 @@ class Instruments:
         describe_process(self.registry, gates, version)
         draw = Random().random
         self.observers = Observers(
-            (self._metrics, LogObserver(log)),
+            (self._metrics, LogObserver(log), self._tracebacks()),
             clock=time.perf_counter,
             note=log.warning,
             sampled=lambda: draw() < SAMPLED,
         )
+
+    def _tracebacks(self) -> PluginFailures:
+        def write(plugin: str, hook: str, text: str) -> None:
+            self.log.info(f"Plugin {plugin} failed in {hook}", v=TRACEBACKS, traceback=text)
+
+        return PluginFailures(write, wanted=lambda: self.log.enabled(TRACEBACKS))
 
     def requests(self, server: str) -> RequestMetrics:
         """Return what is told of the requests to a server."""

@@ -17,6 +17,7 @@ import msgspec
 from kubesched.app.assembling import Note, Parts, Surroundings, assemble
 from kubesched.app.happenings import Happenings
 from kubesched.app.local_rest import LocalRest
+from kubesched.app.plugin_failures import PluginFailures
 from kubesched.app.plugin_rights import custom_kinds, grant, not_served
 from kubesched.client.informing import kinds_of
 from kubesched.config.load import Loaded
@@ -57,7 +58,9 @@ class LocalCluster:
         self._rest = LocalRest(transport, SCHEDULER)
         # nobody waits for events, so they do not count as something under way
         events = LocalRest(transport, SCHEDULER)
-        observers = Observers([self.happenings], clock=asyncio.get_running_loop().time, note=note)
+        clock = asyncio.get_running_loop().time
+        tracebacks = PluginFailures(lambda plugin, hook, text: note(f"plugin {plugin} failed in {hook}: {text}"), clock)
+        observers = Observers([self.happenings, tracebacks], clock=clock, note=note)
         around = Surroundings(self._rest, events, note, observers, wishes.date, Random(wishes.seed), "localhost")
         self.parts: Parts = assemble(wishes.loaded, wishes.registry, around, LoopOptions(seed=wishes.seed))
         grant(self.server, custom_kinds(self.parts.informers.reflectors))

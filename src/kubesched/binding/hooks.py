@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kubesched.framework.hooks import POINT_OF_HOOK, failed, status_of
+from kubesched.framework.hooks import POINT_OF_HOOK, failed, is_interrupt, status_of
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import Status
 from kubesched.scheduling.outcomes import Placed
@@ -24,15 +24,17 @@ async def ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any,
         awaited = getattr(plugin, hook)(placed.cycle, placed.pod, placed.node_name)
         answer: T | Status = checked(await awaited, hook)
     except BaseException as raised:
-        if _called_off(raised):
+        if is_called_off(raised):
             raise
         answer = failed(plugin, hook, raised)
     stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], status_of(answer), since)
     return answer
 
 
-def _called_off(raised: BaseException) -> bool:
-    """Return whether this task is to end, and not just the hook."""
+def is_called_off(raised: BaseException) -> bool:
+    """Return whether this task or this process is to end, and not just what it was doing."""
+    if is_interrupt(raised):
+        return True
     if isinstance(raised, asyncio.CancelledError):
         task = asyncio.current_task()
         return task is not None and task.cancelling() > 0

@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from kubesched.api.meta import ApiObject
 from kubesched.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
+from kubesched.binding.hooks import is_called_off
 from kubesched.binding.waiting_pods import WaitingPod
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.cycle import PODS_TO_ACTIVATE
@@ -70,13 +71,13 @@ class Bindings:
         await self._failing.telling.quiet(placed.pod.uid)
         try:
             failure = await bind_pod(placed, self._services)
-        except Exception as raised:
+        except BaseException as raised:
+            if is_called_off(raised):
+                # a plugin that calls its own task off keeps no place; at the end of the process nobody acts on it
+                given_up = NotBound(error(CALLED_OFF))
+                self._ground.inbox.later(lambda: self._give_back(placed, given_up))
+                raise
             failure = NotBound(error(f"internal error: {described(raised)}"))
-        except asyncio.CancelledError:
-            # a plugin that calls its own task off keeps no place; at the end of the process nobody acts on it
-            given_up = NotBound(error(CALLED_OFF))
-            self._ground.inbox.later(lambda: self._give_back(placed, given_up))
-            raise
         if failure is None:
             self._ground.inbox.later(lambda: self._activate(placed))
             if self._extender_binds(placed.pod):

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.groups import PodGroup
+from kubesched.binding.hooks import is_called_off
 from kubesched.cluster.pod_groups import group_of
 from kubesched.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.framework.effects import Patch
@@ -67,7 +68,9 @@ class Groups:
         began, began_at = self._ground.observers.clock(), self._ground.now()
         try:
             result = await self._cycle(profile, pods)
-        except Exception as raised:
+        except BaseException as raised:
+            if is_called_off(raised):
+                raise
             # a fault of ours: this group's attempt fails, the loop goes on
             note_duration(pods, self._ground.now() - began_at, self._ground.note)
             for queued in pods:

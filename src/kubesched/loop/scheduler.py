@@ -19,6 +19,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.binding.cycle import BindingServices
+from kubesched.binding.hooks import is_called_off
 from kubesched.binding.waiting_pods import PreBindingPods, WaitingPods
 from kubesched.cluster.pod_groups import group_of
 from kubesched.config.feature_gates import FeatureGates
@@ -256,7 +257,9 @@ class Scheduler:
         began = self.now()
         try:
             outcome: Outcome = await self._drive(schedule(self._context, queued))
-        except Exception as raised:
+        except BaseException as raised:
+            if is_called_off(raised):
+                raise
             # a fault of ours: this pod's attempt fails, the loop goes on
             outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
         note_duration((queued,), self.now() - began, self._note)

@@ -193,6 +193,8 @@ def fail(error: BaseException) -> Any:
         (ValueError("two\n  lines"), "with ValueError: two lines"),
         (ModuleNotFoundError("No module named 'torch'", name="torch"), "with ModuleNotFoundError: No module named"),
         (SystemExit(3), "with SystemExit: 3"),
+        (BaseException("of its own"), "with BaseException: of its own"),
+        (GeneratorExit(), "with GeneratorExit"),
         (RecursionError(), "with RecursionError"),
         (SyntaxError("invalid syntax", ("f.py", 7, 1, "", None, None)), "s: syntax error in line 7: invalid syntax"),
         (PluginError("plugin 'X': no"), "s: plugin 'X': no"),

@@ -3,6 +3,7 @@
 Each case is a hook that misbehaves while the word "bad" stands on the engine's blackboard, and behaves otherwise.
 """
 
+import signal
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.errors import PluginError
 from kubesched.framework.cycle import CycleState
 from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
@@ -23,6 +25,7 @@ from kubesched.framework.plugin import (
 from kubesched.framework.registry import Registry
 from kubesched.framework.status import unschedulable
 from kubesched.framework.verdict import Verdict
+from kubesched.queue.requeueing import Requeueing
 from kubesched.scheduling.decision import Decision, decide
 from kubesched.scheduling.engine import Engine, build_engine
 from kubesched.scheduling.post_filter import run_post_filter
@@ -289,3 +292,35 @@ def test_a_column_form_sees_the_pods_of_a_world(plugin: type[FilterPlugin]) -> N
     profile = engine.profiles["default-scheduler"]
     found = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, evaluation.verdicts())
     assert found.by_plugin["DefaultPreemption"].best == ["n1"]
+
+
+def test_ctrl_c_of_a_person_is_not_taken_for_a_plugins_fault() -> None:
+    """Where no signal handler is set, as in `kubesched evaluate` and notebooks, it ends what runs."""
+
+    def interrupt(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    engine = engine_with(keyed("filter", interrupt, None, cached=False))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    TROUBLE.append("bad")
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            decision(engine)
+    finally:
+        TROUBLE.clear()
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("answer", [None, [1], "all", raising])
+def test_events_to_register_that_cannot_be_had_are_an_error_at_start(answer: Any) -> None:
+    class Bad(FilterPlugin):
+        name = "Bad"
+
+        def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> None:
+            return None
+
+        def events_to_register(self) -> Any:
+            return answer() if callable(answer) else answer
+
+    with pytest.raises(PluginError, match='plugin "Bad" failed in events_to_register'):
+        Requeueing(engine_with(Bad).profiles)
