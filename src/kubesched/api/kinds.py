@@ -5,20 +5,24 @@ From JSON bytes (`decode_json`) or parsed JSON and YAML (`decode`) to frozen str
 
 Typed decoding comes first and is the only thing a well-formed object pays for. Go writes `null` where it means "nothing
 here": when typed decoding fails, nulls are read as Go reads them and decoding is tried once more. What fails then is an
-`InvalidObjectError` that names the object, the field and what was expected. Unknown fields are skipped.
+`InvalidObjectError` that names the object, the field and what was expected. Unknown fields are skipped. What is too
+deep or too strange for the decoder is read by `tolerant_json`, as far as the kind asks for it.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
-from types import NoneType, UnionType
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
+from kubesched.api import tolerant_json
 from kubesched.api.coordination import Lease, LeaseCandidate
 from kubesched.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.events import Event
+from kubesched.api.field_types import field_types, is_struct, strip_optional
 from kubesched.api.groups import PodGroup, PriorityClass, Workload
 from kubesched.api.meta import ApiObject, ApiStruct
 from kubesched.api.nodes import Namespace, Node
@@ -33,6 +37,7 @@ from kubesched.api.storage import (
     VolumeAttachment,
     VolumeAttributesClass,
 )
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.api.workloads import PodDisruptionBudget, ReplicaSet, ReplicationController, Service, StatefulSet
 from kubesched.errors import InvalidObjectError
 
@@ -86,6 +91,15 @@ _MICRO_TIMES: dict[type[ApiStruct], tuple[tuple[str, ...], ...]] = {
 StructT = TypeVar("StructT", bound=ApiStruct)
 
 
+class _Named(msgspec.Struct):
+    name: str = ""
+    namespace: str = ""
+
+
+class _Identified(msgspec.Struct):
+    metadata: _Named | None = None
+
+
 def decode(document: Mapping[str, Any], where: str = "") -> ApiObject:
     """Return the object that parsed JSON or YAML describes; `where` is put before what an error says."""
     kind_type = _type_of(document, where)
@@ -100,13 +114,24 @@ def decode_json(kind_type: type[StructT], data: bytes | str) -> StructT:
     try:
         obj: StructT = _json_decoder(kind_type).decode(data)
         return obj
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         pass
     try:
         document = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidObjectError(f"{kind_type.__name__}: {error}") from None
+    except UNREADABLE:
+        document = _read_tolerantly(kind_type, data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
     return _decode_with_nulls(document, kind_type, "")
+
+
+def _read_tolerantly(kind_type: type[ApiStruct], data: bytes) -> object:
+    """Return what a type asks for of a document that is too strange for the decoder."""
+    try:
+        return tolerant_json.read(data, kind_type)
+    except InvalidObjectError as error:
+        name = kind_type.__name__
+        with suppress(InvalidObjectError):
+            name = _name(tolerant_json.read(data, _Identified), name)
+        raise InvalidObjectError(f"{name}: {error}") from None
 
 
 def encode(obj: ApiStruct) -> bytes:
@@ -119,7 +144,9 @@ def encode(obj: ApiStruct) -> bytes:
 def to_builtins(obj: ApiStruct) -> dict[str, Any]:
     """Return the object as JSON would have it, in dicts and lists, with its kind and version."""
     # By way of JSON, because msgspec.to_builtins leaves tuples as they are.
-    document: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(_with_kind(obj)))
+    data = msgspec.json.encode(_with_kind(obj))
+    opaque = tolerant_json.holds_opaque(type(obj))
+    document: dict[str, Any] = tolerant_json.read(data, type(obj)) if opaque else msgspec.json.decode(data)
     for path in _MICRO_TIMES.get(type(obj), ()):
         _write_microseconds(document, path)
     return document
@@ -210,10 +237,10 @@ def _decode_with_nulls(document: object, kind_type: type[StructT], where: str) -
 
 def _without_nulls(value: object, value_type: Any) -> object:
     """Return `value` without null fields, and with the zero value for nulls in lists and maps."""
-    value_type, _ = _strip_optional(value_type)
+    value_type, _ = strip_optional(value_type)
     if isinstance(value, Mapping):
-        if _is_struct(value_type):
-            types = _field_types(value_type)
+        if is_struct(value_type):
+            types = field_types(value_type)
             return {key: _without_nulls(item, types.get(key, Any)) for key, item in value.items() if item is not None}
         if get_origin(value_type) is dict:
             item_type = get_args(value_type)[1]
@@ -228,39 +255,14 @@ def _null_as_zero(value: object, value_type: Any) -> object:
     """Return `value`, or what Go has for a null of this type."""
     if value is not None:
         return _without_nulls(value, value_type)
-    value_type, optional = _strip_optional(value_type)
+    value_type, optional = strip_optional(value_type)
     if optional or value_type is Any:
         return None
-    if _is_struct(value_type):
+    if is_struct(value_type):
         return {}
     if get_origin(value_type) in (Union, UnionType):  # a quantity
         return 0
     return (get_origin(value_type) or value_type)()
-
-
-def _strip_optional(value_type: Any) -> tuple[Any, bool]:
-    """Return the type without `None` and annotations, and whether `None` was allowed."""
-    optional = False
-    if get_origin(value_type) in (Union, UnionType):
-        choices = [choice for choice in get_args(value_type) if choice is not NoneType]
-        optional = len(choices) < len(get_args(value_type))
-        if len(choices) == 1:
-            value_type = choices[0]
-        else:
-            value_type = Union[tuple(choices)]  # noqa: UP007
-    if get_origin(value_type) is Annotated:
-        value_type = get_args(value_type)[0]
-    return value_type, optional
-
-
-def _is_struct(value_type: Any) -> bool:
-    return isinstance(value_type, type) and issubclass(value_type, msgspec.Struct)
-
-
-@cache
-def _field_types(struct: type[ApiStruct]) -> dict[str, Any]:
-    """Return the type of each field by its name on the wire."""
-    return {field.encode_name: field.type for field in msgspec.structs.fields(struct)}
 
 
 # What is wrong, in a sentence.
@@ -298,11 +300,11 @@ def _locate(path: str, document: object, kind_type: Any) -> tuple[str, Any]:
     """Return the field path as a person writes it, and the value found there."""
     written, value, value_type = "", document, kind_type
     for step in _STEP.finditer(path):
-        value_type, _ = _strip_optional(value_type)
-        if step["field"] and isinstance(value, Mapping) and _is_struct(value_type):
+        value_type, _ = strip_optional(value_type)
+        if step["field"] and isinstance(value, Mapping) and is_struct(value_type):
             field = step["field"]
             written += f".{field}"
-            value, value_type = value.get(field), _field_types(value_type).get(field, Any)
+            value, value_type = value.get(field), field_types(value_type).get(field, Any)
         elif step["index"] and isinstance(value, Sequence):
             written += step[0]
             value, value_type = value[int(step["index"])], get_args(value_type)[0]

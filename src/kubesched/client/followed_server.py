@@ -13,8 +13,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from kubesched.api import tolerant_json
 from kubesched.api.paths import path_of
 from kubesched.client.rest import Refused, Rest, Unreachable
+from kubesched.errors import InvalidObjectError
 
 Note = Callable[[str], None]
 
@@ -48,6 +50,8 @@ class FollowedServer:
         self._asking: asyncio.Task[None] | None = None
         self._said: dict[str, float] = {}
         self._well = asyncio.Event()
+        # whether it was said that lists cannot be streamed
+        self._unstreamed = False
 
     # -- its past
 
@@ -86,20 +90,30 @@ class FollowedServer:
 
     async def _read(self, path: str, query: dict[str, str]) -> _Meta:
         try:
-            return msgspec.json.decode(await self._rest.get(path, query), type=_Document).metadata
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            return tolerant_json.decode(await self._rest.get(path, query), _Document).metadata
+        except InvalidObjectError as error:
             raise Unreachable(f"the answer for {path} cannot be read: {error}", maybe_done=False) from None
 
     # -- what is wrong with it
 
-    def complain(self, what: str, error: Exception) -> None:
-        """Say what went wrong and why, unless somebody has said just now that he suffers from the same."""
+    def complain(self, what: str, error: Exception, consequence: str = "") -> None:
+        """Say what went wrong, why, and what follows, unless somebody has said just now that he suffers from the same.
+
+        What follows is one's own: nobody else says it.
+        """
         forbidden = isinstance(error, Refused) and error.code == 403
-        reason, now = "forbidden" if forbidden else str(error), self._clock()
+        reason, now = consequence or ("forbidden" if forbidden else str(error)), self._clock()
         if now - self._said.get(reason, -REPEATED_EVERY_SECONDS) < REPEATED_EVERY_SECONDS:
             return
         self._said[reason] = now
-        self._note(f"{what}: {error}; {ROLES}" if forbidden else f"{what}: {error}")
+        said = [f"{what}: {error}", ROLES if forbidden else "", consequence]
+        self._note("; ".join(filter(None, said)))
+
+    def lists_in_pages(self, path: str, error: Exception) -> None:
+        """Say, once, that the server could not stream a list."""
+        if not self._unstreamed:
+            self._unstreamed = True
+            self._note(f"lists are read in pages, since {path} could not be streamed: {error}")
 
     def is_well(self) -> None:
         """Take note that something worked: whoever waits tries again, and whatever goes wrong from now on is news."""

@@ -8,7 +8,7 @@ followed, too, as objects with their spec and status.
 # upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 import msgspec
@@ -41,6 +41,8 @@ class Followed(msgspec.Struct, frozen=True):
     path: str
     kind: type[ApiObject]
     query: Query = {}
+    # the plugins that look it up or want to hear of it
+    needed_by: tuple[str, ...] = ()
 
 
 class DynamicObject(ApiObject, frozen=True):
@@ -52,12 +54,14 @@ class DynamicObject(ApiObject, frozen=True):
 
 def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Followed]:
     """Return the kinds that the plugins of all profiles look up or want to hear of."""
-    plugins = [plugin for profile in profiles.values() for plugin in profile.plugins.values()]
-    names = dict.fromkeys(ALWAYS)
-    for plugin in plugins:
-        names |= dict.fromkeys(kinds_of(plugin))
-    names |= {kind: None for gate, kind in _OF_GATES.items() if gates.enabled(gate)}
-    return [found for name in names if (found := _followed(name)) is not None]
+    names: dict[str, dict[str, None]] = {name: {} for name in ALWAYS}
+    for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
+        for name in kinds_of(plugin):
+            names.setdefault(name, {})[plugin.name] = None
+    for gate, kind in _OF_GATES.items():
+        if gates.enabled(gate):
+            names.setdefault(kind, {})[f"feature gate {gate}"] = None
+    return [found for name, needed_by in names.items() if (found := _followed(name, tuple(needed_by))) is not None]
 
 
 def kinds_of(plugin: Plugin) -> list[str]:
@@ -65,15 +69,15 @@ def kinds_of(plugin: Plugin) -> list[str]:
     return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in registered_events(plugin))]
 
 
-def _followed(name: str) -> Followed | None:
+def _followed(name: str, needed_by: tuple[str, ...]) -> Followed | None:
     """Return what a resource of a registration stands for; None for those that are no kinds of their own."""
     if name in KINDS:
-        return Followed(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {})
+        return Followed(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)
     plural, _, rest = name.partition(".")
     version, _, group = rest.partition(".")
     if not (plural and version and group):
         return None
-    return Followed(name, f"/apis/{group}/{version}/{plural}", _dynamic_kind(name))
+    return Followed(name, f"/apis/{group}/{version}/{plural}", _dynamic_kind(name), {}, needed_by)
 
 
 def _dynamic_kind(name: str) -> type[ApiObject]:
@@ -88,7 +92,7 @@ class Informers:
     def __init__(
         self,
         rest: Rest,
-        kinds: Iterable[Followed],
+        kinds: Sequence[Followed],
         told: Told,
         note: Callable[[str], None],
         random: Random | None = None,
@@ -101,6 +105,8 @@ class Informers:
             )
             for each in kinds
         }
+        for each in kinds:
+            self.reflectors[each.name].needed_by = each.needed_by
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:

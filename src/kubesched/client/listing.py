@@ -2,22 +2,38 @@
 
 From pieces of `{..., "metadata": {...}, "items": [{...}, {...}]}` to items as JSON texts, and the list's metadata at
 the end. A server that knows no pages sends hundreds of megabytes in one answer; neither is it held in memory, nor is
-the loop held up while it is taken apart.
+the loop held up while it is taken apart. An item is told apart by its brackets alone: whether it can be read is found
+out later, and is of no concern to the others.
 
-How items are told apart without reading every character here: they begin alike (`{"metadata":`), so an end is looked
-for where the next one may begin. That may also be in the midst of an item; but no beginning of an object is an object,
-so what can be read is the item. What does not look as expected is kept until the end and read in one go.
+How items are told apart without looking at every character: they begin alike (`{"metadata":`), so an end is looked
+for where the next one may begin. No beginning of an object is an object, so what the decoder can read is the item.
+Where it cannot (such a place may be in the midst of an item), brackets are counted, from the item's beginning and once.
 """
 
+import re
 from typing import Final
 
 import msgspec
 
-_ITEMS: Final = b'"items":['
-# a beginning longer than this is no list as servers write them
-_LONGEST_HEAD: Final = 1 << 16
+from kubesched.api import tolerant_json
+from kubesched.api.opaque_json import NESTING, OPENING, QUOTE
+from kubesched.api.tolerant_json import UNREADABLE
+from kubesched.errors import InvalidObjectError
+
 # what the key of the first field of an item is expected within
 _LONGEST_KEY: Final = 64
+# what is not told apart by how it begins within so many bytes is told apart by its brackets
+_LONGEST_LOOK: Final = 1 << 20
+# an item longer than this is none that a server keeps; the reference reads no longer event either
+LONGEST_ITEM: Final = 16 << 20
+# the same for what a list says of itself
+_LONGEST_MEMBER: Final = 1 << 20
+
+# a comma if need be, a key, and a value begins
+_MEMBER: Final = re.compile(rb'\s*+(,?)\s*+("(?:[^"\\]++|\\.)*+")\s*+:\s*+(?=\S)', re.DOTALL)
+_SPACES: Final = re.compile(rb"[ \t\r\n]++")
+_IN_STRING: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_SCALAR: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[^\s,:"\[\]{}]++', re.DOTALL)
 
 
 class ListMeta(msgspec.Struct, rename={"resource_version": "resourceVersion", "more": "continue"}):
@@ -27,88 +43,223 @@ class ListMeta(msgspec.Struct, rename={"resource_version": "resourceVersion", "m
     more: str = ""
 
 
-class _Head(msgspec.Struct):
-    metadata: ListMeta | None = None
-
-
-class _Page(msgspec.Struct):
-    metadata: ListMeta | None = None
-    items: list[msgspec.Raw] | None = None
-
-
-class ListReader:
-    """Takes a list apart; every method raises msgspec.DecodeError if it is none."""
+class _Brackets:
+    """Looks for the end of a value that is bracketed and arrives in pieces; each byte is looked at once."""
 
     def __init__(self) -> None:
-        self._left = bytearray()
-        # all before the items, once they have begun, with a last comma where there was something
-        self._head: bytes | None = None
-        # what ends an item and begins the next one
+        self._at = 0
+        self._depth = 0
+        self._in_string = False
+
+    def end(self, text: bytearray) -> int | None:
+        """Return where the value ends with which a text begins; None if that has not arrived yet."""
+        if self._in_string and not self._string_ends(text):
+            return None
+        for match in NESTING.finditer(text, self._at):
+            first, length = text[match.start()], match.end() - match.start()
+            if first in OPENING:
+                self._depth += length
+            elif first != QUOTE:
+                self._depth -= length
+                if self._depth <= 0:
+                    return match.end() + self._depth
+            elif length == 1:
+                self._at, self._in_string = match.end(), True
+                self._string_ends(text)
+                return None
+            self._at = match.end()
+        self._at = len(text)
+        return None
+
+    def _string_ends(self, text: bytearray) -> bool:
+        match = _IN_STRING.match(text, self._at)
+        assert match is not None
+        self._at = match.end()
+        if text[self._at : self._at + 1] == b'"':
+            self._at += 1
+            self._in_string = False
+        return not self._in_string
+
+
+class _Items:
+    """Takes the items from the beginning of a text that grows, up to the bracket after the last."""
+
+    def __init__(self, text: bytearray) -> None:
+        self._text = text
+        # whether an item came before, which a comma has to follow, and whether that was there
+        self._follows = False
+        self._after_comma = False
+        # what ends an item and begins the next one, and where that is looked for
         self._seam = b""
-        # where the next one is looked for
         self._from = 0
+        # in use where an item is not found by the seam
+        self._brackets: _Brackets | None = None
 
-    def feed(self, piece: bytes) -> list[bytes]:
-        """Take in a piece; return the items that are complete."""
-        self._left += piece
-        if self._head is None and not self._begin():
-            return []
-        if not self._seam and not self._find_seam():
-            return []
-        return self._whole_items()
+    def take(self, found: list[bytes], *, last: bool) -> bool:
+        """Add the items that are complete to those that were found; return whether there are no more."""
+        text = self._text
+        while True:
+            if not self._before_item():
+                return False
+            if text.startswith(b"]") and not self._after_comma:
+                del text[:1]
+                return True
+            if self._follows and not self._after_comma:
+                _expect(text, b",")
+                self._after_comma = True
+                continue
+            end = self._end(last=last)
+            if end is None:
+                if len(text) > LONGEST_ITEM:
+                    raise InvalidObjectError(f"an item of the list is longer than {LONGEST_ITEM >> 20} MiB")
+                return False
+            found.append(bytes(text[:end]))
+            del text[:end]
+            self._follows, self._after_comma, self._from, self._brackets = True, False, 0, None
 
-    def end(self) -> tuple[list[bytes], ListMeta]:
-        """Return the items that are left, and the list's metadata."""
-        text = bytes(self._left) if self._head is None else self._head + _ITEMS + bytes(self._left)
-        page = msgspec.json.decode(text, type=_Page)
-        return [bytes(item) for item in page.items or ()], page.metadata or ListMeta()
+    def _before_item(self) -> bool:
+        """Return whether something has arrived; spaces before it are dropped."""
+        if self._brackets is None and self._from == 0:
+            _drop_spaces(self._text)
+        return bool(self._text)
 
-    def _begin(self) -> bool:
-        """Return whether the items have begun; what was before them is put aside."""
-        at = self._left.find(_ITEMS, 0, _LONGEST_HEAD)
-        if at < 0:
-            return False
-        head = bytes(self._left[:at])
-        try:
-            msgspec.json.decode(head + _ITEMS + b"]}", type=_Head)
-        except msgspec.DecodeError:
-            # it belongs to something within
-            return False
-        self._head = head
-        del self._left[: at + len(_ITEMS)]
-        return True
+    def _end(self, *, last: bool) -> int | None:
+        """Return where the item ends with which the text begins, or None if that has not arrived yet."""
+        text = self._text
+        if text[0] not in OPENING:
+            return _end_of_scalar(text, last=last)
+        if self._brackets is None:
+            if self._seam or self._find_seam():
+                at = text.find(self._seam, self._from)
+                if at >= 0 and _is_whole(bytes(text[: at + 1])):
+                    return at + 1
+                if at < 0 and not last and len(text) < _LONGEST_LOOK:
+                    # a seam may have come in part
+                    self._from = max(1, len(text) - len(self._seam) + 1)
+                    return None
+            elif not last and len(text) < _LONGEST_KEY:
+                return None
+            self._brackets = _Brackets()
+        return self._brackets.end(text)
 
     def _find_seam(self) -> bool:
         """Return whether it is known how items begin."""
-        if not self._left.startswith(b'{"'):
+        key_ends = self._text.find(b'":', 2, _LONGEST_KEY)
+        if key_ends < 0 or not self._text.startswith(b'{"'):
             return False
-        key_ends = self._left.find(b'":', 2, _LONGEST_KEY)
-        if key_ends < 0:
-            return False
-        self._seam = b"}," + bytes(self._left[: key_ends + 2])
+        self._seam = b"}," + bytes(self._text[: key_ends + 2])
         return True
 
-    def _whole_items(self) -> list[bytes]:
-        items: list[bytes] = []
-        begin = 0
-        at = self._left.find(self._seam, self._from)
-        while at >= 0:
-            item = bytes(self._left[begin : at + 1])
-            if _is_whole(item):
-                items.append(item)
-                begin = at + 2
-            self._from = at + 1
-            at = self._left.find(self._seam, self._from)
-        # one may have come in part
-        self._from = max(self._from, len(self._left) - len(self._seam) + 1) - begin
-        del self._left[:begin]
-        return items
+
+class ListReader:
+    """Takes a list apart; every method raises InvalidObjectError if it is none."""
+
+    def __init__(self) -> None:
+        self._text = bytearray()
+        self._items: _Items | None = None
+        self._begun = self._ended = False
+        # whether a member came before, which a comma has to follow
+        self._follows = False
+        self._meta = ListMeta()
+
+    def feed(self, piece: bytes) -> list[bytes]:
+        """Take in a piece; return the items that are complete."""
+        self._text += piece
+        return self._read(last=False)
+
+    def end(self) -> tuple[list[bytes], ListMeta]:
+        """Return the items that are left, and the list's metadata."""
+        items = self._read(last=True)
+        if not self._ended or self._text.strip():
+            raise InvalidObjectError("JSON is malformed: it ends too early, or goes on after its end")
+        return items, self._meta
+
+    def _read(self, *, last: bool) -> list[bytes]:
+        found: list[bytes] = []
+        while not self._ended:
+            if self._items is not None:
+                if not self._items.take(found, last=last):
+                    break
+                self._items = None
+            elif not self._begun:
+                _drop_spaces(self._text)
+                if not self._text:
+                    break
+                _expect(self._text, b"{")
+                self._begun = True
+            elif not self._member():
+                if len(self._text) > _LONGEST_MEMBER:
+                    raise InvalidObjectError(f"a field of the list is longer than {_LONGEST_MEMBER >> 20} MiB")
+                break
+        return found
+
+    def _member(self) -> bool:
+        """Take the next member of the document; return False if it has not arrived yet."""
+        text = self._text
+        match = _MEMBER.match(text)
+        if match is None:
+            _drop_spaces(text)
+            if text.startswith(b"}"):
+                del text[:1]
+                self._ended = True
+                return True
+            return False
+        comma, key, at = bool(match[1]), tolerant_json.read(match[2], str), match.end()
+        # a text that is looked at cannot be cut
+        del match
+        if comma != self._follows:
+            raise InvalidObjectError("JSON is malformed: expected a comma between fields, and nowhere else")
+        self._follows = True
+        if key == "items" and text[at] == ord("["):
+            del text[: at + 1]
+            self._items = _Items(text)
+            return True
+        value = bytearray(text[at:])
+        end = _Brackets().end(value) if value[0] in OPENING else _end_of_scalar(value, last=False)
+        if end is None:
+            self._follows = comma
+            return False
+        self._take_member(key, bytes(value[:end]))
+        del text[: at + end]
+        return True
+
+    def _take_member(self, key: object, text: bytes) -> None:
+        if key == "items" and text != b"null":
+            raise InvalidObjectError("items: expected a list")
+        if key == "metadata" and text != b"null":
+            self._meta = tolerant_json.decode(text, ListMeta)
+
+
+def _drop_spaces(text: bytearray) -> None:
+    match = _SPACES.match(text)
+    end = match.end() if match is not None else 0
+    # a text that is looked at cannot be cut
+    del match
+    del text[:end]
+
+
+def _expect(text: bytearray, sign: bytes) -> None:
+    """Drop a sign with which the text begins."""
+    if not text.startswith(sign):
+        raise InvalidObjectError(f"JSON is malformed: expected {sign.decode()}, got {bytes(text[:20])!r}")
+    del text[:1]
+
+
+def _end_of_scalar(text: bytearray, *, last: bool) -> int | None:
+    """Return where the text or number ends with which a text begins, or None if that has not arrived yet."""
+    match = _SCALAR.match(text)
+    if match is None:
+        if text[0] == QUOTE and not last:
+            return None
+        raise InvalidObjectError(f"JSON is malformed at {bytes(text[:20])!r}")
+    # more of a number may follow
+    return match.end() if last or match.end() < len(text) or text[0] == QUOTE else None
 
 
 def _is_whole(item: bytes) -> bool:
-    """Return whether a text is an object from its beginning to its end."""
+    """Return whether a text is an object from its beginning to its end, and can be read."""
     try:
         msgspec.json.decode(item, type=msgspec.Raw)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return True

@@ -1,7 +1,7 @@
 """List and watch: what a server has of one kind, kept up to date.
 
-From an API server to somebody who is told of every object that is new, changed or gone. It begins with a streamed list
-where the server offers it, with pages otherwise; then it watches, from where it is. After a gap (a version that is too
+From an API server to somebody who is told of every object that is new, changed or gone. It begins with a streamed list,
+or with pages if there was any trouble with that; then it watches, from where it is. After a gap (a version that is too
 old, a broken stream that cannot be resumed, a server that lost its past) it lists anew and tells only what differs.
 Whatever goes wrong is tried again, later and later, until it is closed; nothing is told twice and nothing is left out.
 """
@@ -9,18 +9,19 @@ Whatever goes wrong is tried again, later and later, until it is closed; nothing
 # upstream: client-go/tools/cache/reflector.go (v1.36)
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NoReturn, Protocol, TypeVar
 
 import msgspec
 
-from kubesched.api.kinds import decode_json
 from kubesched.api.meta import ApiObject
-from kubesched.api.sharing import sharing
+from kubesched.api.pods import Pod
 from kubesched.client.followed_server import FollowedServer, is_older
 from kubesched.client.listing import ListMeta, ListReader
-from kubesched.client.rest import Query, Refused, Rest, Stream, Unreachable
+from kubesched.client.object_reading import ObjectReader, Unreadable, identify
+from kubesched.client.rest import Query, Refused, Rest, Unreachable
+from kubesched.client.watch_events import ExpiredError, WatchEvent, lines, read_bookmark, read_event
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T", bound=ApiObject)
@@ -36,9 +37,12 @@ SHORTEST_WATCH_SECONDS = 300
 SHORT_SECONDS = 1.0
 # a server that has just started does not know yet who may do what
 PASSING = (401, 403, 429, 500, 503, 504)
+# a list that is streamed says something sooner; a proxy may hold it back for ever
+LIST_SILENCE_SECONDS = 40.0
+# a server that could not stream a list is asked for pages for so long
+STREAMED_AGAIN_SECONDS = 1800.0
 # objects told in one go before others have a turn
 SLICE = 200
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class Told(Protocol):
@@ -49,30 +53,6 @@ class Told(Protocol):
 
     def drop(self, obj: ApiObject) -> None:
         """Take note that an object is gone."""
-
-
-class ExpiredError(Exception):
-    """The version from which to go on is too old: list anew."""
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    resource_version: str = ""
-    annotations: dict[str, str] | None = None
-
-
-class _Mark(msgspec.Struct):
-    metadata: _Meta
-
-
-class _Status(msgspec.Struct):
-    code: int = 0
-    reason: str = ""
-    message: str = ""
-
-
-class _Event(msgspec.Struct):
-    type: str
-    object: msgspec.Raw
 
 
 class Reflector(Generic[T]):
@@ -91,13 +71,14 @@ class Reflector(Generic[T]):
         server: FollowedServer | None = None,
     ) -> None:
         self.kind = kind
-        self._share = sharing(kind)
         self.path = path
         self.synced = asyncio.Event()
         # every object as it was last told, by namespace/name
         self.objects: dict[str, T] = {}
         # the version up to which everything was told
         self.version = ""
+        # the plugins that cannot do without the kind
+        self.needed_by: Sequence[str] = ()
         # told of each version that is reached
         self.reached: Callable[[str], None] = lambda version: None
         self._rest = rest
@@ -107,13 +88,14 @@ class Reflector(Generic[T]):
         self.epoch = -1
         self._listing = -1
         self._told = told
+        self._reader = ObjectReader(kind, path, note)
         self._query = dict(query or {})
         self._note = note
         self._random = random or Random()
-        self._streams_lists = True
+        # until when lists are not asked for as streams
+        self._streams_from = 0.0
         # whether the list at the beginning has come to its end
         self._complete = False
-        self._events = msgspec.json.Decoder(_Event)
         self._relist_asked = False
         # whether somebody waits for the list
         self._hurry = False
@@ -128,18 +110,13 @@ class Reflector(Generic[T]):
             try:
                 self._relist_asked = self._hurry = False
                 self._listing = await self._server.current_epoch()
-                if not self._streams_lists:
-                    await self._paged_list()
-                await self._watch_on()
+                await self._list_and_watch()
             except ExpiredError:
                 if not self._hurry and loop.time() - began < FIRST_WAIT_SECONDS:
                     # lest a server that always says so is asked without a pause
                     await asyncio.sleep(FIRST_WAIT_SECONDS * self._random.random())
             except (Refused, Unreachable) as error:
-                if self._streams_lists and not self._complete and _is_old_server(error):
-                    self._streams_lists = False
-                    continue
-                self._server.complain(f"failed to list and watch {self.path}", error)
+                self._server.complain(f"failed to list and watch {self.path}", error, self._consequence(error))
                 if loop.time() - began > CALM_SECONDS:
                     wait = FIRST_WAIT_SECONDS
                 wait = await self._later(wait, error)
@@ -148,6 +125,30 @@ class Reflector(Generic[T]):
                 wait = await self._later(wait, None)
             finally:
                 self._complete = False
+
+    async def _list_and_watch(self) -> None:
+        """List, then watch until there is a gap; what cannot be streamed is listed in pages, whatever the reason."""
+        now = asyncio.get_running_loop().time
+        unstreamed: Refused | Unreachable | None = None
+        if now() >= self._streams_from:
+            try:
+                await self._watch_on()
+            except (Refused, Unreachable) as error:
+                if self._complete or getattr(error, "code", 0) == 429:
+                    raise
+                unstreamed = error
+        await self._paged_list()
+        if unstreamed is not None:
+            self._server.lists_in_pages(self.path, unstreamed)
+            self._streams_from = now() + STREAMED_AGAIN_SECONDS
+        await self._watch_on()
+
+    def _consequence(self, error: Exception) -> str:
+        """Return what it means that the server does not have the kind."""
+        if self.synced.is_set() or not isinstance(error, Refused) or error.code != 404:
+            return ""
+        needed = f" (needed by {', '.join(self.needed_by)})" if self.needed_by else ""
+        return f"nothing is scheduled until the API server serves {self.path}{needed}"
 
     async def _later(self, wait: float, error: Refused | Unreachable | None) -> float:
         """Wait after something went wrong; return how long to wait the next time."""
@@ -188,7 +189,7 @@ class Reflector(Generic[T]):
         while True:
             try:
                 meta = await self._page(query, seen)
-            except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            except InvalidObjectError as error:
                 raise Unreachable(f"the answer is no list: {error}", maybe_done=False) from None
             except Refused as refused:
                 if refused.code == 410 and "continue" in query:
@@ -214,10 +215,7 @@ class Reflector(Generic[T]):
 
     async def _take_items(self, items: list[bytes], seen: set[str]) -> None:
         for number, item in enumerate(items, 1):
-            obj = self._decoded(item)
-            if obj is not None:
-                seen.add(obj.full_name)
-                self._put(obj)
+            self._take_object(item, seen)
             if number % SLICE == 0 or number == len(items):
                 await asyncio.sleep(0)
 
@@ -243,8 +241,8 @@ class Reflector(Generic[T]):
 
     # -- watching
 
-    async def _watch_on(self) -> None:
-        """Watch, again and again, until there is a gap."""
+    async def _watch_on(self) -> NoReturn:
+        """Watch, again and again, until there is a gap, which is raised."""
         wait = FIRST_WAIT_SECONDS
         now = asyncio.get_running_loop().time
         while True:
@@ -294,82 +292,96 @@ class Reflector(Generic[T]):
             query["resourceVersion"] = self.version
         else:
             query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        try:
+            async with asyncio.timeout(None if self._complete else LIST_SILENCE_SECONDS) as limit:
+                await self._follow(query, limit)
+        except TimeoutError:
+            # of a watch that goes on there is no limit here
+            raise Unreachable(
+                f"the streamed list said nothing for {LIST_SILENCE_SECONDS:g} seconds", maybe_done=False
+            ) from None
+        if not self._complete:
+            raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
+
+    async def _follow(self, query: Query, limit: asyncio.Timeout) -> None:
+        """Take in what a watch says; the time limit is for silence within a list."""
         seen: set[str] = set()
+        now = asyncio.get_running_loop().time
         async with self._rest.stream(self.path, query) as stream:
             if self._complete:
                 self._server.is_well()
-            async for lines in _lines(stream):
-                for number, line in enumerate(lines):
-                    event = self._event(line)
+            async for whole in lines(stream):
+                for number, line in enumerate(whole):
+                    event = read_event(line)
                     if self._complete:
                         self._take(event)
                     else:
                         await self._take_listed(event, seen)
                     if number % SLICE == SLICE - 1:
                         await asyncio.sleep(0)
-        if not self._complete:
-            raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
+                limit.reschedule(None if self._complete else now() + LIST_SILENCE_SECONDS)
 
     async def _check_past(self) -> None:
         """Raise ExpiredError if the server does not have the past that is known here."""
         if not await self._server.goes_on(self.epoch, self.path, self.version):
             raise ExpiredError
 
-    async def _take_listed(self, event: _Event, seen: set[str]) -> None:
+    async def _take_listed(self, event: WatchEvent, seen: set[str]) -> None:
         """Take in an event of a list that is streamed; a bookmark ends it."""
         if event.type == "BOOKMARK":
-            meta = _mark(event)
-            if (meta.annotations or {}).get(INITIAL_EVENTS_END) == "true":
-                await self._listed(seen, meta.resource_version)
-            return
-        obj = self._decoded(event.object)
-        if obj is None:
+            mark = read_bookmark(event)
+            if mark.ends_list:
+                await self._listed(seen, mark.resource_version)
             return
         if event.type == "DELETED":
-            seen.discard(obj.full_name)
-            self._drop(obj)
+            seen.discard(self._take_deleted(event.object).full_name)
         else:
-            seen.add(obj.full_name)
-            self._put(obj)
+            self._take_object(event.object, seen)
 
-    def _take(self, event: _Event) -> None:
+    def _take(self, event: WatchEvent) -> None:
         if event.type == "BOOKMARK":
-            version = _mark(event).resource_version
+            version = read_bookmark(event).resource_version
             if is_older(version, self.version):
                 raise ExpiredError
             self._reach(version)
             return
-        obj = self._decoded(event.object)
-        if obj is None:
-            return
         if event.type == "DELETED":
-            self._drop(obj)
+            self._reach(self._take_deleted(event.object).resource_version)
         else:
-            self._put(obj)
-        self._reach(obj.metadata.resource_version)
-
-    def _event(self, line: bytes) -> _Event:
-        """Return an event of a watch; raises what an error event stands for."""
-        try:
-            event = self._events.decode(line)
-            if event.type != "ERROR":
-                return event
-            status = msgspec.json.decode(event.object, type=_Status)
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise Unreachable(f"a line of the watch is no event: {error}", maybe_done=False) from None
-        if status.code == 410 or status.reason in ("Expired", "Gone"):
-            raise ExpiredError
-        raise Refused(status.code, status.reason, status.message)
+            self._reach(self._take_object(event.object, set()))
 
     # -- what both share
 
-    def _decoded(self, raw: msgspec.Raw | bytes) -> T | None:
-        """Return an object; one that cannot be read is noted and left out, since the others matter, too."""
-        try:
-            return self._share(decode_json(self.kind, bytes(raw)))
-        except InvalidObjectError as error:
-            self._note(f"an object of {self.path} cannot be read and is left out: {error}")
-            return None
+    def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
+        """Tell an object that is there, and add it to those that were seen; return its version."""
+        obj = self._reader.read(raw)
+        if isinstance(obj, Unreadable):
+            if self._cannot_use(obj):
+                seen.add(obj.full_name)
+            return obj.resource_version
+        seen.add(obj.full_name)
+        self._put(obj)
+        return obj.metadata.resource_version
+
+    def _take_deleted(self, raw: msgspec.Raw) -> Unreadable:
+        """Tell that an object is gone, for which its name suffices; return who it is."""
+        gone = identify(bytes(raw))
+        self._reader.forget(gone.full_name)
+        known = self.objects.get(gone.full_name)
+        if known is not None:
+            self._drop(known)
+        return gone
+
+    def _cannot_use(self, unreadable: Unreadable) -> bool:
+        """Leave out an object whose new version cannot be read; return whether the old one still counts."""
+        known = self.objects.get(unreadable.full_name)
+        if known is None:
+            return False
+        if isinstance(known, Pod) and known.spec.node_name and known.uid == unreadable.uid:
+            # it takes up room on its node, whatever else is said of it
+            return True
+        self._drop(known)
+        return False
 
     def _put(self, obj: T) -> None:
         name = obj.full_name
@@ -392,34 +404,8 @@ class Reflector(Generic[T]):
             self.reached(version)
 
 
-def _mark(event: _Event) -> _Meta:
-    """Return what a bookmark says."""
-    try:
-        return msgspec.json.decode(event.object, type=_Mark).metadata
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise Unreachable(f"a bookmark of the watch cannot be read: {error}", maybe_done=False) from None
-
-
-def _is_old_server(error: Exception) -> bool:
-    """Return whether a server refused to stream a list because it cannot."""
-    return isinstance(error, Refused) and error.code in (400, 405, 422)
-
-
 def _is_passing(error: Exception) -> bool:
     """Return whether a watch may be resumed where it broke off; a version that is too old cannot."""
     if isinstance(error, Refused) and error.code == 410:
         raise ExpiredError from None
     return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in PASSING)
-
-
-async def _lines(stream: Stream) -> AsyncIterator[list[bytes]]:
-    """Yield the whole lines of each piece that arrives, however long a line is."""
-    pending: list[bytes] = []
-    async for piece in stream.iter_any():
-        head, newline, rest = piece.partition(b"\n")
-        pending.append(head)
-        if not newline:
-            continue
-        whole = [b"".join(pending), *rest.split(b"\n")]
-        pending = [whole.pop()]
-        yield [line for line in whole if line]

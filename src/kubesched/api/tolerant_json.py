@@ -1,0 +1,214 @@
+"""JSON that the decoder refuses, read as far as a type asks for it.
+
+From the bytes of a document and a type to plain values: what the type names, and nothing else. An API server passes on
+what others wrote: halves of surrogate pairs, bytes that are no UTF-8, lists within lists by the thousand. None of that
+may keep an object from being read whose needed parts are in order.
+
+* Fields that the type does not name are passed over, however deep they are.
+* Texts are mended as Go mends them: what stands for no character becomes U+FFFD.
+* Opaque values (`opaque_json.OpaqueJson`) that cannot be decoded stay the bytes that they are.
+
+Every byte is looked at a bounded number of times. Recursion follows types, never the text.
+"""
+
+import json
+import re
+from functools import cache
+from math import isinf
+from typing import Annotated, Any, Final, TypeVar, get_args, get_origin
+
+import msgspec
+
+from kubesched.api.field_types import field_types, is_struct, strip_optional
+from kubesched.api.opaque_json import NESTING, OPAQUE, OPENING, QUOTE, keep_text, nests_deeper
+from kubesched.errors import InvalidObjectError
+
+_SPACE: Final = re.compile(rb"[ \t\r\n]*+")
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_SCALAR: Final = re.compile(rb'[^\s,:"\[\]{}]++')
+_BRACE, _BRACKET = b"{["
+
+
+T = TypeVar("T")
+
+# what the decoder raises for a text that it cannot read
+UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def decode(data: bytes, kind: type[T]) -> T:
+    """Return the value of a type that a document describes; InvalidObjectError if it describes none."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except UNREADABLE:
+        pass
+    try:
+        return msgspec.convert(read(data, kind), kind)
+    except msgspec.ValidationError as error:
+        raise InvalidObjectError(str(error)) from None
+
+
+def read(data: bytes, value_type: Any) -> Any:
+    """Return what a type names of a document; InvalidObjectError if the text is no JSON where it is looked at."""
+    reader = _Reader(data)
+    at = reader.begin(0)
+    value, at = reader.value(at, value_type)
+    if reader.begin(at, end=True) < len(data):
+        raise InvalidObjectError("JSON is malformed: something follows the end")
+    return value
+
+
+def mended_text(text: str) -> str:
+    """Return a text in which halves of surrogate pairs, which stand for nothing, are U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+class _Reader:
+    """Reads one document; every method takes where a value begins and also returns where it ends."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def begin(self, at: int, *, end: bool = False) -> int:
+        """Return where the next thing begins; raises if there is none and this is not to be the end."""
+        match = _SPACE.match(self._data, at)
+        assert match is not None
+        if match.end() == len(self._data) and not end:
+            raise InvalidObjectError("JSON is malformed: it ends too early")
+        return match.end()
+
+    def value(self, at: int, value_type: Any) -> tuple[Any, int]:
+        """Return a value as far as its type names it."""
+        if value_type is msgspec.Raw or _is_opaque(value_type):
+            end = self.passed(at)
+            text = self._data[at:end]
+            return (msgspec.Raw(text) if value_type is msgspec.Raw else keep_text(text)), end
+        value_type, _ = strip_optional(value_type)
+        first = self._data[at]
+        if first == _BRACE and is_struct(value_type):
+            return self._members(at, field_types(value_type), None)
+        if first == _BRACE and get_origin(value_type) is dict:
+            return self._members(at, {}, get_args(value_type)[1])
+        if first == _BRACKET and get_origin(value_type) in (tuple, list):
+            return self._items(at, get_args(value_type)[0])
+        end = self.passed(at)
+        if first in OPENING and value_type not in (Any, object):
+            # of another type than expected: what kind of value it is suffices to say so
+            return ({} if first == _BRACE else []), end
+        return self._plain(at, end), end
+
+    def passed(self, at: int) -> int:
+        """Return where a value ends."""
+        first = self._data[at]
+        if first in OPENING:
+            return self._passed_nesting(at)
+        match = (_STRING if first == QUOTE else _SCALAR).match(self._data, at)
+        if match is None:
+            raise InvalidObjectError("JSON is malformed")
+        return match.end()
+
+    def _passed_nesting(self, at: int) -> int:
+        depth = 0
+        for match in NESTING.finditer(self._data, at):
+            first, length = self._data[match.start()], match.end() - match.start()
+            if first in OPENING:
+                depth += length
+            elif first != QUOTE:
+                depth -= length
+                if depth <= 0:
+                    return match.end() + depth
+            elif length == 1:
+                break
+        raise InvalidObjectError("JSON is malformed: it ends too early")
+
+    def _members(self, at: int, fields: dict[str, Any], others: Any) -> tuple[dict[str, Any], int]:
+        """Return the members of an object that have a type."""
+        found: dict[str, Any] = {}
+        at = self.begin(at + 1)
+        while self._data[at : at + 1] != b"}":
+            end = self.passed(at)
+            key = self._text(at, end)
+            at = self.begin(self._after(self.begin(end), b":"))
+            wanted = fields.get(key, others)
+            if wanted is None:
+                at = self.passed(at)
+            else:
+                found[key], at = self.value(at, wanted)
+            at = self._next(at, b"}")
+        return found, at + 1
+
+    def _items(self, at: int, item_type: Any) -> tuple[list[Any], int]:
+        found: list[Any] = []
+        at = self.begin(at + 1)
+        while self._data[at : at + 1] != b"]":
+            item, at = self.value(at, item_type)
+            found.append(item)
+            at = self._next(at, b"]")
+        return found, at + 1
+
+    def _next(self, at: int, close: bytes) -> int:
+        """Return where the next member or item begins, or where the last one was the last."""
+        at = self.begin(at)
+        if self._data[at : at + 1] == close:
+            return at
+        at = self.begin(self._after(at, b","))
+        if self._data[at : at + 1] == close:
+            raise InvalidObjectError("JSON is malformed: nothing follows a comma")
+        return at
+
+    def _after(self, at: int, sign: bytes) -> int:
+        if self._data[at : at + 1] != sign:
+            raise InvalidObjectError(f"JSON is malformed: expected {sign.decode()}")
+        return at + 1
+
+    def _text(self, at: int, end: int) -> str:
+        if self._data[at] != QUOTE:
+            raise InvalidObjectError("JSON is malformed: expected a name")
+        text: str = self._plain(at, end)
+        return text
+
+    def _plain(self, at: int, end: int) -> Any:
+        """Return what stands in a text, with its texts mended."""
+        data = self._data[at:end]
+        try:
+            if not nests_deeper(data):
+                return msgspec.json.decode(data)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            pass
+        try:
+            value = json.loads(
+                data.decode("utf-8", "replace"), strict=False, parse_constant=_no_number, parse_float=_number
+            )
+            return json.loads(mended_text(json.dumps(value, ensure_ascii=False)))
+        except json.JSONDecodeError as error:
+            # where it is would be another place in the next version, and the same trouble said again
+            raise InvalidObjectError(f"JSON is malformed: {error.msg}") from None
+        except ValueError:
+            # among others for a whole number of thousands of digits
+            raise InvalidObjectError("JSON is malformed: a number is beyond all bounds") from None
+        except RecursionError:
+            raise InvalidObjectError("JSON is nested too deep") from None
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _number(text: str) -> float:
+    found = float(text)
+    if isinf(found):
+        raise ValueError(f"{text} is beyond all bounds")
+    return found
+
+
+def _is_opaque(value_type: Any) -> bool:
+    return get_origin(value_type) is Annotated and OPAQUE in get_args(value_type)
+
+
+@cache
+def holds_opaque(value_type: Any) -> bool:
+    """Return whether values of a type may hold opaque ones."""
+    if _is_opaque(value_type):
+        return True
+    value_type, _ = strip_optional(value_type)
+    inner = field_types(value_type).values() if is_struct(value_type) else get_args(value_type)
+    return any(holds_opaque(each) for each in inner if each is not Ellipsis)

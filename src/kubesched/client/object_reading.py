@@ -1,0 +1,100 @@
+"""Objects read from what a server sends, one by one: one that cannot be read is nobody else's trouble.
+
+From the JSON text of an object to the object, or to `Unreadable`: who it is, as far as that can be told, and why it
+cannot be used. The log is told of each once, and again when the reason changes.
+"""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import msgspec
+
+from kubesched.api import tolerant_json
+from kubesched.api.kinds import decode_json
+from kubesched.api.meta import ApiObject
+from kubesched.api.sharing import sharing
+from kubesched.errors import InvalidObjectError
+
+T = TypeVar("T", bound=ApiObject)
+
+# so many objects are remembered as noted
+MOST_NOTED = 1000
+# what is said of an object is cut to so many characters
+LONGEST_NOTE = 500
+
+
+class Unreadable(msgspec.Struct, frozen=True):
+    """An object that cannot be used."""
+
+    full_name: str
+    uid: str
+    resource_version: str
+
+
+class _Identity(msgspec.Struct, rename="camel"):
+    """Who an object is; whatever is strange there counts as nothing."""
+
+    name: object = None
+    namespace: object = None
+    uid: object = None
+    resource_version: object = None
+
+
+class _Identified(msgspec.Struct):
+    metadata: _Identity = msgspec.field(default_factory=_Identity)
+
+
+class ObjectReader(Generic[T]):
+    """Reads objects of one kind; `path` is where they come from."""
+
+    def __init__(self, kind: type[T], path: str, note: Callable[[str], None]) -> None:
+        self._kind = kind
+        self._path = path
+        self._note = note
+        self._share = sharing(kind)
+        # namespace/name -> what was said
+        self._noted: dict[str, str] = {}
+
+    def read(self, raw: msgspec.Raw | bytes) -> T | Unreadable:
+        """Return an object, or who it is that cannot be read."""
+        data = bytes(raw)
+        try:
+            obj = decode_json(self._kind, data)
+            if not obj.metadata.name:
+                # its path would be that of all objects of the kind
+                raise InvalidObjectError(f"{self._kind.__name__} without a name")
+            found = self._share(obj)
+        except InvalidObjectError as error:
+            unreadable = identify(data)
+            self._say(unreadable.full_name, str(error)[:LONGEST_NOTE])
+            return unreadable
+        if self._noted:
+            self.forget(found.full_name)
+        return found
+
+    def forget(self, full_name: str) -> None:
+        """Take note that what was said of an object is over."""
+        self._noted.pop(full_name, None)
+
+    def _say(self, full_name: str, why: str) -> None:
+        if self._noted.get(full_name) == why:
+            return
+        if len(self._noted) >= MOST_NOTED:
+            self._noted.clear()
+        self._noted[full_name] = why
+        self._note(f"an object of {self._path} cannot be read and is left out: {why}")
+
+
+def identify(data: bytes) -> Unreadable:
+    """Return who an object is, as far as its metadata can be read."""
+    try:
+        found = tolerant_json.decode(data, _Identified).metadata
+    except InvalidObjectError:
+        found = _Identity()
+    name, namespace = _text(found.name), _text(found.namespace)
+    full_name = f"{namespace}/{name}" if namespace else name
+    return Unreadable(full_name, _text(found.uid), _text(found.resource_version))
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
