@@ -313,10 +313,30 @@ def test_a_document_that_is_no_known_object_is_refused(document: Any, sentence: 
     assert str(error.value) == f"nodes.yaml, document 2: {sentence}"
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[1", b'{"metadata": {"name": "a\xff"}}', b"nonsense"])
+@pytest.mark.parametrize("data", [b"", b"{", b"[1", b'{"metadata": {"name": "a\xff}}', b"nonsense"])
 def test_bytes_that_are_no_json_are_refused_with_the_kind(data: bytes) -> None:
     with pytest.raises(InvalidObjectError, match=r"^Pod: "):
         decode_json(Pod, data)
+
+
+@pytest.mark.parametrize(
+    "written", [b"a\xffb", b"a\\ud800b", b"a\\udc00b"], ids=["no UTF-8", "first half", "last half"]
+)
+def test_what_stands_for_no_character_is_replaced_as_go_does(written: bytes) -> None:
+    pod = decode_json(Pod, b'{"metadata": {"name": "%s", "labels": {"%s": "\\ud83d\\ude00"}}}' % (written, written))
+    assert pod.name == "a\ufffdb"
+    assert pod.metadata.labels == {"a\ufffdb": "\U0001f600"}
+    assert decode_json(Pod, encode(pod)).metadata == pod.metadata
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [b"[" * 1_000_000 + b"]" * 1_000_000, b'{"a":' * 100_000 + b"1" + b"}" * 100_000, b"[{" * 5000 + b"}]" * 5000],
+    ids=["lists", "objects", "both"],
+)
+def test_fields_that_are_not_known_may_be_of_any_depth(deep: bytes) -> None:
+    pod = decode_json(Pod, b'{"x": %s, "metadata": {"name": "a", "y": %s}, "z": {"z": %s}}' % (deep, deep, deep))
+    assert pod.name == "a"
 
 
 def test_json_that_is_no_mapping_is_refused() -> None:
