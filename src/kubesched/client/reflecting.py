@@ -21,7 +21,7 @@ from kubesched.client.followed_server import FollowedServer, is_older
 from kubesched.client.listing import ListMeta, ListReader
 from kubesched.client.object_reading import ObjectReader, Unreadable, identify
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
-from kubesched.client.watch_events import ExpiredError, WatchEvent, lines, read_bookmark, read_event
+from kubesched.client.watch_events import WatchEvent, lines, read_bookmark, read_event
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T", bound=ApiObject)
@@ -53,6 +53,10 @@ class Told(Protocol):
 
     def drop(self, obj: ApiObject) -> None:
         """Take note that an object is gone."""
+
+
+class ExpiredError(Exception):
+    """The version from which to go on is too old: list anew."""
 
 
 class Reflector(Generic[T]):

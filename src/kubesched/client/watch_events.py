@@ -22,10 +22,6 @@ TYPES = frozenset({"ADDED", "MODIFIED", "DELETED", "BOOKMARK"})
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
-class ExpiredError(Exception):
-    """The version from which to go on is too old: list anew."""
-
-
 class WatchEvent(msgspec.Struct):
     """What happened, and to which object."""
 
@@ -63,9 +59,8 @@ def read_event(line: bytes) -> WatchEvent:
     if event.type != "ERROR":
         raise Unreachable(f"a line of the watch is no event: its type is {event.type[:40]!r}", maybe_done=False)
     status = _read(bytes(event.object), _Status, "a line of the watch is no event")
-    if status.code == 410 or status.reason in ("Expired", "Gone"):
-        raise ExpiredError
-    raise Refused(status.code, status.reason, status.message)
+    gone = status.reason in ("Expired", "Gone")
+    raise Refused(410 if gone else status.code, status.reason, status.message)
 
 
 def read_bookmark(event: WatchEvent) -> Bookmark:
