@@ -57,6 +57,9 @@ POD_SPECS: list[Document] = [
     },
 ]
 
+# what no API server lets in
+ODD_NAMES = ("\U0001f600" * 30, "\u202e\u200fabc", "a\x00b", "a\nb", "x" * 100_000, "", " ", "?a=b", "%2e%2e", "\ufffd")
+
 # -- what is put into the store; each is a kind and what is different in it
 
 NODES: dict[str, Document] = {
@@ -76,6 +79,7 @@ NODES: dict[str, Document] = {
     "ünïcödé": {},
     "../../pods": {},
     "n" * 3000: {},
+    **{name: {} for name in ODD_NAMES},
     "large": {"metadata": {"annotations": {"text": "x" * MEBIBYTE}}},
 }
 
@@ -133,6 +137,7 @@ def pods() -> dict[str, Document]:
         "ünïcödé": {},
         "../../nodes": {},
         "p" * 3000: {},
+        **{name: {} for name in ODD_NAMES},
         "large": {"metadata": {"annotations": {"text": "x" * MEBIBYTE}}},
     }
 
