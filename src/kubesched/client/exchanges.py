@@ -23,6 +23,8 @@ import msgspec
 LONGEST_IDLE_SECONDS = 30.0
 # whoever answers a short question at more length than this is no API server
 LONGEST_ANSWER = 64 << 20
+# the same for what comes before the body; the reference takes ten times that
+LONGEST_HEAD = 1 << 20
 # what may stand in a path as it is; a percent sign begins something that is quoted already
 _PLAIN = "/%:@!$&'()*+,;=~"
 _SECURE = "https"
@@ -187,6 +189,8 @@ class _Connection(asyncio.Protocol):
         self._answered: asyncio.Future[Answer] | None = None
         self._heard = 0.0
         self._keep = True
+        # bytes since the question, and those of them that came before the body
+        self._received = self._head_received = 0
         self._begin()
 
     def _begin(self) -> None:
@@ -212,6 +216,7 @@ class _Connection(asyncio.Protocol):
             raise ConnectionResetError("the server closed the connection")
         answered: asyncio.Future[Answer] = self._loop.create_future()
         self._answered = answered
+        self._received = self._head_received = 0
         self._heard = self._loop.time()
         timer = self._loop.call_later(silence, self._check_silence, answered, silence)
         self._transport.write(request)
@@ -249,11 +254,21 @@ class _Connection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         """Take a piece of an answer."""
         self._heard = self._loop.time()
+        self._received += len(data)
+        if not self._told_head:
+            self._head_received += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._fail(ConnectionError(f"the answer is not HTTP: {error}"))
-            self.abort()
+            self._give_up(f"the answer is not HTTP: {error}")
+        if not self._told_head and self._answered is not None and self._head_received > LONGEST_HEAD:
+            self._give_up(f"the headers of the answer are longer than {LONGEST_HEAD >> 20} MiB")
+        elif self._received > LONGEST_ANSWER + LONGEST_HEAD:
+            self._give_up(_TOO_LONG)
+
+    def _give_up(self, why: str) -> None:
+        self._fail(ConnectionError(why))
+        self.abort()
 
     def eof_received(self) -> None:
         """Take note that nothing more comes: the transport ends itself now, and tells so later."""
@@ -289,8 +304,7 @@ class _Connection(asyncio.Protocol):
         self._pieces.append(piece)
         self._length += len(piece)
         if self._length > LONGEST_ANSWER:
-            self._fail(ConnectionError(f"the answer is longer than {LONGEST_ANSWER >> 20} MiB"))
-            self.abort()
+            self._give_up(_TOO_LONG)
 
     def on_message_complete(self) -> None:
         """Give the answer to whoever waits for it; one that only says to go on is none."""
@@ -309,6 +323,7 @@ class _Connection(asyncio.Protocol):
             answered.set_result(answer)
 
 
+_TOO_LONG = f"the answer is longer than {LONGEST_ANSWER >> 20} MiB"
 _BROKE = {
     False: "the server closed the connection before it answered",
     True: "the connection broke before the answer was complete",

@@ -13,11 +13,14 @@ from typing import Annotated, Any
 import aiohttp
 import msgspec
 
+from kubesched.api import tolerant_json
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
+from kubesched.client.rest import check_encoding, read_at_most
 from kubesched.client.tls import TlsError, load_identity
+from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender, ExtenderTLSConfig
-from kubesched.errors import KubeschedError
+from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.framework.effects import Bind
 from kubesched.framework.extenders import (
     Answer,
@@ -29,18 +32,27 @@ from kubesched.framework.extenders import (
     Question,
 )
 
-# An answer about 50 000 nodes has a few megabytes; more than this is a mistake.
-LARGEST_ANSWER = 256 * 2**20
+# An answer says something of each node that was asked about, so it grows with the question. Decoded, it may take up
+# twenty times the room.
+SMALL_ANSWER = 8 << 20
+TIMES_THE_QUESTION = 16
+LARGEST_ANSWER = 256 << 20
 
 
 class ExtenderError(KubeschedError):
     """A question that an extender did not answer."""
 
 
-class NodeItem(msgspec.Struct):
+class NodeMeta(msgspec.Struct, gc=False):
+    """metadata of a node in an answer."""
+
+    name: str = ""
+
+
+class NodeItem(msgspec.Struct, gc=False):
     """A node in an answer; only its name counts."""
 
-    metadata: dict[str, Any] = {}
+    metadata: NodeMeta | None = None
 
 
 class NodeItems(msgspec.Struct):
@@ -149,7 +161,7 @@ class ExtenderCarrier:
         if extender.node_cache_capable and result.NodeNames is not None:
             names = result.NodeNames
         elif result.Nodes is not None:
-            names = [str(item.metadata.get("name", "")) for item in result.Nodes.items or ()]
+            names = [item.metadata.name if item.metadata is not None else "" for item in result.Nodes.items or ()]
         return FilterAnswer(names, result.FailedNodes or {}, result.FailedAndUnresolvableNodes or {})
 
     async def _preempt(self, question: PreemptQuestion) -> PreemptAnswer:
@@ -188,24 +200,31 @@ class ExtenderCarrier:
 
     async def _send(self, extender: Extender, verb: str, arguments: Mapping[str, Any], kind: type[Any]) -> Any:
         """Return the decoded answer; raises ExtenderError with a sentence that names the address."""
-        url = f"{extender.url_prefix.rstrip('/')}/{verb}"
-        session = self._session(extender)
-        timeout = aiohttp.ClientTimeout(total=extender.http_timeout.seconds or None)
+        path = f"/{verb}"
+        shown = extender.shown_url.rstrip("/") + path
+        body = msgspec.json.encode(arguments)
+        most = min(SMALL_ANSWER + TIMES_THE_QUESTION * len(body), LARGEST_ANSWER)
         try:
-            async with session.post(
-                url, data=msgspec.json.encode(arguments), headers={"Content-Type": "application/json"}, timeout=timeout
+            async with self._session(extender).post(
+                extender.url_prefix.rstrip("/") + path,
+                data=body,
+                headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
+                timeout=aiohttp.ClientTimeout(total=extender.http_timeout.seconds or None),
+                server_hostname=_server_name(extender),
             ) as response:
                 if response.status != 200:
-                    raise ExtenderError(f"failed {verb} with extender at URL {url}, code {response.status}")
-                body = await _read(response, url)
+                    raise ExtenderError(f"failed {verb} with extender at URL {shown}, code {response.status}")
+                check_encoding(response.headers.get("Content-Encoding"))
+                answer = await read_at_most(response, most, "its answer")
         except TimeoutError:
-            raise ExtenderError(f"extender at URL {url} did not answer within {extender.http_timeout}") from None
+            raise ExtenderError(f"extender at URL {shown} did not answer within {extender.http_timeout}") from None
         except (aiohttp.ClientError, OSError) as error:
-            raise ExtenderError(f"extender at URL {url} cannot be reached: {error}") from None
+            told = without_password(str(error))
+            raise ExtenderError(f"extender at URL {shown} cannot be reached: {told}") from None
         try:
-            return msgspec.json.decode(body, type=kind)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise ExtenderError(f"extender at URL {url} answered something else than {verb} needs: {error}") from None
+            return tolerant_json.decode(answer, kind)
+        except InvalidObjectError as error:
+            raise ExtenderError(f"extender at URL {shown} answered something else than {verb} needs: {error}") from None
 
     def _session(self, extender: Extender) -> aiohttp.ClientSession:
         """Return the connection pool of an extender."""
@@ -214,22 +233,18 @@ class ExtenderCarrier:
         if session is None:
             context = self._contexts.get(key)
             connector = aiohttp.TCPConnector(ssl=context) if context is not None else aiohttp.TCPConnector()
-            session = self._sessions[key] = aiohttp.ClientSession(connector=connector)
+            session = self._sessions[key] = aiohttp.ClientSession(connector=connector, auto_decompress=False)
         return session
-
-
-async def _read(response: aiohttp.ClientResponse, url: str) -> bytes:
-    body = bytearray()
-    async for part in response.content.iter_chunked(2**16):
-        body += part
-        if len(body) > LARGEST_ANSWER:
-            raise ExtenderError(f"extender at URL {url} answered more than {LARGEST_ANSWER} bytes")
-    return bytes(body)
 
 
 def _key(extender: Extender) -> str:
     """Return what tells extenders apart."""
     return extender.url_prefix
+
+
+def _server_name(extender: Extender) -> str | None:
+    """Return the name that the certificate is to have, if that is not the one in the address."""
+    return (extender.tls_config.server_name or None) if extender.tls_config is not None else None
 
 
 def tls_context(extender: Extender) -> ssl.SSLContext | None:
@@ -239,15 +254,15 @@ def tls_context(extender: Extender) -> ssl.SSLContext | None:
         return None
     config = config or ExtenderTLSConfig()
     try:
-        context = ssl.create_default_context(cafile=config.ca_file or None)
-        if config.ca_data:
-            context.load_verify_locations(cadata=config.ca_data.decode())
+        # what is given in the configuration counts more than a file, and then nobody else is trusted
+        authorities = config.ca_data.decode() or None
+        context = ssl.create_default_context(cafile=None if authorities else config.ca_file or None, cadata=authorities)
         if config.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE
         _load_identity(context, config)
     except (OSError, ssl.SSLError, TlsError, UnicodeDecodeError) as error:
-        raise KubeschedError(f"extender {extender.url_prefix}: its TLS settings cannot be used: {error}") from None
+        raise KubeschedError(f"extender {extender.shown_url}: its TLS settings cannot be used: {error}") from None
     return context
 
 

@@ -19,9 +19,10 @@ import aiohttp
 import msgspec
 from multidict import CIMultiDict
 
-from kubesched.client.exchanges import Answer, CannotConnectError, Exchanges, Question, keep_alive
+from kubesched.api import tolerant_json
+from kubesched.client.exchanges import LONGEST_ANSWER, Answer, CannotConnectError, Exchanges, Question, keep_alive
 from kubesched.client.limiting import Limiter
-from kubesched.errors import KubeschedError
+from kubesched.errors import InvalidObjectError, KubeschedError
 
 Query = Mapping[str, str]
 Shown = Mapping[str, str]
@@ -206,7 +207,7 @@ class RestClient:
                 answer = await self._exchange(request)
             else:
                 async with self._response(request) as response:
-                    answer = await response.read()
+                    answer = await read_at_most(response, LONGEST_ANSWER, "the answer")
             return answer
         finally:
             if self._watcher is not None:
@@ -316,6 +317,7 @@ class RestClient:
             if self._watcher is not None:
                 self._watcher.answered(request.method, code)
         if code < 300:
+            check_encoding(answer.headers.get("content-encoding"))
             return answer
         raise refusal_of(code, answer.headers.get("retry-after"), answer.body)
 
@@ -329,6 +331,11 @@ class RestClient:
             if self._watcher is not None:
                 self._watcher.answered(request.method, code)
         if response.status < 300:
+            try:
+                check_encoding(response.headers.get("Content-Encoding"))
+            except OSError:
+                response.close()
+                raise
             return response
         async with response:
             raise refusal_of(response.status, response.headers.get("Retry-After"), await response.content.read(1 << 20))
@@ -356,6 +363,8 @@ class RestClient:
         # one name may be there several times
         headers = CIMultiDict(shown)
         headers["Accept"] = "application/json"
+        # on the way to a scheduler the network is seldom what is scarce
+        headers["Accept-Encoding"] = "identity"
         headers["User-Agent"] = self._user_agent
         if request.body is not None:
             headers["Content-Type"] = request.content_type
@@ -376,17 +385,15 @@ class RestClient:
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             connector = aiohttp.TCPConnector(limit=self._most_connections, keepalive_timeout=90, socket_factory=_socket)
-            self._session = aiohttp.ClientSession(
-                connector=connector, auto_decompress=True, skip_auto_headers=("Accept-Encoding",), read_bufsize=1 << 18
-            )
+            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, read_bufsize=1 << 18)
         return self._session
 
 
 def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
     """Return what the server's answer says; answers of proxies and the like are no Status."""
     try:
-        status = msgspec.json.decode(body, type=_Status)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        status = tolerant_json.decode(body, _Status)
+    except InvalidObjectError:
         text = body[:LONGEST_ERROR_TEXT].decode(errors="replace").strip()
         status = _Status(text or f"the server answered with code {code}")
     wait: float | None = None
@@ -399,6 +406,22 @@ def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
         # differs: the reference waits for as long as it is told to
         wait = min(max(wait, 0.0), LONGEST_PATIENCE_SECONDS)
     return Refused(code, status.reason, status.message or f"the server answered with code {code}", wait)
+
+
+def check_encoding(encoding: str | None) -> None:
+    """Raise an error for an answer that is compressed: nobody asked for that, and it may be of any size."""
+    if encoding and encoding.lower() != "identity":
+        raise OSError(f"the answer is compressed ({encoding[:40]}), which was not asked for")
+
+
+async def read_at_most(response: aiohttp.ClientResponse, most: int, what: str) -> bytes:
+    """Return the body of an answer; OSError if it is longer."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > most:
+            raise OSError(f"{what} is longer than {most >> 20} MiB")
+    return bytes(body)
 
 
 def _cause(error: Exception) -> str:

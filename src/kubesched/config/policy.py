@@ -12,7 +12,6 @@ claims, declared node features, pod groups; but none of it scores, which is the 
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -48,12 +47,12 @@ from kubesched.config.policy_names import (
     RATIO_PRIORITY,
     SELECTOR_SPREAD,
 )
+from kubesched.config.redacting import without_secrets
 from kubesched.config.types import API_VERSION, DEFAULT_SCHEDULER_NAME, KIND, Extender, PluginArgs, PluginConfig
 
 _FILTERING = ("preFilter", "filter", "reserve", "preBind")
 _SCORING = ("preScore", "score")
 _HIDDEN = "<redacted>"
-_USERINFO = re.compile(r"//[^/@]*@")
 _AVOID_PODS_GONE = (
     "the annotation scheduler.alpha.kubernetes.io/preferAvoidPods has no effect: NodePreferAvoidPodsPriority, a "
     "default of v1.21, has no equivalent; taint such nodes with the effect PreferNoSchedule"
@@ -73,7 +72,7 @@ class Migration(msgspec.Struct, frozen=True):
 
     def advice(self, source: str) -> str:
         """Return a warning about `source`, such as a flag, with the configuration to use instead and no secrets."""
-        shown = dump(_without_secrets(self.document))
+        shown = dump(without_secrets(self.document, _HIDDEN))
         return f"{source} belongs to v1.21 and is translated; use --config with this file instead:\n{shown}"
 
 
@@ -233,13 +232,3 @@ def _extender_to_wire(extender: Extender) -> dict[str, Any]:
     if not extender.http_timeout:
         del wire["httpTimeout"]
     return wire
-
-
-def _without_secrets(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the configuration as it may be shown: no private keys, no passwords in addresses."""
-    extenders = [dict(extender) for extender in document.get("extenders", ())]
-    for extender in extenders:
-        extender["urlPrefix"] = _USERINFO.sub(f"//{_HIDDEN}@", extender["urlPrefix"])
-        if "keyData" in extender.get("tlsConfig", ()):
-            extender["tlsConfig"] = {**extender["tlsConfig"], "keyData": _HIDDEN}
-    return {**document, "extenders": extenders} if extenders else document

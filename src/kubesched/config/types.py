@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar
 import msgspec
 
 from kubesched.config.golang import Duration
+from kubesched.config.redacting import without_password
 
 API_GROUP = "kubescheduler.config.k8s.io"
 API_VERSION = f"{API_GROUP}/v1"
@@ -190,6 +191,12 @@ class Extender(ConfigStruct, frozen=True, kw_only=True):
     node_cache_capable: bool = False
     managed_resources: tuple[ExtenderManagedResource, ...] = ()
     ignorable: bool = False
+
+    @property
+    def shown_url(self) -> str:
+        """Return the address as it may be written into events and logs, without a password."""
+        # differs: the reference writes the password, too
+        return without_password(self.url_prefix)
 
 
 class KubeSchedulerConfiguration(ConfigStruct, frozen=True, kw_only=True):

@@ -77,7 +77,7 @@ def _made_up(extender: Extender, answered: Sequence[str], asked: Sequence[str]) 
     unknown = sorted(set(answered) - set(asked))
     if not unknown:
         return ""
-    url = extender.url_prefix
+    url = extender.shown_url
     return f'extender "{url}" claims a filtered node "{unknown[0]}" which is not found in the input node list'
 
 
@@ -161,7 +161,7 @@ def _victims(extender: Extender, table: NodeTable, answer: PreemptAnswer) -> lis
         missing = next((uid for uid in uids if uid not in there), None)
         if missing is not None:
             return error(
-                f"extender: {extender.url_prefix} claims to preempt pod (UID: {missing}) on node: {name}, "
+                f"extender: {extender.shown_url} claims to preempt pod (UID: {missing}) on node: {name}, "
                 "but the pod is not found on that node"
             )
         if not uids:

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.go_text import to_json
+from kubesched.config.redacting import without_secrets
 from kubesched.serving.health import Checks, HealthPage
 from kubesched.serving.negotiating import accepted
 from kubesched.serving.options import Note
@@ -26,7 +27,6 @@ from kubesched.serving.zpages import Versions, flagz, statusz
 
 COMPONENT = "kube-scheduler"
 _METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping="
-_HIDDEN = "[hidden]"
 
 
 class MetricsPage(msgspec.Struct, frozen=True):
@@ -94,7 +94,8 @@ class Routes:
         return refused("404 page not found", 404)
 
     async def _configz(self, config: Callable[[], Mapping[str, Any]], request: Request) -> Answer:
-        value = {"componentconfig": without_keys(await self._write(config))}
+        # differs: the reference shows private keys and passwords to everybody who may see the page
+        value = {"componentconfig": without_secrets(await self._write(config))}
         return Answer(to_json(value, sort_keys=False).encode(), 200, JSON, NO_SNIFF)
 
     async def _metrics(self, metrics: MetricsPage, request: Request) -> Answer:
@@ -113,22 +114,6 @@ class Routes:
 
     async def _write(self, write: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._writer, write)
-
-
-def without_keys(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a configuration without the private keys of extenders.
-
-    differs: the reference shows them to everybody who may see /configz.
-    """
-    extenders = config.get("extenders")
-    if not extenders:
-        return config
-    return {**config, "extenders": [_without_key(extender) for extender in extenders]}
-
-
-def _without_key(extender: Mapping[str, Any]) -> Mapping[str, Any]:
-    tls = extender.get("tlsConfig")
-    return {**extender, "tlsConfig": {**tls, "keyData": _HIDDEN}} if tls and tls.get("keyData") else extender
 
 
 def _takes_gzip(request: Request) -> bool:
