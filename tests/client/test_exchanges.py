@@ -335,6 +335,43 @@ def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
     asyncio.run(story())
 
 
+HEADS = {
+    "headers without end": (b"HTTP/1.1 200 OK\r\n", b"X-%d: y\r\n" % 7 * 1000),
+    "a header without end": (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 8000),
+    "a reason without end": (b"HTTP/1.1 200 ", b"y" * 8000),
+    "answers that only say to go on": (b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 300),
+    "trailers without end": (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n",
+        b"X-%d: y\r\n" % 7 * 1000,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HEADS)
+def test_headers_without_end_are_given_up(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exchanges, "LONGEST_ANSWER", 1 << 20)
+    first, more = HEADS[case]
+    sent = 0
+
+    async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        await read_question(reader)
+        writer.write(first)
+        while sent < 1 << 28:
+            writer.write(more)
+            sent += len(more)
+            await writer.drain()
+
+    async def story() -> None:
+        async with serving(play) as (_, address):
+            async with asyncio.timeout(20):
+                with pytest.raises(ConnectionError, match=r"longer than 1 MiB|is not HTTP"):
+                    await asked(Exchanges(address))
+
+    asyncio.run(story())
+    assert sent < 1 << 24
+
+
 def test_a_connection_that_is_ending_carries_no_further_question() -> None:
     async def play(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await read_question(reader)

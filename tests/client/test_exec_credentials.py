@@ -215,6 +215,28 @@ def test_a_program_that_fails_or_cannot_be_run(program: Program, tmp_path: Path)
         program.plugin(command=str(file)).read(rejected=False)
 
 
+def test_a_program_that_writes_without_end_is_ended(program: Program) -> None:
+    program.runs(f"exec yes {SECRET}")
+    with pytest.raises(CredentialsError, match=r"^exec: .*/plugin wrote more than 1 MiB to its standard output$"):
+        program.plugin().read(rejected=False)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000 + "]" * 100_000, '{"a":' * 5000 + "1" + "}" * 5000])
+def test_an_answer_that_is_nested_without_end_makes_no_sense(text: str, program: Program) -> None:
+    program.writes(text)
+    with pytest.raises(CredentialsError, match="did not write an ExecCredential"):
+        program.plugin().read(rejected=False)
+
+
+def test_a_program_that_closes_its_output_and_goes_on_is_ended(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kubesched.client.credentials_exec.LONGEST_RUN_SECONDS", 0.2)
+    program.runs("exec sleep 60 >&-")
+    with pytest.raises(CredentialsError, match=r"plugin did not end within 0\.2 s"):
+        program.plugin().read(rejected=False)
+
+
 def test_a_program_that_hangs_is_ended(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kubesched.client.credentials_exec.LONGEST_RUN_SECONDS", 0.2)
     program.runs("exec sleep 60")

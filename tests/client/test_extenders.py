@@ -1,6 +1,8 @@
 """Extenders over a real HTTP server on loopback: good, slow, failing and lying ones, with and without TLS."""
 
 import asyncio
+import base64
+import gzip
 import json
 import ssl
 from collections.abc import Awaitable, Callable
@@ -10,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from aiohttp import web
+from tests.client.conftest import Authority
 
 from kubesched.client.extenders import ExtenderCarrier, tls_context
 from kubesched.config.golang import Duration
@@ -153,6 +156,74 @@ def test_answers_that_are_none_become_a_sentence(handler: Handler, words: dict[s
     assert said.format(url=url) in answer.error
 
 
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        pytest.param('{"NodeNames":["n1"],"More":' + DEEP + "}", ["n1"], id="deep where nobody looks"),
+        pytest.param('{"NodeNames":["n1"],"Nodes":{"items":[{"spec":' + DEEP + "}]}}", ["n1"], id="deep in a node"),
+        pytest.param('{"NodeNames":["n1"],"More":"\\ud800"}', ["n1"], id="half a surrogate pair"),
+        pytest.param('{"NodeNames":["\\ud800"]}', ["\ufffd"], id="half a pair in a name"),
+    ],
+)
+def test_what_is_not_needed_of_an_answer_may_be_anything(text: str, names: list[str]) -> None:
+    assert served(replying(text), filtering, node_cache_capable=True) == FilterAnswer(names, {}, {})
+
+
+def test_what_is_needed_of_an_answer_may_not_be_anything() -> None:
+    answer = served(replying('{"NodeNames":' + DEEP + "}"), filtering, node_cache_capable=True)
+    assert "answered something else than filter needs" in answer.error
+
+
+def test_an_answer_is_no_longer_than_the_question_allows() -> None:
+    text = '{"Nodes":{"items":[' + "{}," * (5 << 20) + "{}]}}"
+    answer = served(replying(text), filtering)
+    assert "/filter cannot be reached: its answer is longer than 8 MiB" in answer.error
+
+
+def test_an_answer_that_is_compressed_is_not_looked_at() -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        return web.Response(body=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"})
+
+    assert "the answer is compressed (gzip), which was not asked for" in served(handler, filtering).error
+
+
+# upstream: Go's http.Client sends the body again after 307 and 308
+@pytest.mark.parametrize("code", [307, 308])
+def test_an_extender_that_has_moved_is_followed(code: int) -> None:
+    async def handler(request: web.Request) -> web.StreamResponse:
+        if request.match_info["verb"] == "filter":
+            return web.Response(status=code, headers={"Location": "/moved"})
+        return web.json_response({"NodeNames": (await request.json())["NodeNames"][:1]})
+
+    assert served(handler, filtering, node_cache_capable=True) == FilterAnswer(["n1"], {}, {})
+
+
+@pytest.mark.parametrize("status", [200, 503])
+def test_the_password_of_an_extender_is_sent_and_never_shown(status: int) -> None:
+    seen: list[str] = []
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        seen.append(request.headers.get("Authorization", ""))
+        return web.json_response([1], status=status)
+
+    async def work(carrier: ExtenderCarrier, extender: Extender) -> list[Any]:
+        secret = msgspec.structs.replace(extender, url_prefix=extender.url_prefix.replace("//", "//me:s3cr3t@"))
+        gone = msgspec.structs.replace(extender, url_prefix="http://me:s3cr3t@127.0.0.1:9")
+        other = ExtenderCarrier([secret, gone], NODES.get)
+        try:
+            return [await filtering(other, secret), await filtering(other, gone)]
+        finally:
+            await other.close()
+
+    for answer in served(handler, work):
+        assert "http://[hidden]@127.0.0.1:" in answer.error
+        assert "s3cr3t" not in answer.error
+    assert seen == [f"Basic {base64.b64encode(b'me:s3cr3t').decode()}"]
+
+
 def test_a_slow_extender_is_given_up_in_time() -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         await asyncio.Event().wait()
@@ -201,6 +272,33 @@ def test_tls_is_verified_unless_asked_otherwise(tmp_path: Path) -> None:
     for settings in (trusted, ExtenderTLSConfig(insecure=True)):
         answer = served(reply, filtering, context, tls_config=settings, node_cache_capable=True)
         assert answer == FilterAnswer(["n1"], {}, {})
+
+
+def test_authorities_in_the_configuration_are_the_only_ones(
+    authority: Authority, other_authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = tmp_path / "system.pem"
+    system.write_bytes(other_authority.certificate)
+    monkeypatch.setenv("SSL_CERT_FILE", str(system))
+    reply = replying({"NodeNames": ["n1"]})
+    given = ExtenderTLSConfig(ca_data=authority.certificate)
+    both = ExtenderTLSConfig(ca_data=authority.certificate, ca_file=str(system))
+    for settings in (given, both):
+        answer = served(reply, filtering, other_authority.serving(tmp_path), tls_config=settings)
+        assert "certificate verify failed" in answer.error
+    answer = served(reply, filtering, authority.serving(tmp_path), tls_config=both, node_cache_capable=True)
+    assert answer == FilterAnswer(["n1"], {}, {})
+
+
+@pytest.mark.parametrize(("name", "trusted"), [("server.test", True), ("other.test", False), ("", False)])
+def test_the_name_in_the_configuration_is_the_one_that_is_checked(
+    name: str, trusted: bool, authority: Authority, tmp_path: Path
+) -> None:
+    tls = authority.serving(tmp_path, "127.0.0.2")
+    settings = ExtenderTLSConfig(ca_data=authority.certificate, server_name=name)
+    answer = served(replying({"NodeNames": ["n1"]}), filtering, tls, tls_config=settings, node_cache_capable=True)
+    assert (answer.node_names == ["n1"]) == trusted
+    assert ("certificate verify failed" in answer.error) == (not trusted)
 
 
 def test_tls_settings_that_cannot_be_used_are_an_error_at_start(tmp_path: Path) -> None:

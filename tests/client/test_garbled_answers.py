@@ -1,15 +1,19 @@
 """Servers, or whoever answers in their place, that write what no API server would: it costs a pause, never more."""
 
 import asyncio
+import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
+from aiohttp import web
+from tests.client.conftest import Serving
 
 from kubesched.api.nodes import Node
 from kubesched.client.leases import LeaseLock
 from kubesched.client.reflecting import Reflector
 from kubesched.client.rest import LONGEST_PATIENCE_SECONDS, Query, RestClient, Target, Unreachable, refusal_of
+from kubesched.client.watch_events import LONGEST_LINE, lines
 from kubesched.testing.virtual_time import run_in_virtual_time
 
 NODES = "/api/v1/nodes"
@@ -123,10 +127,55 @@ def test_how_long_a_server_may_ask_to_wait(header: str | None, details: bytes, s
     assert (str(refused), refused.retry_after_seconds) == ("busy", seconds)
 
 
-def test_a_name_that_no_host_can_have_is_said_to_be_the_trouble() -> None:
-    async def no_headers() -> dict[str, str]:
-        return {}
+BOMB = gzip.compress(bytes(1 << 20))
 
+
+@pytest.mark.parametrize("how", ["a short answer", "a list"])
+def test_an_answer_that_is_compressed_is_refused_before_it_grows(how: str, serving: Serving) -> None:
+    accepted: list[str] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        accepted.append(request.headers.get("Accept-Encoding", ""))
+        return web.Response(body=BOMB, headers={"Content-Encoding": "gzip"})
+
+    async def story() -> None:
+        async with serving(answer) as url:
+            client = RestClient(Target(url, no_headers), "test")
+            asking = client.get(NODES) if how == "a short answer" else client.stream(NODES, {}).__aenter__()
+            with pytest.raises(Unreachable, match=r"the answer is compressed \(gzip\), which was not asked for"):
+                await asking
+            await client.close()
+
+    asyncio.run(story())
+    assert accepted == ["identity"]
+
+
+def test_a_line_of_a_watch_without_end_is_given_up() -> None:
+    read = 0
+
+    class Endless:
+        async def iter_any(self) -> AsyncIterator[bytes]:
+            nonlocal read
+            yield b'{"type":"ADDED","object":{}}\n{"type":"'
+            while True:
+                read += 1 << 20
+                yield b"x" * (1 << 20)
+
+    async def story() -> None:
+        found = lines(Endless())
+        assert await anext(found) == [b'{"type":"ADDED","object":{}}']
+        with pytest.raises(Unreachable, match="a line of the watch is longer than 16 MiB"):
+            await anext(found)
+
+    asyncio.run(story())
+    assert read <= LONGEST_LINE + (1 << 20)
+
+
+async def no_headers() -> dict[str, str]:
+    return {}
+
+
+def test_a_name_that_no_host_can_have_is_said_to_be_the_trouble() -> None:
     async def story() -> None:
         client = RestClient(Target("http://a..b:6443", no_headers), "test")
         with pytest.raises(Unreachable, match=r"cannot connect to http://a\.\.b:6443: ") as error:

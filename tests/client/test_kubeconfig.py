@@ -3,6 +3,7 @@ said of a mistake."""
 
 import asyncio
 import base64
+import os
 import ssl
 from collections.abc import Callable
 from pathlib import Path
@@ -401,6 +402,26 @@ def test_files_that_are_no_kubeconfig(content: bytes | None, expected: str, tmp_
     with pytest.raises(KubeconfigError) as caught:
         loaded(str(file))
     assert str(caught.value) == f"kubeconfig {file}: {expected}"
+
+
+def test_a_file_without_end_is_no_kubeconfig(tmp_path: Path) -> None:
+    sparse = tmp_path / "sparse"
+    with sparse.open("wb") as file:
+        file.truncate(20 << 30)
+    for path in ("/dev/zero", str(sparse)):
+        with pytest.raises(KubeconfigError, match="is larger than 16 MiB; is it the right file"):
+            loaded(path)
+
+
+def test_a_kubeconfig_may_come_through_a_pipe(kubeconfig: Write) -> None:
+    text = Path(kubeconfig({"token": SECRET})).read_bytes()
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "wb") as pipe:
+            pipe.write(text)
+        assert shown(loaded(f"/dev/fd/{reading}")) == [("Authorization", f"Bearer {SECRET}")]
+    finally:
+        os.close(reading)
 
 
 def test_a_folder_is_no_kubeconfig(tmp_path: Path) -> None:

@@ -167,6 +167,37 @@ def test_issuers_that_do_not_help(
     assert "\n" not in message
 
 
+@pytest.mark.parametrize("code", [301, 302, 303, 307, 308])
+@pytest.mark.parametrize("elsewhere", [True, False], ids=["elsewhere", "at the same server"])
+def test_who_asks_is_not_told_to_whom_the_issuer_redirects(
+    code: int, elsewhere: bool, serving: Any, hands: Any
+) -> None:
+    got: list[str] = []
+
+    async def thief(request: web.Request) -> web.Response:
+        got.append(request.headers.get("Authorization", "") + str(request.url) + await request.text())
+        return web.json_response({})
+
+    async def play() -> None:
+        async with serving(thief) as other, opened(Issuer(), serving) as issuer:
+            target = other if elsewhere else issuer.address
+
+            async def handle(request: web.Request) -> web.Response:
+                if request.path == "/token":
+                    return web.Response(status=code, headers={"Location": f"{target}/stolen"})
+                return await Issuer.handle(issuer, request)
+
+            issuer.handle = handle  # type: ignore[method-assign]
+            async with serving(handle) as address:
+                issuer.address = address
+                provider = OidcProvider(issuer.config(refresh_token="refresh-s3cr3t"), "oidc", None, now=hands)
+                with pytest.raises(CredentialsError):
+                    await shown(provider)
+
+    asyncio.run(play())
+    assert not [each for each in got if "Basic" in each or "s3" in each]
+
+
 def test_an_issuer_that_cannot_be_reached(hands: Any) -> None:
     config = OidcConfig(idp_issuer_url="http://127.0.0.1:1/", client_id="me", refresh_token="x")
     with pytest.raises(CredentialsError, match=r"http://127\.0\.0\.1:1/\.well-known.* cannot be reached: .*refused"):

@@ -24,11 +24,14 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from kubesched.client.rest import Unreachable
 from kubesched.client.tls import TlsError, client_context
+from kubesched.files import opened
 
 Note = Callable[[str], None]
 Clock = Callable[[], float]
 
 TOKEN_FILE_SECONDS = 50.0
+# bundles of authorities have less than a megabyte
+LARGEST_FILE = 16 << 20
 PEM_FILE_SECONDS = 1.0
 
 
@@ -87,9 +90,12 @@ class Pem(Secret, frozen=True):
         if self.path is None:
             return self.data
         try:
-            data = self.path.read_bytes()
+            with opened(self.path) as file:
+                data = file.read(LARGEST_FILE + 1)
         except OSError as error:
             raise CredentialsError(f"{self.where}: cannot read {self.path}: {error.strerror}") from None
+        if len(data) > LARGEST_FILE:
+            raise CredentialsError(f"{self.where}: {self.path} is larger than {LARGEST_FILE >> 20} MiB")
         if not data.strip():
             raise CredentialsError(f"{self.where}: {self.path} is empty")
         return data

@@ -7,10 +7,12 @@ it is asked in the variable KUBERNETES_EXEC_INFO and answers with an ExecCredent
 # upstream: client-go/plugin/pkg/client/auth/exec/exec.go (v1.36)
 
 import os
+import selectors
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,6 +28,8 @@ INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 INFO = "KUBERNETES_EXEC_INFO"
 # differs: the reference waits for ever
 LONGEST_RUN_SECONDS = 60.0
+# credentials have a few kilobytes
+LARGEST_OUTPUT = 1 << 20
 
 
 class ExecVariable(Secret, frozen=True):
@@ -101,25 +105,24 @@ class ExecPlugin:
         interactive = self._interactive()
         environment = os.environ | {variable.name: variable.value for variable in config.env}
         try:
-            outcome = subprocess.run(
+            code, output = _run(
                 (config.command, *config.args),
-                env=environment | {INFO: self._information(interactive)},
-                stdin=None if interactive else subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                timeout=None if interactive else LONGEST_RUN_SECONDS,
-                check=False,
+                environment | {INFO: self._information(interactive)},
+                interactive=interactive,
             )
         except FileNotFoundError:
             hint = _one_line(config.install_hint)
             raise self._error(f"executable {config.command} not found{f'; {hint}' if hint else ''}") from None
-        except subprocess.TimeoutExpired:
+        except TimeoutError:
             raise self._error(f"{config.command} did not end within {LONGEST_RUN_SECONDS:g} s") from None
         except (OSError, ValueError) as error:
             problem = getattr(error, "strerror", None) or "its arguments or variables cannot be passed on"
             raise self._error(f"{config.command} cannot be run: {problem}") from None
-        if outcome.returncode != 0:
-            raise self._error(f"executable {config.command} failed with exit code {outcome.returncode}")
-        return outcome.stdout
+        if len(output) > LARGEST_OUTPUT:
+            raise self._error(f"{config.command} wrote more than {LARGEST_OUTPUT >> 20} MiB to its standard output")
+        if code != 0:
+            raise self._error(f"executable {config.command} failed with exit code {code}")
+        return output
 
     def _interactive(self) -> bool:
         """Return whether the program may ask a person."""
@@ -166,6 +169,42 @@ class ExecPlugin:
 
     def _error(self, sentence: str) -> CredentialsError:
         return CredentialsError(f"{self._where}: {sentence}")
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str], *, interactive: bool) -> tuple[int, bytes]:
+    """Return the exit code of a program and what it writes, a little more than is allowed at most."""
+    deadline = None if interactive else time.monotonic() + LONGEST_RUN_SECONDS
+    stdin = None if interactive else subprocess.DEVNULL
+    with subprocess.Popen(command, env=environment, stdin=stdin, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            output = _read_output(process.stdout.fileno(), deadline)
+            if len(output) <= LARGEST_OUTPUT:
+                process.wait(_left(deadline))
+        except subprocess.TimeoutExpired:
+            raise TimeoutError from None
+        finally:
+            process.kill()
+    return process.returncode, output
+
+
+def _read_output(pipe: int, deadline: float | None) -> bytes:
+    """Return what is written to a pipe until it is closed, or is too much; TimeoutError if that takes too long."""
+    output = bytearray()
+    with selectors.DefaultSelector() as ready:
+        ready.register(pipe, selectors.EVENT_READ)
+        while len(output) <= LARGEST_OUTPUT:
+            if not ready.select(_left(deadline)):
+                raise TimeoutError
+            piece = os.read(pipe, 1 << 16)
+            if not piece:
+                break
+            output += piece
+    return bytes(output)
+
+
+def _left(deadline: float | None) -> float | None:
+    return None if deadline is None else max(deadline - time.monotonic(), 0.0)
 
 
 def _has_terminal() -> bool:

@@ -14,11 +14,14 @@ import urllib.parse
 import urllib.request
 from binascii import Error as Base64Error
 from collections.abc import Callable
-from http.client import HTTPException
+from http.client import HTTPException, HTTPMessage
+from typing import IO
 
 import msgspec
 
+from kubesched.api import tolerant_json
 from kubesched.client.credentials import Clock, CredentialsError, Note, Proof, Secret, bearer
+from kubesched.errors import InvalidObjectError
 
 # a token is renewed so long before it expires
 EARLY_SECONDS = 10.0
@@ -63,6 +66,24 @@ class RefusedByIssuerError(CredentialsError):
     """The issuer answered, and said no."""
 
 
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects; who asks is told only to the server that was meant."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
+    ) -> urllib.request.Request | None:
+        """Return the request to send, without credentials if it goes elsewhere."""
+        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if request is not None and _origin(request.full_url) != _origin(req.full_url):
+            request.remove_header("Authorization")
+        return request
+
+
+def _origin(url: str) -> tuple[str, str]:
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme, parts.netloc.rpartition("@")[2]
+
+
 class OidcProvider:
     """Gives ID tokens, and new ones when they expire; `keep` is told of new tokens so that they outlive the process."""
 
@@ -83,7 +104,9 @@ class OidcProvider:
         self._now = now
         self._tokens = Tokens(config.id_token, config.refresh_token)
         self._expires = self._expiry(config.id_token) if config.id_token else 0.0
-        handlers = [urllib.request.HTTPSHandler(context=tls)] if tls is not None else []
+        handlers: list[urllib.request.BaseHandler] = [_Redirects()]
+        if tls is not None:
+            handlers.append(urllib.request.HTTPSHandler(context=tls))
         self._opener = urllib.request.build_opener(*handlers)
 
     def due(self) -> bool:
@@ -118,8 +141,8 @@ class OidcProvider:
         url = self._config.idp_issuer_url.removesuffix("/") + "/.well-known/openid-configuration"
         body = self._fetch(urllib.request.Request(url))
         try:
-            endpoint = msgspec.json.decode(body, type=_Discovery).token_endpoint
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+            endpoint = tolerant_json.decode(body, _Discovery).token_endpoint
+        except InvalidObjectError:
             endpoint = ""
         if not endpoint.startswith(("https://", "http://")):
             raise self._error(f"{url} names no token_endpoint; check idp-issuer-url")
@@ -139,8 +162,8 @@ class OidcProvider:
                 form["client_secret"] = config.client_secret
             body = self._post(endpoint, form, {})
         try:
-            return msgspec.json.decode(body, type=Tokens)
-        except (msgspec.MsgspecError, UnicodeDecodeError):
+            return tolerant_json.decode(body, Tokens)
+        except InvalidObjectError:
             raise self._error(f"{endpoint} answered with something else than tokens; check idp-issuer-url") from None
 
     def _post(self, url: str, form: dict[str, str], headers: dict[str, str]) -> bytes:
@@ -166,8 +189,8 @@ class OidcProvider:
         parts = token.split(".")
         try:
             payload = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
-            return msgspec.json.decode(payload, type=_Claims).exp
-        except (IndexError, Base64Error, ValueError, msgspec.MsgspecError):
+            return tolerant_json.decode(payload, _Claims).exp
+        except (IndexError, Base64Error, ValueError, InvalidObjectError):
             raise self._error("the ID token is no JSON Web Token; log in again") from None
 
     def _error(self, sentence: str) -> CredentialsError:
@@ -177,8 +200,8 @@ class OidcProvider:
 def _excuse(body: bytes) -> str:
     """Return what an issuer says about its refusal, if it says it as OAuth has it."""
     try:
-        refusal = msgspec.json.decode(body, type=_Refusal)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        refusal = tolerant_json.decode(body, _Refusal)
+    except InvalidObjectError:
         return ""
     text = " ".join(f"{refusal.error}: {refusal.error_description}".strip(": ").split())
     return f" ({text[:LONGEST_EXCUSE]})" if text else ""

@@ -264,7 +264,7 @@ class _Connection(asyncio.Protocol):
         if not self._told_head and self._answered is not None and self._head_received > LONGEST_HEAD:
             self._give_up(f"the headers of the answer are longer than {LONGEST_HEAD >> 20} MiB")
         elif self._received > LONGEST_ANSWER + LONGEST_HEAD:
-            self._give_up(_TOO_LONG)
+            self._give_up(f"the answer is longer than {LONGEST_ANSWER >> 20} MiB")
 
     def _give_up(self, why: str) -> None:
         self._fail(ConnectionError(why))
@@ -304,7 +304,7 @@ class _Connection(asyncio.Protocol):
         self._pieces.append(piece)
         self._length += len(piece)
         if self._length > LONGEST_ANSWER:
-            self._give_up(_TOO_LONG)
+            self._give_up(f"the answer is longer than {LONGEST_ANSWER >> 20} MiB")
 
     def on_message_complete(self) -> None:
         """Give the answer to whoever waits for it; one that only says to go on is none."""
@@ -323,7 +323,6 @@ class _Connection(asyncio.Protocol):
             answered.set_result(answer)
 
 
-_TOO_LONG = f"the answer is longer than {LONGEST_ANSWER >> 20} MiB"
 _BROKE = {
     False: "the server closed the connection before it answered",
     True: "the connection broke before the answer was complete",

@@ -21,8 +21,11 @@ from kubesched.client.credentials_oidc import OidcConfig, Tokens
 from kubesched.config.document import DocumentError, dump, parse
 from kubesched.config.golang import decode_base64
 from kubesched.errors import KubeschedError
+from kubesched.files import opened
 
 # the cluster's extension that exec plugins are told of
+# those of hundreds of clusters have a few megabytes
+LARGEST = 16 << 20
 EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 
 
@@ -214,7 +217,11 @@ def keep_tokens(path: Path, user_name: str, tokens: Tokens) -> None:
 
 def _read(path: Path) -> Any:
     try:
-        text = path.read_text("utf-8")
+        with opened(path) as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise KubeconfigError(f"kubeconfig {path}: is larger than {LARGEST >> 20} MiB; is it the right file?")
+        text = data.decode()
     except FileNotFoundError:
         raise KubeconfigError(
             f"kubeconfig {path}: there is no such file; check --kubeconfig, or clientConnection.kubeconfig"
