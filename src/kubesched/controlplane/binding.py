@@ -65,6 +65,8 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
     _check_meant(pods, stored, meta)
     pod = stored.document()
     _check_bindable(pods, name, pod)
+    if not services.admission.idle:
+        services.admission.check("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
     # 3. Bind it.
     pod["spec"]["nodeName"] = node["name"]
     _merge(pod["metadata"], "annotations", meta)

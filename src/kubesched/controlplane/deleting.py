@@ -49,6 +49,7 @@ class Deleting:
         if stored is None:
             raise not_found(resource, target.name)
         strategy = self._services.strategy(resource)
+        self._check_admitted(resource, stored, options, request)
         last, gone = self.delete_object(resource, stored, options, request)
         unsaid = options.propagation_policy is None and options.orphan_dependents is None
         warnings = [strategy.propagation_warning] if strategy.propagation_warning and unsaid else []
@@ -68,8 +69,16 @@ class Deleting:
         matches = matcher(request, target, self._services.strategy(resource))
         for stored in self._services.store.set_of(resource.store).in_order(target.namespace):
             if matches is None or matches(stored):
+                self._check_admitted(resource, stored, options, request)
                 self.delete_object(resource, stored, options, request)
         return listed
+
+    def _check_admitted(self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request) -> None:
+        """Raise ApiError if somebody who is configured to be asked refuses."""
+        admission = self._services.admission
+        if not admission.idle:
+            place = Target("delete", resource, stored.namespace, stored.name)
+            admission.check("DELETE", place, request, (None, stored.document()), dry_run=bool(options.dry_run))
 
     def delete_object(
         self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request

@@ -43,7 +43,7 @@ _TARGET: Final = {
 def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     """Evict a pod."""
     services, pods = verbs.services, target.resource
-    options, warnings = _read(verbs, target, request)
+    eviction, options, warnings = _read(verbs, target, request)
     check_namespace_is_open(services, pods, target.namespace, target.name)
     stored = services.store.get(pods.store, target.namespace, target.name)
     if stored is None:
@@ -52,6 +52,8 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     check_preconditions(pods, stored, options.preconditions)
     pod = stored.document()
     dry_run = bool(options.dry_run)
+    if not services.admission.idle:
+        services.admission.check("CREATE", target, request, (eviction, None), dry_run=dry_run)
     if not _goes_freely(pod):
         budget = _budget_of(services, stored)
         if budget is not None and not _is_spared(budget.document(), pod):
@@ -65,8 +67,8 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     return with_warnings(answer(success, 201), warnings)
 
 
-def _read(verbs: Verbs, target: Target, request: Request) -> tuple[DeleteOptions, list[str]]:
-    """Return how the pod of an Eviction is to be deleted, and warnings; refuses what is no Eviction of this pod."""
+def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, DeleteOptions, list[str]]:
+    """Return an Eviction, how its pod is to be deleted, and warnings; refuses what is no Eviction of this pod."""
     # the old version is the same but for its name
     body = request.body.replace(b'"policy/v1beta1"', b'"policy/v1"', 1)
     eviction, warnings = verbs.writing.read(_EVICTION, msgspec.structs.replace(request, body=body))
@@ -82,7 +84,7 @@ def _read(verbs: Verbs, target: Target, request: Request) -> tuple[DeleteOptions
         options.grace_period_seconds = 1
     if is_dry_run(request):
         options.dry_run = ["All"]
-    return options, warnings
+    return eviction, options, warnings
 
 
 def _goes_freely(pod: Document) -> bool:

@@ -33,7 +33,10 @@ ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One request; header names are in lower case, a query maps each name to all its values."""
+    """One request; header names are in lower case, a query maps each name to all its values.
+
+    What its sender is to be told besides the answer is noted in `told` while it is carried out.
+    """
 
     method: str
     path: str
@@ -43,6 +46,7 @@ class Request(msgspec.Struct, frozen=True):
     user: User = ADMINISTRATOR
     # the object was admitted by the cluster that it comes from; only who loads manifests can say so
     imported: bool = False
+    told: list[str] = []
 
     def option(self, name: str) -> str:
         """Return the first value of a query parameter, or an empty text."""

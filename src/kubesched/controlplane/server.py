@@ -16,6 +16,7 @@ from random import Random
 
 from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
 from kubesched.controlplane.access.decisions import refused
+from kubesched.controlplane.admission.chain import Chain
 from kubesched.controlplane.admission.namespace_limits import admit
 from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
 from kubesched.controlplane.custom.scaling import scale
@@ -70,6 +71,7 @@ class ApiServer:
         self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.services)
         self.services.refusal = self._refusal
+        self.services.admission = Chain(store, self.services.catalog, self.access.decide)
         self.note = note
         self._handlers = handlers
         self._discovery = Discovery(self.services.catalog)
@@ -120,8 +122,11 @@ class ApiServer:
         check_accepts_json(request)
         # 4. Do it.
         found = self._do(target, in_json(request, target.resource))
+        if not isinstance(found, Response):
+            return found
         custom = target.resource.custom
-        return with_warnings(found, custom.warnings) if custom is not None and isinstance(found, Response) else found
+        told = request.told if custom is None else [*custom.warnings, *request.told]
+        return with_warnings(found, told) if told else found
 
     def _refusal(self, user: User, resource: Resource, verb: str, subresource: str, namespace: str, name: str) -> str:
         """Return why a user may not do something to a resource, an empty text if they may."""

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from random import Random
+from typing import Protocol
 from uuid import UUID
 
 import msgspec
 
-from kubesched.controlplane.requests import User
+from kubesched.controlplane.requests import Request, Target, User
 from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.store import Document, Store
@@ -25,6 +26,28 @@ _SHARED_RULES = Strategy()
 Settle = Callable[[], None]
 # the object, as it was before if it was there, and what may be looked at; raises ApiError for what is not allowed
 Admit = Callable[[Document, Document | None, Context], Settle | None]
+
+
+# the object as it would be stored, and as it was before
+Objects = tuple[Document | None, Document | None]
+
+
+class Admission(Protocol):
+    """Those who are configured to be asked before an object is stored; `idle` while there is nobody."""
+
+    idle: bool
+
+    def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
+        """Raise ApiError if an operation on an object is not admitted."""
+
+
+class _Nobody:
+    """Nobody is asked."""
+
+    idle = True
+
+    def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
+        """Admit everything."""
 
 
 def _admit_all(new: Document, old: Document | None, context: Context) -> Settle | None:
@@ -41,6 +64,7 @@ class Services(msgspec.Struct):
     clock: Callable[[], datetime]
     random: Random
     admit: Admit = _admit_all
+    admission: Admission = _Nobody()
     # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
     refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
 

@@ -90,6 +90,8 @@ class Writing:
         if problems:
             raise invalid(resource, meta.get("name") or meta.get("generateName", ""), problems)
         # 5. Is it allowed?
+        if not services.admission.idle:
+            services.admission.check("CREATE", target, request, (document, None), dry_run=dry_run)
         settle = None if request.imported else services.admit(document, None, context)
         # 6. Store it.
         if services.store.get(resource.store, target.namespace, meta["name"]) is not None:
@@ -193,7 +195,10 @@ class Writing:
         problems += metadata_problems(new, strategy)
         if problems:
             raise invalid(resource, target.name, problems)
-        # 5. Store it, or let it go if this was what it still waited for.
+        # 5. Is it allowed?
+        if not services.admission.idle:
+            services.admission.check("UPDATE", target, request, (new, old), dry_run=dry_run)
+        # 6. Store it, or let it go if this was what it still waited for.
         if _is_finished(new, strategy):
             return old_stored if dry_run else services.store.remove(resource.store, old_stored, new)
         if owners is None:

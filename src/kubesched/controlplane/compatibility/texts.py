@@ -65,8 +65,10 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("resource.k8s.io/v1beta2", "DeviceTaintRule"): "kept; the scheduler heeds it if its gates say so",
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"): "kept; nobody is called",
     ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): "kept; nobody is called",
-    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): "kept; not evaluated yet",
-    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): "kept; not evaluated yet",
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): "is evaluated for every write that it matches",
+    ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): (
+        "puts a policy to work: Deny and Warn; there is no audit log for Audit"
+    ),
     ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): "kept; nothing is changed by it",
     ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): "kept",
     ("apiregistration.k8s.io/v1", "APIService"): (

@@ -39,7 +39,6 @@ _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _ACTIONS = ("Audit", "Deny", "Warn")
 _CHANGING = ("*", "CREATE", "UPDATE")
 _ONE_NEEDED = "validations or auditAnnotations must contain at least one item"
-_LITERALS = ("true", "false", "null", "in")
 _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
@@ -269,7 +268,7 @@ def variables_of(spec: Document, *, always: bool = False) -> tuple[Names, list[s
         name, text = variable.get("name") or "", variable.get("expression") or ""
         if not name.strip():
             problems.append(required(child(here, "name"), "name is not specified"))
-        elif not _IDENTIFIER.fullmatch(name) or name in RESERVED or name in _LITERALS:
+        elif not _IDENTIFIER.fullmatch(name) or name in RESERVED:
             problems.append(invalid(child(here, "name"), name, "must be a valid CEL identifier"))
         if not text.strip():
             problems.append(required(child(here, "expression"), "expression is not specified"))

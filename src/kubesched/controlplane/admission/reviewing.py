@@ -1,0 +1,67 @@
+"""One request under review: the object, as it was before, and what expressions and rules see of them.
+
+From what is asked to values, each made when it is first wanted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kubesched.controlplane.admission.attributes import Asked
+from kubesched.controlplane.admission.authorizing import Decide, authorizer_of
+from kubesched.controlplane.admission.expressions import value_of
+from kubesched.controlplane.admission.matching import Around, Match
+from kubesched.controlplane.admission.parameters import Parameters
+from kubesched.controlplane.conversion import from_storage
+from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.store import Document
+
+
+class Grounds:
+    """What reviews look at besides requests: namespaces, parameters, who may do what."""
+
+    def __init__(self, around: Around, parameters: Parameters, decide: Decide) -> None:
+        self.around = around
+        self.parameters = parameters
+        self.decide = decide
+
+
+class Review:
+    """A request with its objects, in the version that is stored; nobody changes them."""
+
+    def __init__(self, asked: Asked, new: Document | None, old: Document | None, grounds: Grounds) -> None:
+        self.asked = asked
+        self.new = new
+        self.old = old
+        self._grounds = grounds
+        # by version
+        self._values: dict[str, Document] = {}
+
+    @property
+    def parameters(self) -> Parameters:
+        """Return who finds parameters."""
+        return self._grounds.parameters
+
+    def matched(self, match: Match) -> Resource | None:
+        """Return the resource in the version that is matched, None if the request is not; raises ApiError."""
+        return match.find(self.asked, self.new, self.old, self._grounds.around)
+
+    def values(self, matched: Resource) -> Document:
+        """Return the values that expressions name, objects in the version that is matched."""
+        found = self._values.get(matched.api_version)
+        if found is None:
+            asked, namespace = self.asked, None
+            if asked.target.namespace and not asked.is_namespace:
+                namespace = self._grounds.around.namespace(asked.target.namespace)
+            found = self._values[matched.api_version] = {
+                "object": _value(matched, self.new),
+                "oldObject": _value(matched, self.old),
+                "request": value_of(asked.document(matched)),
+                "namespaceObject": value_of(namespace),
+                "authorizer": authorizer_of(asked, self._grounds.decide),
+            }
+        return found
+
+
+def _value(matched: Resource, document: Document | None) -> Any:
+    return None if document is None else value_of(from_storage(matched, document))
