@@ -37,7 +37,7 @@ from kubesched.controlplane.strategy import Context
 _MOST_ANNOTATIONS, _LONGEST_VALUE = 20, 5 * 1024
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _ACTIONS = ("Audit", "Deny", "Warn")
-_CHANGING = ("*", "CREATE", "UPDATE")
+_CHANGING = ("*", "CONNECT", "CREATE", "UPDATE")
 _ONE_NEEDED = "validations or auditAnnotations must contain at least one item"
 _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 

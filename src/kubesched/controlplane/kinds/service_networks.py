@@ -50,7 +50,9 @@ class ServiceCIDRs(Rules):
                 problems.append(invalid(here, text, _NO_NETWORK))
                 continue
             families.add(network.version)
-            if str(network) != text:
+            if str(network.network_address) != str(ip_address(text.partition("/")[0])):
+                problems.append(invalid(here, text, "must not have bits set beyond the prefix length"))
+            elif str(network) != text:
                 problems.append(invalid(here, text, f"must be in canonical form ({quote(str(network))})"))
         if len(networks) == 2 and len(families) == 1 and not problems:
             problems.append(invalid(path, as_json(networks), _ONE_EACH))
