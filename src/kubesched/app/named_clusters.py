@@ -45,6 +45,8 @@ class NamedCluster(msgspec.Struct, frozen=True, rename="camel"):
     started_at: datetime
     url: str = ""
     kubeconfig: str = ""
+    # nodes are ready and pods are scheduled
+    ready: bool = False
 
 
 class Claim:
@@ -64,6 +66,15 @@ class Claim:
         """Let others know how it can be reached."""
         self.cluster = replace(self.cluster, url=url, kubeconfig=str(kubeconfig))
         self._write()
+
+    def is_ready(self) -> None:
+        """Let others know that it can be used."""
+        self.cluster = replace(self.cluster, ready=True)
+        self._write()
+
+    def clear(self) -> None:
+        """Remove what is ours, for a process that is about to end in a hurry."""
+        _clear(self._folder)
 
     def _write(self) -> None:
         write_privately(self._folder / RECORD, msgspec.json.encode(self.cluster))

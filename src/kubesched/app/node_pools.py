@@ -6,11 +6,12 @@ Node number *i* of a pool has the same name and zone however large the pool is, 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import msgspec
 
-from kubesched.api.labels import label_key_problems, label_value_problems
+from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
 from kubesched.api.quantity import InvalidQuantityError, parse_quantity
 from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from kubesched.controlplane.kinds.checks import dns_label_problems
@@ -24,6 +25,9 @@ GPU = "nvidia.com/gpu"
 # as a real cluster's feature discovery has them
 GPU_PRESENT, GPU_COUNT = f"{GPU}.present", f"{GPU}.count"
 POOL = "kubesched.io/pool"
+USUAL_ZONES = 3
+# taints that say how a node is
+_OF_STATE = "node.kubernetes.io/"
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _DEFAULTS = Options().capacity
 
@@ -40,45 +44,90 @@ class Gpus(NamedTuple):
 
 
 class NodePool(msgspec.Struct, frozen=True):
-    """Nodes that are alike, but for their zones; some of them have GPUs."""
+    """Nodes that are alike, but for their zones; some of them have GPUs.
+
+    What is not said (None) is as in the node that they are to be like, or as usual.
+    """
 
     name: str
     nodes: int
-    zones: int = 3
-    cpu: str = _DEFAULTS["cpu"]
-    memory: str = _DEFAULTS["memory"]
-    pods: int = int(_DEFAULTS["pods"])
+    zones: int | None = None
+    cpu: str | None = None
+    memory: str | None = None
+    pods: int | None = None
     gpu: Gpus | None = None
     label: Sequence[tuple[str, str]] = ()
     taint: Sequence[tuple[str, str, str]] = ()
+    # the name of a node
+    like: str = ""
 
-    def manifests(self) -> Iterator[Manifest]:
-        """Yield the nodes."""
-        for number in range(self.nodes):
-            yield Manifest(f"pool {self.name}: node {number + 1}", self._node(number))
+    def manifests(self, beside: Mapping[str, Document] | None = None) -> Iterator[Manifest]:
+        """Yield the nodes; `beside` are those that are there already, by name. PoolError if there is none like them."""
+        there = beside or {}
+        model = _model(self.like, there) if self.like else _usual(in_zones=not there)
+        names = (name for number in count(1) if (name := f"{self.name}-{number}") not in there)
+        for number, name in zip(range(self.nodes), names, strict=False):
+            yield Manifest(f"pool {self.name}: node {number + 1}", self._node(number, name, model))
 
-    def _node(self, number: int) -> Document:
-        name = f"{self.name}-{number + 1}"
-        # zones take turns, and nodes with GPUs come first: so they are in all zones, too
-        labels = {
-            "kubernetes.io/hostname": name,
-            "kubernetes.io/os": "linux",
-            "kubernetes.io/arch": "amd64",
-            "topology.kubernetes.io/zone": zone_name(number % self.zones),
-            POOL: self.name,
-        }
-        capacity = {**_DEFAULTS, "cpu": self.cpu, "memory": self.memory, "pods": str(self.pods)}
+    def _node(self, number: int, name: str, model: "_Model") -> Document:
+        labels = {**model.labels, "kubernetes.io/hostname": name, POOL: self.name}
+        zones = self.zones or model.zones
+        if zones:
+            # zones take turns, and nodes with GPUs come first: so they are in all zones, too
+            labels["topology.kubernetes.io/zone"] = zone_name(number % zones)
+        said = {"cpu": self.cpu, "memory": self.memory, "pods": None if self.pods is None else str(self.pods)}
+        room = {resource: quantity for resource, quantity in said.items() if quantity is not None}
         if self.gpu is not None and (self.gpu.nodes is None or number < self.gpu.nodes):
             labels |= {GPU_PRESENT: "true", GPU_COUNT: str(self.gpu.each)}
-            capacity[GPU] = str(self.gpu.each)
+            room[GPU] = str(self.gpu.each)
         taints = [{"key": key, "value": value, "effect": effect} for key, value, effect in self.taint]
+        # a model that keeps some of its room for itself has as much for others, unless somebody says how much
+        status = {field: {**quantities, **room} for field, quantities in model.status.items()}
         return {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": name, "labels": {**labels, **dict(self.label)}},
-            "spec": {"taints": taints} if taints else {},
-            "status": {"capacity": capacity},
+            "spec": {"taints": [*model.taints, *taints]} if model.taints or taints else {},
+            "status": status,
         }
+
+
+# -- what nodes are like
+
+
+class _Model(NamedTuple):
+    """What nodes are to be like: labels, taints, room; in how many zones they are."""
+
+    labels: Mapping[str, str]
+    taints: Sequence[Document]
+    status: Mapping[str, Mapping[str, str]]
+    zones: int | None
+
+
+def _usual(*, in_zones: bool) -> _Model:
+    """Return nodes like many; a cluster that has nodes has zones of its own, and no others are made up."""
+    labels = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    return _Model(labels, (), {"capacity": _DEFAULTS}, USUAL_ZONES if in_zones else None)
+
+
+def _model(name: str, there: Mapping[str, Document]) -> _Model:
+    """Return nodes like one that is there; what its state has brought upon it does not count."""
+    node = there.get(name)
+    if node is None:
+        known = ", ".join(sorted(there)[:5]) or "none"
+        raise PoolError(f"there is no node {name!r} that others could be like; nodes that are there: {known}")
+    status = node.get("status") or {}
+    taints = (node.get("spec") or {}).get("taints") or ()
+    return _Model(
+        (node.get("metadata") or {}).get("labels") or {},
+        [
+            {field: value for field, value in taint.items() if field != "timeAdded"}
+            for taint in taints
+            if not str(taint.get("key")).startswith(_OF_STATE)
+        ],
+        {field: status[field] for field in ("capacity", "allocatable") if status.get(field)} or {"capacity": _DEFAULTS},
+        None,
+    )
 
 
 def zone_name(number: int) -> str:
@@ -180,6 +229,12 @@ def _label(text: str) -> tuple[str, str]:
     return key, value
 
 
+def _node_name(text: str) -> str:
+    if subdomain_problems(text):
+        raise PoolError("expected the name of a node")
+    return text
+
+
 def _taint(text: str) -> tuple[str, str, str]:
     both, _, effect = text.rpartition(":")
     key, _, value = both.partition("=")
@@ -201,5 +256,6 @@ _FIELDS: dict[str, Callable[[str], Any]] = {
     "gpu": _gpus,
     "label": _label,
     "taint": _taint,
+    "like": _node_name,
 }
 _REPEATED = ("label", "taint")

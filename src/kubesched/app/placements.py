@@ -18,6 +18,7 @@ from kubesched.controlplane.store import Store, Stored
 from kubesched.controlplane.workloads.replica_sets import REPLICA_SETS
 
 PENDING, BOUND, TERMINATING = "Pending", "Bound", "Terminating"
+GATED = "SchedulingGated"
 OVER = ("Succeeded", "Failed")
 
 
@@ -40,6 +41,8 @@ class Report(msgspec.Struct, frozen=True):
     nodes: int
     pods: tuple[Placement, ...]
     preempted: tuple[Preempted, ...]
+    # how many pods our scheduler found no node for, those aside that are not to be scheduled yet
+    unschedulable: int = 0
 
     def summary(self) -> str:
         """Return it in a line."""
@@ -56,13 +59,18 @@ def read_report(cluster: LocalCluster) -> Report:
     """Return how a cluster stands, its pods by namespace and name."""
     store, schedulers = cluster.server.services.store, cluster.parts.scheduler.engine.profiles
     owners = _Owners(store)
+    pods = tuple(_placement(stored, owners, tuple(schedulers), cluster.happenings) for stored in store.set_of("pods"))
+    ours = {stored.key for stored in store.set_of("pods") if stored.fields.get("spec.schedulerName") in schedulers}
     return Report(
         nodes=len(store.set_of("nodes")),
-        pods=tuple(
-            _placement(stored, owners, tuple(schedulers), cluster.happenings) for stored in store.set_of("pods")
-        ),
+        pods=pods,
         preempted=tuple(cluster.happenings.preempted),
+        unschedulable=sum(_found_no_node(pod) and f"{pod.namespace}/{pod.name}" in ours for pod in pods),
     )
+
+
+def _found_no_node(pod: Placement) -> bool:
+    return not pod.node and pod.status not in (GATED, TERMINATING, *OVER)
 
 
 def _placement(stored: Stored, owners: "_Owners", schedulers: Sequence[str], happenings: Happenings) -> Placement:

@@ -47,12 +47,22 @@ class CommandGroup(click.Group):
 class CommandOrOthers(click.Command):
     """A command that others belong to: they are called by their name as its first argument.
 
-    A file of such a name can still be given, as ./name.
+    A file of such a name can still be given, as ./name. If it takes a command, whatever follows `--` is one; both that
+    and all arguments before it are in the context's `meta`.
     """
 
-    def __init__(self, *args: Any, others: Mapping[str, click.Command] | None = None, **kwargs: Any) -> None:
+    ARGUMENTS, COMMAND = "kubesched.arguments", "kubesched.command"
+
+    def __init__(
+        self,
+        *args: Any,
+        others: Mapping[str, click.Command] | None = None,
+        takes_command: bool = False,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
         self.others = dict(others or {})
+        self._takes_command = takes_command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -60,7 +70,20 @@ class CommandOrOthers(click.Command):
         """Return the context of this command, or that of another, which is then invoked in its place."""
         if args and args[0] in self.others:
             return self.others[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
-        return super().make_context(info_name, args, parent, **extra)
+        command: tuple[str, ...] = ()
+        if self._takes_command and "--" in args:
+            number = args.index("--")
+            args, command = args[:number], tuple(args[number + 1 :])
+            if not command:
+                raise click.UsageError("-- is followed by a command, such as -- pytest")
+        kept = list(args)
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta.update({self.ARGUMENTS: kept, self.COMMAND: command})
+        return context
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return how the command is written."""
+        return [*super().collect_usage_pieces(ctx), *(["[-- COMMAND...]"] if self._takes_command else [])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, and the others."""

@@ -7,6 +7,7 @@ installed packages declare under `kubesched.plugins`. Reading files is done here
 import functools
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -16,6 +17,8 @@ from typing import Any, TypeVar
 
 import click
 
+from kubesched.config.errors import ConfigError
+from kubesched.config.load import Loaded
 from kubesched.errors import PluginError
 from kubesched.framework.discovery import (
     SourcedRegistry,
@@ -28,6 +31,9 @@ from kubesched.framework.discovery import (
 from kubesched.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+OPTION = "--plugin"
+_UNKNOWN = re.compile(r'Plugin "[^"]*" does not exist')
 
 
 def plugin_option(command: F) -> F:
@@ -49,14 +55,34 @@ def plugin_option(command: F) -> F:
 
 def load_plugins(sources: Iterable[str] = ()) -> Registry:
     """Return the out-of-tree plugins: those of installed packages, then those of `sources`."""
-    registry = installed_plugins()
+    registry = installed_plugins(lambda problem: click.echo(f"Warning: {problem}", err=True))
     for source in dict.fromkeys(sources):
         _add(registry, source)
     return registry
 
 
+def check_enabled(registry: Registry, loaded: Loaded, note: Callable[[str], None]) -> None:
+    """Say of which `--plugin` nothing is enabled: plugins do nothing unless a profile names them."""
+    enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
+    by_source: dict[str, list[str]] = {}
+    for name in registry:
+        by_source.setdefault(registry.source(name), []).append(name)
+    for source, names in by_source.items():
+        if source.startswith(OPTION) and enabled.isdisjoint(names):
+            example = f"profiles: [{{plugins: {{multiPoint: {{enabled: [{{name: {names[0]}}}]}}}}}}]"
+            note(f"{source}: no profile enables {' or '.join(names)}; in a file for --config: {example}")
+
+
+def with_plugin_hint(error: ConfigError) -> ConfigError:
+    """Return an error that also says where plugins come from, if it is about one that does not exist."""
+    hint = "; plugins of your own come with --plugin FILE.py, --plugin module:Class or an installed package"
+    return ConfigError(
+        error.stage, [f"{problem}{hint}" if _UNKNOWN.search(problem) else problem for problem in error.errors]
+    )
+
+
 def _add(registry: SourcedRegistry, text: str) -> None:
-    source = f"--plugin {text}"
+    source = f"{OPTION} {text}"
     file, attribute = _split_file(text)
     if file:
         add_from_module(registry, _module_in(Path(file), source), attribute, source)

@@ -5,6 +5,7 @@ table of where each pod is and why some are nowhere; or a cluster to play with, 
 it is told to end.
 """
 
+import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,17 +13,21 @@ from typing import Any, NamedTuple
 
 import click
 
+from kubesched.app.added_objects import AddedObjects
 from kubesched.app.named_clusters import DEFAULT, Claim, claimed
-from kubesched.app.node_pools import NodePool
+from kubesched.app.node_pools import NodePool, PoolError
 from kubesched.app.up import Wishes
 from kubesched.cli.admissions import kept_admissions, new_admissions
 from kubesched.cli.command_group import CommandOrOthers
 from kubesched.cli.config import read as read_config
+from kubesched.cli.ending import Ending
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.folder_path import FolderPath
-from kubesched.cli.manifests import load_manifests
-from kubesched.cli.plugin_options import plugin_option
-from kubesched.cli.up_options import delay_lines, duration, pool_options, speed_options
+from kubesched.cli.manifests import load_manifests, validate_option
+from kubesched.cli.plugin_options import check_enabled, plugin_option, with_plugin_hint
+from kubesched.cli.up_detached import detach
+from kubesched.cli.up_help import HELP, NO_NODES
+from kubesched.cli.up_options import duration, pool_options, speed_options
 from kubesched.cli.up_others import down, name_option, status
 from kubesched.cli.up_run import HOST, Door, Manner, Run, note
 from kubesched.config import IN_TREE, FeatureGates, Loaded, load, merge_catalogs
@@ -38,63 +43,10 @@ from kubesched.controlplane.store import HISTORY
 from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry
 
-NO_NODES = (
-    "there are no nodes, so no pod can be placed: add some with --nodes 3, or Node objects "
-    "(examples/quickstart/nodes.yaml has some), or take those of a cluster: kubectl get nodes -o yaml > nodes.yaml"
+NO_ZONES = (
+    "nodes of --nodes are in no zone, since FILES have nodes already: --like NODE, --zones or a label in --pool says "
+    "where they are"
 )
-HELP = f"""Run a cluster on this machine, in one process: API server, simulated nodes and the scheduler.
-
-FILES are manifests in YAML or JSON: files, folders, - for standard input: nodes, pods, Deployments, Jobs, whatever they
-need. Pods are scheduled as on a real cluster; nodes are simulated and "run" what is bound to them.
-
-\b
-Example: where does everything go, and why not?
-  kubesched up --once examples/quickstart/
-\b
-Example: would it fit on twenty nodes?
-  kubesched up --once --nodes 20 --cpu 16 --memory 64Gi my-app.yaml
-\b
-Example: a cluster to play with
-  kubesched up examples/quickstart/
-  export KUBECONFIG=...            # the line that it prints, in another terminal
-  kubectl describe pod giant       # why it is pending
-  kubectl run hello --image=hello  # scheduled at once
-\b
-Example: several at once, and one that is there again tomorrow
-  kubesched up --name dev --nodes 100 --zones 3 --gpu 1:20 --data ~/dev-cluster
-  kubesched up status              # in another terminal
-  kubesched up down dev
-\b
-Example: a cluster as it is, with a scheduler as it might be
-  kubectl get nodes,pods,pv,pvc,sc,pc -A -o yaml > cluster.yaml
-  kubesched up --once --config my-scheduler.yaml cluster.yaml pods-to-come.yaml
-
-With --once it waits until every pod is bound or found to be unschedulable and controllers have nothing left to do,
-prints where each pod is, with the reasons for those that are nowhere, and ends. This is also what happens when standard
-output is no terminal, unless --stay is given. Otherwise it serves the API on {HOST}, shows how things stand, and ends
-with Ctrl-C or `kubesched up down`.
-
-Nodes without manifests: --nodes makes a pool of nodes that are alike but for their zones. --gpu 1:20 puts one GPU on 20
-of them, as a real cluster shows them: the resource nvidia.com/gpu, with the label nvidia.com/gpu.present=true and no
-taint, so a pod needs no more than its request. --pool adds others, with fields name, nodes, zones, cpu, memory, pods,
-gpu, label and taint (the last two as often as you like); the label kubesched.io/pool has the pool's name.
-
-\b
-Example: eight large nodes, and two with GPUs for those who tolerate the taint
-  kubesched up --nodes 8 --cpu 32 --memory 128Gi \\
-    --pool name=gpu,nodes=2,gpu=8,label=example.com/disk=fast,taint=nvidia.com/gpu=present:NoSchedule
-
-\b
-Delays of simulated nodes (--delay NAME=DURATION,...), without and with --speed:
-{delay_lines()}
-With --speed N all of them, run-seconds and grace periods are N times as short.
-
-With --data DIR everything is kept, and the next start with DIR goes on where the last one ended, however it did:
-kill -9 loses nothing. Objects and nodes that are there already stay as they are; others are added.
-
-Exit code: 0; 1 if a manifest or the configuration is wrong, things have not settled in time, it is ended before they
-have, or a cluster of that name is up already; 2 if an option is wrong.
-"""
 
 
 class Asked(NamedTuple):
@@ -103,7 +55,8 @@ class Asked(NamedTuple):
     files: tuple[str, ...]
     once: bool | None
     serve: bool | None
-    name: str
+    detached: bool
+    chosen_name: str | None
     port: int
     kubeconfig: Path | None
     data: Path | None
@@ -114,11 +67,16 @@ class Asked(NamedTuple):
     seed: int
     timeout: Duration
     output: str
+    validation: str
     registry: Registry
+    # what is to run while the cluster does
+    command: tuple[str, ...]
 
     @property
     def settles(self) -> bool:
         """Return whether it ends when things have settled."""
+        if self.command or self.detached:
+            return False
         return not sys.stdout.isatty() if self.once is None else self.once
 
     @property
@@ -126,23 +84,31 @@ class Asked(NamedTuple):
         """Return whether the API is served to others."""
         return not self.settles if self.serve is None else self.serve
 
+    @property
+    def name(self) -> str:
+        """Return what it is called; several commands, each with a cluster, may run at the same time."""
+        return self.chosen_name or (f"command-{os.getpid()}" if self.command else DEFAULT)
+
 
 @click.command(
     "up",
     cls=CommandOrOthers,
     others={"status": status, "down": down},
+    takes_command=True,
     help=HELP,
     short_help="Run a cluster on this machine: API server, simulated nodes, scheduler.",
+    options_metavar="[OPTIONS]",
 )
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option("--once/--stay", default=None, help="End when things have settled, or stay until Ctrl-C.")
+@click.option("--detach", "detached", is_flag=True, help="Stay in the background; return when it is ready.")
 @click.option(
     "--timeout",
     default="5m",
     show_default=True,
     callback=duration,
     metavar="DURATION",
-    help="With --once: how long things may take.",
+    help="With --once: how long all of it may take; with --detach: how long until it is ready.",
 )
 @click.option(
     "-o",
@@ -154,12 +120,13 @@ class Asked(NamedTuple):
 )
 @pool_options
 @speed_options
+@validate_option
 @click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
 @plugin_option
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What is left to chance goes by it.")
 @click.option("--data", type=FolderPath(), metavar="DIR", help="Folder to keep everything in.")
-@name_option("--name", default=DEFAULT, show_default=True, help="What it is called while it serves.")
+@name_option("--name", "chosen_name", help=f"What it is called while it serves.  [{DEFAULT}]")
 @click.option("--serve/--no-serve", default=None, help="Serve the API to others; by default unless --once.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; 0, the default: a free one.")
 @click.option(
@@ -167,17 +134,28 @@ class Asked(NamedTuple):
     type=click.Path(dir_okay=False, path_type=Path),
     help="File for the kubeconfig; by default one in the user's state directory, removed at the end, or in DIR.",
 )
-def up(**options: Any) -> None:
-    asked = Asked(**options)
+@click.pass_context
+def up(context: click.Context, /, **options: Any) -> None:
+    asked = Asked(**options, command=context.meta.get(COMMAND, ()))
     _check_files(asked)
     _check_door(asked)
-    gates = FeatureGates.parse(",".join(asked.feature_gates))
-    wishes = Wishes(_load_config(asked.config, gates, asked.registry), asked.registry, asked.simulation, asked.seed)
-    with ExitStack() as stack:
+    if asked.detached:
+        sys.exit(detach(context.meta[ARGUMENTS], asked.name, asked.timeout))
+    words = f"not everything has settled within {asked.timeout} (--timeout)"
+    with Ending(asked.timeout.seconds if asked.settles else None, words) as ending, ExitStack() as stack:
+        gates = FeatureGates.parse(",".join(asked.feature_gates))
+        loaded = _load_config(asked.config, gates, asked.registry)
+        check_enabled(asked.registry, loaded, note)
+        wishes = Wishes(loaded, asked.registry, asked.simulation, asked.seed)
         claim = stack.enter_context(claimed(asked.name)) if asked.serves else None
+        if claim is not None:
+            ending.at_end.append(claim.clear)
         folder = None if asked.data is None else stack.enter_context(opened(asked.data, HISTORY))
         run = _prepared(asked, wishes, None if claim is None else _door(asked, claim, folder), folder)
-        sys.exit(run_loop(run.run()))
+        sys.exit(run_loop(run.run(ending)))
+
+
+ARGUMENTS, COMMAND = CommandOrOthers.ARGUMENTS, CommandOrOthers.COMMAND
 
 
 def _check_files(asked: Asked) -> None:
@@ -190,7 +168,14 @@ def _check_files(asked: Asked) -> None:
 
 
 def _check_door(asked: Asked) -> None:
-    """See that what is said about serving is said of a cluster that serves."""
+    """See that what is said about staying and serving goes together."""
+    for option, said in (("--detach", asked.detached), ("-- COMMAND", bool(asked.command))):
+        if said and asked.once:
+            raise click.UsageError(f"{option} and --once: one stays, the other ends; leave one out")
+        if said and asked.serve is False:
+            raise click.UsageError(f"{option} and --no-serve: nobody could reach the cluster; leave one out")
+    if asked.detached and asked.command:
+        raise click.UsageError("--detach and -- COMMAND: it ends with the command; leave one out")
     for option, value in (("--port", asked.port), ("--kubeconfig", asked.kubeconfig)):
         if value and not asked.serves:
             raise click.UsageError(f"{option} is for a cluster that serves: add --stay, or --serve beside --once")
@@ -202,7 +187,7 @@ def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> L
     try:
         return load(None if file is None else read_config(file), gates, catalog)
     except ConfigError as error:
-        raise error.about(f"--config {file}" if file else "the defaults") from None
+        raise with_plugin_hint(error).about(f"--config {file}" if file else "the defaults") from None
 
 
 def _door(asked: Asked, claim: Claim, folder: DataFolder | None) -> Door:
@@ -217,15 +202,20 @@ def _prepared(asked: Asked, wishes: Wishes, door: Door | None, folder: DataFolde
     """Return a run with everything that it begins with; a start that fails leaves nothing behind in a folder."""
     users = {each.token: each.user for each in door.admissions} if door is not None else {}
     authority = door.tls.authority if door is not None else b""
-    nodes = [manifest for pool in asked.pools for manifest in pool.manifests()]
     with ExitStack() as stack:
         if folder is not None:
             stack.enter_context(folder.store.together())
         store = None if folder is None else folder.store
+        added = AddedObjects(asked.pools, store)
         server = new_server(users, authority=authority, store=store, seed=asked.seed, note=note)
-        objects = load_manifests(server, asked.files, lambda manifests: nodes)
+        try:
+            objects = load_manifests(server, asked.files, added, asked.validation)
+        except PoolError as error:
+            raise click.BadParameter(str(error), param_hint="--like") from None
         _check_nodes(server, asked)
-    return Run(server, objects, wishes, Manner(asked.settles, asked.timeout, asked.output), door)
+    if added.without_zones:
+        note(NO_ZONES)
+    return Run(server, objects, wishes, Manner(asked.settles, asked.timeout, asked.output, asked.command), door)
 
 
 def _check_nodes(server: ApiServer, asked: Asked) -> None:

@@ -58,10 +58,11 @@ def pool_options(command: F) -> F:
     @click.option("--cpu", callback=_field, metavar="QUANTITY", help="CPUs of each.  [8]")
     @click.option("--memory", callback=_field, metavar="QUANTITY", help="Memory of each.  [32Gi]")
     @click.option("--gpu", callback=_field, metavar="GPUS[:NODES]", help=f"{GPU} of each, or of so many nodes.")
+    @click.option("--like", callback=_field, metavar="NODE", help="Let them be like this node in FILES.")
     @click.option("--pool", "texts", multiple=True, metavar="TEXT", help="More nodes: NAME=VALUE,... (see above).")
     @functools.wraps(command)
     def with_pools(*args: Any, texts: tuple[str, ...], **kwargs: Any) -> Any:
-        fields = {name: kwargs.pop(name) for name in ("nodes", "zones", "cpu", "memory", "gpu")}
+        fields = {name: kwargs.pop(name) for name in ("nodes", "zones", "cpu", "memory", "gpu", "like")}
         return command(*args, pools=node_pools(fields, texts), **kwargs)
 
     return with_pools  # type: ignore[return-value]
@@ -74,9 +75,18 @@ def speed_options(command: F) -> F:
         "--speed", type=float, callback=_speed, metavar="N", help="Live as a real cluster does, N times as fast."
     )
     @click.option("--delay", "delays", multiple=True, callback=_delays, metavar="TEXT", help="NAME=DURATION,...")
+    @click.option(
+        "--controllers/--no-controllers",
+        default=True,
+        show_default=True,
+        help="Have Deployments, StatefulSets, DaemonSets, Jobs and the like seen to; without, pods stay as they are.",
+    )
     @functools.wraps(command)
-    def with_simulation(*args: Any, speed: float | None, delays: Mapping[str, float], **kwargs: Any) -> Any:
-        return command(*args, simulation=simulation_options(speed, delays), **kwargs)
+    def with_simulation(
+        *args: Any, speed: float | None, delays: Mapping[str, float], controllers: bool, **kwargs: Any
+    ) -> Any:
+        simulation = replace(simulation_options(speed, delays), workloads=controllers)
+        return command(*args, simulation=simulation, **kwargs)
 
     return with_simulation  # type: ignore[return-value]
 

@@ -6,10 +6,10 @@ exit code.
 
 import asyncio
 import shlex
-import signal
 import sys
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -19,9 +19,11 @@ from rich.live import Live
 
 from kubesched.app.collecting import SERVERS_LATEST_SECONDS, Collecting
 from kubesched.app.named_clusters import Claim
-from kubesched.app.placements import read_report
+from kubesched.app.placements import Report, read_report
 from kubesched.app.up import LocalCluster, Wishes
 from kubesched.cli.admissions import Admission
+from kubesched.cli.ending import Ending
+from kubesched.cli.up_command import run_command
 from kubesched.cli.up_display import Progress, placement_table, plain, read_event, report_lines
 from kubesched.config.golang import Duration
 from kubesched.controlplane.certificates import Tls
@@ -30,10 +32,15 @@ from kubesched.controlplane.running import running
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.store import DELETED, Change
 from kubesched.controlplane.transport import Transport
+from kubesched.errors import KubeschedError
 
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 0.2
+# where nobody looks at a screen, it is said so often how things stand
+LINE_SECONDS = 10.0
 MOST_NAMED = 5
+# things have settled, and pods are left that found no node
+UNSCHEDULABLE_CODE = 3
 
 
 def note(line: str) -> None:
@@ -51,11 +58,15 @@ class Door(NamedTuple):
 
 
 class Manner(NamedTuple):
-    """Whether to end once things have settled, how long that may take, and how to print what there is then."""
+    """Whether to end once things have settled, how long that may take, and how to print what there is then.
+
+    Or else which command to run meanwhile.
+    """
 
     settles: bool
     timeout: Duration
     output: str
+    command: Sequence[str] = ()
 
 
 class Run:
@@ -67,22 +78,51 @@ class Run:
         self._wishes = wishes
         self._manner = manner
         self._door = door
+        # where the kubeconfig is
+        self._file: Path | None = None
 
-    async def run(self) -> int:
+    async def run(self, end: Ending) -> int:
         """Run the cluster; return the exit code."""
-        ended = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, ended.set)
         async with AsyncExitStack() as stack:
+            ending = asyncio.create_task(end.in_loop().wait())
+            stack.callback(ending.cancel)
             cluster = LocalCluster(await self._open(stack), self._wishes, note)
             collecting = asyncio.create_task(Collecting(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run())
             stack.callback(collecting.cancel)
-            async with cluster.running():
-                ending = asyncio.create_task(ended.wait())
-                stack.callback(ending.cancel)
-                if self._manner.settles:
-                    return await self._settle(cluster, ending)
-                return await self._stay(cluster, ending)
+            self._check_kinds(cluster)
+            starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
+            code = await self._live(cluster, starting, ending, end)
+            # whatever is still under way has a moment to come to its end
+            end.soon(code)
+            await _cancelled(starting)
+        return code
+
+    def _check_kinds(self, cluster: LocalCluster) -> None:
+        """See that the kinds that plugins look up are served: nothing is scheduled before they are."""
+        problems = cluster.kinds_not_served()
+        if problems and self._manner.settles:
+            raise KubeschedError("; ".join(problems))
+        for problem in problems:
+            note(f"{problem}; nothing is scheduled until then")
+
+    async def _live(
+        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", end: Ending
+    ) -> int:
+        """Let a cluster live once it has started; return the exit code."""
+        seconds = end.seconds_left
+        await asyncio.wait({starting, ending}, timeout=min(seconds, 1e6), return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            if self._door is not None:
+                self._door.claim.is_ready()
+        if self._manner.settles:
+            return await self._settle(cluster, starting, ending, end)
+        if ending.done():
+            return 0
+        if self._manner.command:
+            assert self._file is not None
+            return await run_command(self._manner.command, self._file, end, cluster.until_ended())
+        return await self._stay(cluster, ending)
 
     async def _open(self, stack: AsyncExitStack) -> Transport:
         """Open the door, if others are to get in; return the way to the server."""
@@ -97,9 +137,10 @@ class Run:
             stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, door.tls.authority)))
             for each in door.admissions
         ]
+        self._file = files[0]
         door.claim.serves(http.url, files[0])
-        # with --once standard output is for the result
-        aside = self._manner.settles
+        # standard output is for the result, or for the command
+        aside = self._manner.settles or bool(self._manner.command)
         click.echo(f"API server at {http.url}; objects loaded: {self._objects}.", err=aside)
         click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}", err=aside)
         sys.stdout.flush()
@@ -107,20 +148,26 @@ class Run:
 
     # -- once
 
-    async def _settle(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> int:
+    async def _settle(
+        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", end: Ending
+    ) -> int:
         """Wait until things have settled, and print where each pod is."""
-        settling = asyncio.create_task(cluster.until_settled())
-        with _Screen(cluster, stderr=True) as screen:
-            await screen.until({settling, ending}, self._manner.timeout.seconds)
-        if settling.done():
-            settling.result()
-        else:
+        settled = False
+        if starting.done():
+            settling = asyncio.create_task(cluster.until_settled())
+            with _Screen(cluster, stderr=True) as screen:
+                await screen.until({settling, ending}, end.seconds_left)
+            settled = settling.done()
+            if settled:
+                settling.result()
             settling.cancel()
-        problem = "" if settling.done() and not settling.cancelled() else self._problem(cluster, ending)
-        self._print(cluster, settled=not problem)
+        problem = "" if settled else self._problem(cluster, ending)
+        report = read_report(cluster)
+        self._print(report, settled=settled)
         if problem:
             note(problem)
-        return 1 if problem else 0
+            return 1
+        return UNSCHEDULABLE_CODE if report.unschedulable else 0
 
     def _problem(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> str:
         """Return why things have not settled."""
@@ -131,8 +178,7 @@ class Run:
         more = f"; and {len(lines) - MOST_NAMED} more" if len(lines) > MOST_NAMED else ""
         return f"not everything has settled within {self._manner.timeout} (--timeout): {named}{more}"
 
-    def _print(self, cluster: LocalCluster, *, settled: bool) -> None:
-        report = read_report(cluster)
+    def _print(self, report: Report, *, settled: bool) -> None:
         if self._manner.output == "json":
             document = {"settled": settled, **msgspec.to_builtins(report)}
             click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
@@ -164,13 +210,21 @@ class Run:
         return 0
 
 
+async def _cancelled(task: "asyncio.Task[Any]") -> None:
+    """Return when a task has come to an end."""
+    if not task.done():
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
 def _print_event(change: Change) -> None:
     if change.type != DELETED:
         click.echo(str(read_event(change.new)))
 
 
 class _Screen:
-    """A part of the terminal that shows how things stand; nothing, where there is no terminal."""
+    """A part of the terminal that shows how things stand; a line from time to time, where there is no terminal."""
 
     def __init__(self, cluster: LocalCluster, *, stderr: bool = False) -> None:
         self._progress = Progress(cluster)
@@ -190,10 +244,13 @@ class _Screen:
     async def until(self, tasks: set["asyncio.Task[Any]"], seconds: float = float("inf")) -> None:
         """Show how things stand until a task is done or time is up."""
         now = asyncio.get_running_loop().time
-        deadline = now() + seconds
+        deadline, line_at = now() + seconds, now() + LINE_SECONDS
         while not any(task.done() for task in tasks) and now() < deadline:
             if self._live is not None:
                 self._live.update(self._progress.page(now()), refresh=True)
+            elif now() >= line_at:
+                note(f"{self._progress.line(now()).plain}   so far")
+                line_at = now() + LINE_SECONDS
             left = min(REFRESH_SECONDS, deadline - now())
             await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
         if self._live is not None:

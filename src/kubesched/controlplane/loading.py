@@ -105,7 +105,7 @@ class _Creation:
         self._warnings = Repeated()
         self._refused: dict[str, str] = {}
         self._skipped: Counter[str] = Counter()
-        # UIDs as they came, by resource, namespace and name
+        # UIDs as they came, by set, namespace and name
         self._created: dict[tuple[str, str, str], str] = {}
         self._kept = self._twice = 0
         self.imported: list[Manifest] = []
@@ -144,10 +144,14 @@ class _Creation:
         if _is_recalled(self._server, resource, wanted["metadata"]):
             self._kept += 1
             return
-        found = self._put(manifest, resource, wanted)
-        if found is None:
+        meta, uid = wanted["metadata"], str(document["metadata"].get("uid") or "")
+        key = (resource.store, meta.get("namespace", ""), str(meta.get("name")))
+        if uid and self._created.get(key) == uid:
+            # a cluster shows some in two versions
             self._twice += 1
             return
+        found = self._put(manifest, resource, wanted, is_new=key not in self._created)
+        self._created[resource.store, meta.get("namespace", ""), found["metadata"]["name"]] = uid
         status = document.get("status")
         if status and "status" in resource.subresources:
             found = self.client.update(resource, {**found, "status": status}, "status")
@@ -157,32 +161,22 @@ class _Creation:
         if manifest.exported:
             self.imported.append(manifest)
 
-    def _put(self, manifest: Manifest, resource: Resource, wanted: Document) -> Document | None:
-        """Return an object as it is stored; None if it came before, as some do that a cluster shows in two versions."""
-        meta, uid = wanted["metadata"], str(manifest.document["metadata"].get("uid") or "")
+    def _put(self, manifest: Manifest, resource: Resource, wanted: Document, *, is_new: bool) -> Document:
+        """Return an object as it is stored."""
         try:
             # fields of another release do not make an object wrong that a cluster has taken
             if manifest.exported:
-                found = self.client.take_over(resource, wanted, min(self._validation, WARN, key=_STRICTNESS.index))
-            elif resource.store == SERVICES:
+                return self.client.take_over(resource, wanted, min(self._validation, WARN, key=_STRICTNESS.index))
+            if resource.store == SERVICES:
                 # which may keep the addresses of another cluster's network
-                found = self.client.take_over(resource, wanted, self._validation)
-            else:
-                found = self.client.create(resource, wanted, self._validation)
+                return self.client.take_over(resource, wanted, self._validation)
+            return self.client.create(resource, wanted, self._validation)
         except ApiError as error:
-            key = (resource.qualified, meta.get("namespace", ""), str(meta.get("name")))
-            if error.reason != "AlreadyExists":
+            if error.reason != "AlreadyExists" or not is_new:
                 raise
-            if key in self._created:
-                if uid and self._created[key] == uid:
-                    return None
-                raise
-            found = self.client.update(resource, wanted)
+            return self.client.update(resource, wanted)
         except (ValueError, OverflowError) as error:
             raise ApiError(400, "BadRequest", f"cannot be written as JSON: {error}") from None
-        stored = found["metadata"]
-        self._created[resource.qualified, stored.get("namespace", ""), stored["name"]] = uid
-        return found
 
 
 _STRICTNESS = (IGNORE, WARN, STRICT)

@@ -52,25 +52,38 @@ class SourcedRegistry(Registry):
             raise PluginError(f"{source}: {error}") from None
         self._sources[name] = (source, plugin)
 
+    def source(self, name: str) -> str:
+        """Return where a plugin comes from."""
+        return self._sources[name][0] if name in self._sources else ""
 
-def installed_plugins() -> SourcedRegistry:
-    """Return a new registry with the plugins of all installed packages."""
+
+def installed_plugins(warn: Callable[[str], None] | None = None) -> SourcedRegistry:
+    """Return a new registry with the plugins of all installed packages; `warn` takes lines about those that fail."""
     registry = SourcedRegistry()
-    discover_installed(registry)
+    discover_installed(registry, warn=warn)
     return registry
 
 
 def discover_installed(
-    registry: SourcedRegistry, entry_points: Iterable[importlib.metadata.EntryPoint] | None = None
+    registry: SourcedRegistry,
+    entry_points: Iterable[importlib.metadata.EntryPoint] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> None:
-    """Register the plugins that installed packages declare in the entry point group `kubesched.plugins`."""
+    """Register the plugins that installed packages declare in the entry point group `kubesched.plugins`.
+
+    A package that is broken need not be one that somebody wants to use: with `warn`, the others are still registered.
+    """
     if entry_points is None:
         entry_points = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
     for entry_point in entry_points:
         package = f" of {entry_point.dist.name}" if entry_point.dist is not None else ""
         source = f"entry point {entry_point.name!r}{package}"
-        module = imported(entry_point.module, source)
-        add_from_module(registry, module, entry_point.attr, source)
+        try:
+            add_from_module(registry, imported(entry_point.module, source), entry_point.attr, source)
+        except PluginError as error:
+            if warn is None:
+                raise
+            warn(f"{error}; its plugins cannot be enabled")
 
 
 def add_reference(registry: SourcedRegistry, reference: str, source: str) -> None:

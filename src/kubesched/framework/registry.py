@@ -48,6 +48,10 @@ class Registry:
         except KeyError:
             raise PluginError(f"{name} does not exist") from None
 
+    def source(self, name: str) -> str:
+        """Return where a plugin comes from, an empty text if nobody said."""
+        return ""
+
     def catalog(self) -> dict[str, frozenset[str]]:
         """Return the extension points of every plugin, by name."""
         return dict(self._points)

@@ -32,7 +32,7 @@ CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
 STORAGE_CLASSES = "storageclasses.storage.k8s.io"
 CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-_OLD_DEFAULT_CLASS = "storageclass.beta.kubernetes.io/is-default-class"
+OLD_DEFAULT_CLASS = "storageclass.beta.kubernetes.io/is-default-class"
 _FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
 _SIZE = "spec.resources.requests.storage"
 _ATTRIBUTES_CLASS = "spec.volumeAttributesClassName"
@@ -129,7 +129,7 @@ def claim_spec_problems(path: str, spec: Document) -> list[str]:
 
 def default_class(store: Store) -> str | None:
     """Return the name of the default storage class: of several, the newest, then the first by name."""
-    return default_class_of(store, STORAGE_CLASSES, DEFAULT_CLASS, _OLD_DEFAULT_CLASS)
+    return default_class_of(store, STORAGE_CLASSES, DEFAULT_CLASS, OLD_DEFAULT_CLASS)
 
 
 def immutable_class_annotation(new: Document, old: Document) -> list[str]:

@@ -1,0 +1,107 @@
+"""How a run ends before it is done: by a signal, or because its time is up, whatever is under way.
+
+    a signal while objects are loaded ──▶ it ends at once
+    a signal while the loop runs ───────▶ the loop is told; if it does not end within a moment, the process does
+    a second signal ────────────────────▶ the process ends at once
+    time is up ─────────────────────────▶ the same; the loop looks at the time itself
+
+A loop that is kept from its turns hears of nothing. So signals are handled where the interpreter runs, and time is kept
+by a thread.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+import click
+
+# a loop that was told to end may take so long
+LAST_SECONDS = 5.0
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Ending:
+    """Ends a run in time; `seconds` is how long it may take, None for ever."""
+
+    def __init__(self, seconds: float | None = None, words: str = "") -> None:
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+        self._words = words
+        self._tell: Callable[[], Any] | None = None
+        self._before: dict[int, Any] = {}
+        self._timers: list[threading.Timer] = []
+        self.signals = 0
+        # somebody else to whom the first signal is passed on, and who ends the run then
+        self.pass_on: Callable[[int], Any] | None = None
+        # what must not be left behind, however the process ends
+        self.at_end: list[Callable[[], Any]] = []
+
+    def __enter__(self) -> Self:
+        """Listen to signals and keep the time."""
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
+        if self._deadline is not None:
+            self._after(self._deadline - time.monotonic(), self._time_is_up)
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        for timer in self._timers:
+            timer.cancel()
+
+    @property
+    def seconds_left(self) -> float:
+        """Return how long the run may still take."""
+        return float("inf") if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def in_loop(self) -> asyncio.Event:
+        """Return what is set when the loop is to end; it is the running loop's business from now on."""
+        told, loop = asyncio.Event(), asyncio.get_running_loop()
+        self._tell = lambda: loop.call_soon_threadsafe(told.set)
+        if self.signals:
+            told.set()
+        return told
+
+    def soon(self, code: int = 1) -> None:
+        """End the process with a code if it has not ended by itself within a moment."""
+        self._after(LAST_SECONDS, lambda: self.at_once(code))
+
+    def at_once(self, code: int, words: str = "") -> None:
+        """End the process."""
+        if words:
+            click.echo(words, err=True)
+        for clean in self.at_end:
+            clean()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+    def _signalled(self, number: int, frame: Any) -> None:
+        self.signals += 1
+        if self.signals > 1:
+            self.at_once(1)
+        if self._tell is None:
+            # nothing has begun that would have to be ended; no error, which some would take for theirs
+            click.echo("ended before everything was loaded", err=True)
+            raise SystemExit(1)
+        if self.pass_on is not None:
+            self.pass_on(number)
+            return
+        self._tell()
+        self.soon()
+
+    def _time_is_up(self) -> None:
+        if self._tell is None:
+            self.at_once(1, f"{self._words}: objects were still being loaded")
+        self._after(LAST_SECONDS, lambda: self.at_once(1, f"{self._words}: it did not come to an end"))
+
+    def _after(self, seconds: float, do: Callable[[], Any]) -> None:
+        timer = threading.Timer(min(max(0.0, seconds), threading.TIMEOUT_MAX), do)
+        timer.daemon = True
+        self._timers.append(timer)
+        timer.start()
