@@ -10,7 +10,8 @@ READY  := $(VENV)/.ready
 .PHONY: run test test-slow test-cluster check bench docs lock clean
 
 run: $(READY)
-	$(BIN)/kubesched up --once examples/quickstart/
+	@# 3: pods are left that found no node; one of these is meant to
+	$(BIN)/kubesched up --once examples/quickstart/ || [ $$? -eq 3 ]
 
 test: $(READY) check
 	$(BIN)/python -m pytest -n auto

@@ -470,6 +470,23 @@ def test_each_pod_that_is_nowhere_has_a_reason() -> None:
     )
 
 
+def test_pods_that_find_no_node_are_counted() -> None:
+    async def story(lived: Lived) -> None:
+        report = await lived.settled()
+        assert report.unschedulable == 2, "those that wait to be scheduled, or for others, do not count"
+
+    living(
+        story,
+        a_node("n1"),
+        a_pod("small"),
+        a_pod("giant", cpu="5"),
+        a_pod("claimless", resourceClaims=[{"name": "gpu", "resourceClaimName": "gpu"}]),
+        a_pod("gated", schedulingGates=[{"name": "example.com/gate"}]),
+        a_pod("stranger", schedulerName="another"),
+        a_pod("refused", cpu="5", nodeName="n1"),
+    )
+
+
 def test_what_comes_later_is_taken_in_and_settles_again() -> None:
     async def story(lived: Lived) -> None:
         assert statuses(await lived.settled()) == {"giant": "Unschedulable"}

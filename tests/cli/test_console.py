@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kubesched.cli import COMMANDS
+
 KUBESCHED = f"exec {sys.executable} -m kubesched"
 NODES = "up --once --nodes 1"
 
@@ -76,3 +78,16 @@ def test_the_scripts_are_installed(name: str) -> None:
     (script,) = entry_points(group="console_scripts", name=name)
     module, _, attribute = script.value.partition(":")
     assert callable(getattr(import_module(module), attribute))
+
+
+def test_help_imports_no_command() -> None:
+    """The list of commands is printed without what commands need."""
+    script = (
+        "import sys; from kubesched.cli import main; main(['--help'], standalone_mode=False); "
+        "print(sorted(name for name in sys.modules if name.startswith(('kubesched.cli.', 'kubesched.config'))))"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert found.stdout.splitlines()[-1] == "['kubesched.cli.command_group']"
+    for command, lazy in COMMANDS.items():
+        module, _, attribute = lazy.reference.partition(":")
+        assert getattr(import_module(module), attribute).get_short_help_str(200) == lazy.short_help, command

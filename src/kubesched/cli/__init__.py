@@ -5,14 +5,17 @@ Never: logic of scheduling; each command is a module that calls the rooms below.
 import click
 
 from kubesched import __version__
-from kubesched.cli.command_group import CommandGroup
+from kubesched.cli.command_group import CommandGroup, LazyCommand
 
+# where a command is, and what the list of commands says of it, so that the list imports none of them
 COMMANDS = {
-    "config": "kubesched.cli.config:config_group",
-    "controlplane": "kubesched.cli.controlplane:controlplane",
-    "evaluate": "kubesched.cli.evaluate:evaluate",
-    "run": "kubesched.cli.run:run",
-    "up": "kubesched.cli.up:up",
+    "config": LazyCommand("kubesched.cli.config:config_group", "Look at configurations, or make one from a policy."),
+    "controlplane": LazyCommand(
+        "kubesched.cli.controlplane:controlplane", "Start a Kubernetes API server on this machine."
+    ),
+    "evaluate": LazyCommand("kubesched.cli.evaluate:evaluate", "Evaluate scenarios: what would the scheduler say?"),
+    "run": LazyCommand("kubesched.cli.run:run", "Schedule pods on a cluster, in place of kube-scheduler."),
+    "up": LazyCommand("kubesched.cli.up:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."),
 }
 
 

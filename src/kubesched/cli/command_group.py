@@ -5,19 +5,25 @@ error, one problem a line, with exit code 1; a traceback is always a bug.
 """
 
 import importlib
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import click
 
-from kubesched.config.errors import ConfigError
 from kubesched.errors import KubeschedError
 
 
-class CommandGroup(click.Group):
-    """A group that reports KubeschedErrors; `lazy` maps a command's name to `module:attribute`."""
+class LazyCommand(NamedTuple):
+    """A command that is imported when it is called: `module:attribute`, and a sentence about it."""
 
-    def __init__(self, *args: Any, lazy: Mapping[str, str] | None = None, **kwargs: Any) -> None:
+    reference: str
+    short_help: str
+
+
+class CommandGroup(click.Group):
+    """A group that reports KubeschedErrors; `lazy` are commands by name that are imported when they are called."""
+
+    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._lazy = dict(lazy or {})
 
@@ -27,12 +33,23 @@ class CommandGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, importing its module if need be."""
-        reference = self._lazy.get(cmd_name)
-        if reference is None:
+        lazy = self._lazy.get(cmd_name)
+        if lazy is None:
             return super().get_command(ctx, cmd_name)
-        module, _, attribute = reference.partition(":")
+        module, _, attribute = lazy.reference.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        rows = []
+        for name in self.list_commands(ctx):
+            lazy, command = self._lazy.get(name), super().get_command(ctx, name)
+            rows.append(
+                (name, lazy.short_help if lazy is not None else command.get_short_help_str() if command else "")
+            )
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; report what a person can act on."""
@@ -94,6 +111,7 @@ class CommandOrOthers(click.Command):
 
 def problems(error: KubeschedError) -> list[str]:
     """Return the problems that an error tells of, each in one line."""
-    texts = error.errors if isinstance(error, ConfigError) else (str(error),)
+    # a ConfigError has several; its class is not imported, since whatever prints help does not need it
+    texts: Sequence[str] = getattr(error, "errors", ()) or (str(error),)
     # Problems quote what they complain about, but a parser's own words may hold line breaks.
     return [" ".join(text.split("\n")) for text in texts]

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from kubesched.cli.command_group import CommandGroup
+from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.gate_options import gate_options
-from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
 from kubesched.config import IN_TREE, Catalog, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
 from kubesched.config.errors import ConfigError
@@ -38,7 +38,11 @@ class UnreadableError(KubeschedError):
 @click.group(
     "config",
     cls=CommandGroup,
-    lazy={"migrate": "kubesched.cli.migrate:migrate"},
+    lazy={
+        "migrate": LazyCommand(
+            "kubesched.cli.migrate:migrate", "Make a configuration from a policy of v1.21 or earlier."
+        )
+    },
     short_help="Look at configurations, or make one from a policy.",
 )
 def config_group() -> None:
@@ -63,7 +67,7 @@ def show(file: str | None, gates: FeatureGates, *, output: str = "table", catalo
     try:
         loaded = load(None if file is None else read(file), gates, catalog)
     except ConfigError as error:
-        raise error.about("<stdin>" if file == "-" else file or "the defaults") from None
+        raise with_plugin_hint(error).about("<stdin>" if file == "-" else file or "the defaults") from None
     _PRINTERS[output](loaded)
 
 

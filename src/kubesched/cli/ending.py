@@ -93,7 +93,8 @@ class Ending:
             self.pass_on(number)
             return
         self._tell()
-        self.soon()
+        # what it says by itself comes first
+        self._after(LAST_SECONDS, lambda: self.at_once(1, "ended, with something still under way"))
 
     def _time_is_up(self) -> None:
         if self._tell is None:

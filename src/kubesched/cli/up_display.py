@@ -3,14 +3,14 @@
 In: a cluster and its report. Out: rich's renderables, or plain text where nobody looks at a screen.
 """
 
-import io
 from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
-from rich.console import Console, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -23,8 +23,8 @@ COLUMNS = ("NAMESPACE", "POD", "NODE", "STATUS", "REASON")
 MOST_EVENTS = 8
 # over so many seconds bindings are counted
 RATE_SECONDS = 3.0
-# wider than any line
-_ENDLESS = 100_000
+# between columns
+GAP = 3
 _STYLES = {"Running": "green", BOUND: "green", "Succeeded": "dim", PENDING: "yellow", TERMINATING: "dim"}
 
 
@@ -33,7 +33,7 @@ _STYLES = {"Running": "green", BOUND: "green", "Succeeded": "dim", PENDING: "yel
 
 def placement_table(report: Report) -> Table:
     """Return where each pod is, and why some are nowhere."""
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for column in COLUMNS:
         table.add_column(column, overflow="fold", no_wrap=column != COLUMNS[-1])
     for pod in report.pods:
@@ -57,11 +57,16 @@ def report_lines(report: Report) -> Iterator[str]:
     yield f"{report.summary()}."
 
 
-def plain(renderable: RenderableType) -> str:
-    """Return something as text without colours, and without an end to its lines where a screen has one."""
-    text = io.StringIO()
-    Console(file=text, width=_ENDLESS, color_system=None, force_terminal=False).print(renderable)
-    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+def plain(table: Table) -> str:
+    """Return a table as text without colours, and without an end to its lines where a screen has one."""
+    # not by rich: a table of thousands of rows would take it seconds
+    columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
+    widths = [max(map(cell_len, column)) + GAP for column in columns]
+    lines = (
+        "".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in zip(*columns, strict=True)
+    )
+    return "".join(f"{line}\n" for line in lines)
 
 
 # -- while it runs

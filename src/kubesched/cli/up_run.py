@@ -162,10 +162,12 @@ class Run:
                 settling.result()
             settling.cancel()
         problem = "" if settled else self._problem(cluster, ending)
+        if problem:
+            # before all that there is to print: it may be much
+            note(problem)
         report = read_report(cluster)
         self._print(report, settled=settled)
         if problem:
-            note(problem)
             return 1
         return UNSCHEDULABLE_CODE if report.unschedulable else 0
 
