@@ -380,15 +380,15 @@ def test_a_claim_without_a_class_stays_without(loading: Loading) -> None:
 def test_kinds_that_are_not_served_here_are_left_out_with_a_count(loading: Loading) -> None:
     nameless = {"apiVersion": "v1", "kind": "ComponentStatus", "metadata": {"name": "etcd-0", "uid": ""}}
     dump = of_a_cluster(
-        an_object("FlowSchema", "a", api_version="flowcontrol.apiserver.k8s.io/v1"),
-        an_object("FlowSchema", "b", api_version="flowcontrol.apiserver.k8s.io/v1"),
+        an_object("NodeMetrics", "a", api_version="metrics.example.com/v1"),
+        an_object("NodeMetrics", "b", api_version="metrics.example.com/v1"),
         an_object("Rocket", "c", "shop", api_version="space.example.com/v1"),
         nameless,
         an_object("Node", "n"),
     )
     report = loading.load(dump)
     assert (report.loaded, report.problems) == (1, [])
-    assert report.skipped == {"FlowSchema": 2, "Rocket": 1, "ComponentStatus": 1}
+    assert report.skipped == {"NodeMetrics": 2, "Rocket": 1, "ComponentStatus": 1}
 
 
 def test_what_a_cluster_shows_twice_is_loaded_once(loading: Loading) -> None:
