@@ -25,6 +25,9 @@ from kubesched.controlplane.persistence.folder import (
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NOBODY = 65534
+FOLDER_FIX = "who could let anybody in: name a folder of your own, or make it yours (chown nobody)"
+FILE_FIX = "who could let anybody in: remove it, or make it yours"
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make files of others")
 
 
 @pytest.fixture
@@ -137,7 +140,8 @@ def _below_a_file(path: Path) -> Path:
 
 
 def _read_only(path: Path) -> Path:
-    path.mkdir(mode=0o555)
+    with nobody_special():
+        path.mkdir(mode=0o555)
     return path
 
 
@@ -157,7 +161,36 @@ def _kept_read_only(path: Path) -> Path:
 
 
 def _database_is_a_folder(path: Path) -> Path:
-    (path / DATABASE).mkdir(parents=True)
+    with nobody_special():
+        (path / DATABASE).mkdir(parents=True)
+    return path
+
+
+def _of_another(path: Path) -> Path:
+    """Return a folder of somebody else, with a kubeconfig that looks like one of ours."""
+    write_kubeconfig(path / KUBECONFIG, kubeconfig("https://127.0.0.1:1", "planted"))
+    path.chmod(0o777)
+    return path
+
+
+def _open_to_all(path: Path) -> Path:
+    with nobody_special():
+        path.mkdir()
+        path.chmod(0o777)
+    return path
+
+
+def _with_a_link(path: Path) -> Path:
+    with nobody_special():
+        path.mkdir()
+        (path / DATABASE).symlink_to(path.parent / "elsewhere")
+    return path
+
+
+def _with_a_file_of_another(path: Path) -> Path:
+    with nobody_special():
+        path.mkdir()
+    (path / KUBECONFIG).write_text("planted")
     return path
 
 
@@ -169,7 +202,14 @@ def _database_is_a_folder(path: Path) -> Path:
         (_read_only, "/data/state.db: Permission denied"),
         (_below_read_only, "/data/data: Permission denied"),
         (_kept_read_only, "/data/state.db: Permission denied"),
-        (_database_is_a_folder, "/data/state.db: Is a directory"),
+        (_database_is_a_folder, "/data/state.db: is no file: remove it"),
+        pytest.param(_of_another, f"/data: belongs to root, {FOLDER_FIX}", marks=AS_ROOT),
+        (
+            _open_to_all,
+            "/data: others can write in it (mode 0777), and could let anybody in: chmod 700 makes it yours alone",
+        ),
+        (_with_a_link, "/data/state.db: is a symbolic link: put the file itself there, or remove it"),
+        pytest.param(_with_a_file_of_another, f"/data/kubeconfig: belongs to root, {FILE_FIX}", marks=AS_ROOT),
     ],
 )
 def test_a_folder_that_cannot_be_used_is_named(make: Callable[[Path], Path], words: str) -> None:
@@ -180,3 +220,26 @@ def test_a_folder_that_cannot_be_used_is_named(make: Callable[[Path], Path], wor
         with nobody_special(), pytest.raises(DataError) as raised:
             DataFolder(path, 10)
         assert str(raised.value) == f"{place}{words}"
+
+
+def test_what_others_can_read_is_made_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "data"
+    with opened(path, 10) as found:
+        found.authority()
+    for file in (path / DATABASE, path / AUTHORITY):
+        file.chmod(0o644)
+    path.chmod(0o755)
+    with opened(path, 10):
+        assert {mode(file) for file in path.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022])
+def test_folders_above_it_are_made_for_their_owner_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        with opened(tmp_path / "a" / "b" / "data", 10):
+            pass
+        write_kubeconfig(tmp_path / "c" / "d" / "kubeconfig", kubeconfig("https://127.0.0.1:1", "t"))
+    finally:
+        os.umask(before)
+    assert {mode(tmp_path / name) for name in ("a", "a/b", "a/b/data", "c", "c/d")} == {0o700}

@@ -1,6 +1,7 @@
 """The API server on a socket: what clients send, well-formed or not, slowly or not at all."""
 
 import asyncio
+import gzip
 import json
 import socket
 import ssl
@@ -27,6 +28,8 @@ from kubesched.controlplane.writing import with_warnings
 NODES = "/api/v1/nodes"
 SECONDS = 10.0
 TOO_LARGE = "RequestHeaderFieldsTooLarge"
+# a few kilobytes that would become twenty megabytes
+PACKED = gzip.compress(b" " * 20_000_000, 9)
 Work = Callable[[HttpServer], Awaitable[Any]]
 
 
@@ -253,6 +256,9 @@ def test_a_body_is_read_whether_it_comes_at_once_or_in_pieces() -> None:
         ),
         pytest.param(post(b"zz\r\n", "Transfer-Encoding: chunked"), 400, id="chunks that are none"),
         pytest.param(post(b"nonsense", "Content-Length: 8", "Content-Encoding: gzip"), 400, id="packed, but it is not"),
+        pytest.param(
+            post(PACKED, f"Content-Length: {len(PACKED)}", "Content-Encoding: gzip"), 400, id="packed: taken as it is"
+        ),
         pytest.param(post(b"{", "Content-Length: 1"), 400, id="torn JSON"),
         pytest.param(post(b"[" * 100_000, "Content-Length: 100000"), 400, id="JSON as deep as the sea"),
     ],

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.store import Store
 from kubesched.testing.api import Asking, events_of, seen
@@ -263,3 +264,71 @@ def test_events_are_one_set_in_two_versions(api: Asking) -> None:
     changed = api.ok("PATCH", "/api/v1/namespaces/default/events/e", {"message": "hello again"}, MERGE)
     assert changed["message"] == "hello again"
     assert api.ok("GET", "/apis/events.k8s.io/v1/namespaces/default/events/e")["note"] == "hello again"
+
+
+def rewrite(api: Asking, times: int) -> None:
+    """Change an object of some hundred bytes."""
+    for number in range(times):
+        api.ok("PATCH", f"{MAPS}/a", {"data": {"text": f"{number:0300}"}}, MERGE)
+
+
+def test_history_is_bounded_by_bytes_as_well(api: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kubesched.controlplane.store.HISTORY_BYTES", 3000)
+    before = str(put(api, "a")["metadata"]["resourceVersion"])  # type: ignore[index]
+    rewrite(api, 20)
+    (kind, status), *others = events_of(api.watch(MAPS, resourceVersion=before))
+    assert (kind, status["code"], others) == ("ERROR", 410, [])
+    objects = api.server.services.store.set_of("configmaps")
+    assert 1 < len(objects.since(objects.forgotten)) <= 3000 // 300
+    latest = str(api.ok("GET", f"{MAPS}/a")["metadata"]["resourceVersion"])
+    watch = api.watch(MAPS, resourceVersion=latest)
+    rewrite(api, 1)
+    assert seen(watch) == [("MODIFIED", "a")]
+
+
+def test_a_watch_that_nobody_reads_is_bounded_by_bytes(api: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(api, "a")
+    rewrite(api, 1)
+    monkeypatch.setattr("kubesched.controlplane.watching.MOST_BYTES_BEHIND", 3000)
+    watch = api.watch(MAPS)
+    watch.take()
+    rewrite(api, 5)
+    assert (watch.ended, len(watch)) == (False, 4)
+    watch.take()
+    rewrite(api, 20)
+    assert (watch.ended, len(watch)) == (True, 0)
+
+
+def test_what_a_watch_begins_with_does_not_count(api: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(30):
+        put(api, f"a{number}", text="x" * 60)
+    monkeypatch.setattr("kubesched.controlplane.watching.MOST_BYTES_BEHIND", 3000)
+    watch = api.watch(MAPS)
+    put(api, "b")
+    assert (watch.ended, len(watch)) == (False, 31)
+    assert len(seen(watch)) == 31
+
+
+def test_lines_are_taken_up_to_a_number_of_bytes_and_at_least_one(api: Asking) -> None:
+    put(api, "a")
+    watch = api.watch(MAPS)
+    watch.take()
+    rewrite(api, 6)
+    assert watch.take(500, 1).count(b"\n") == 1
+    assert 1 < watch.take(500, 1000).count(b"\n") < 5
+    assert watch.take(1).count(b"\n") == 1
+
+
+def test_yaml_takes_no_more_values_than_can_be_read_at_once(api: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = b"metadata: {name: a}\ndata:\n" + b"".join(b"  k%d: v\n" % number for number in range(100))
+    for module in ("negotiating", "server_side_apply"):
+        monkeypatch.setattr(f"kubesched.controlplane.{module}.MOST_YAML_NODES", 50)
+    for method, path, kind in (
+        ("POST", MAPS, "application/yaml"),
+        ("PATCH", f"{MAPS}/a", "application/apply-patch+yaml"),
+    ):
+        request = Request(method, path, {"fieldManager": ["t"]}, {"content-type": kind}, body, api.user)
+        answer = api.server.handle(request)
+        assert isinstance(answer, Response)
+        assert answer.code == 400
+        assert b"more than 50 values; send so many as JSON" in b"".join(answer.chunks)

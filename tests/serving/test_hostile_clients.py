@@ -243,3 +243,8 @@ def test_without_a_port_nothing_is_served() -> None:
     server.start()
     assert threading.active_count() == before
     server.stop()
+
+
+def test_a_verbosity_of_any_number_of_digits_is_refused_or_taken(found: Served) -> None:
+    for digits, code in (("9" * 5000, 400), ("9" * 60_000, 400), ("0" * 5000 + "3", 200)):
+        assert found.fetch("/debug/flags/v", method="PUT", body=digits.encode()).code == code

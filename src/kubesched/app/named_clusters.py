@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kubesched.controlplane.kinds.checks import dns_label_problems
-from kubesched.controlplane.private_files import state_folder, write_privately
+from kubesched.controlplane.private_files import folder_problem, make_privately, state_folder, write_privately
 from kubesched.errors import KubeschedError
 
 DEFAULT = "default"
@@ -107,7 +107,10 @@ def _claim(folder: Path) -> int:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_privately(folder)
+            problem = folder_problem(folder)
+            if problem:
+                raise NamedClusterError(f"{folder}: {problem}")
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
             # whoever had it may have removed the folder between the two

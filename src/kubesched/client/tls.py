@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from tempfile import NamedTemporaryFile
 
-_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
+from kubesched.pem import certificate_blocks
+
 _KEY = re.compile(rb"-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----")
 _ENCRYPTED_KEY = re.compile(rb"-----BEGIN ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED")
 _MISMATCH = ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH")
@@ -49,7 +50,7 @@ def client_context(
 
 
 def _load_authorities(context: ssl.SSLContext, authorities: bytes) -> None:
-    found = _CERTIFICATE.findall(authorities)
+    found = certificate_blocks(authorities)
     if not found:
         raise TlsError("authorities", "holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
     try:
@@ -60,7 +61,7 @@ def _load_authorities(context: ssl.SSLContext, authorities: bytes) -> None:
 
 def load_identity(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
     """Have a context show a certificate to servers that ask for one."""
-    if not _CERTIFICATE.search(certificate):
+    if not certificate_blocks(certificate):
         raise TlsError("certificate", "holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
     if _ENCRYPTED_KEY.search(key):
         raise TlsError("key", "is protected by a passphrase; write it without one (openssl pkey)")

@@ -56,30 +56,33 @@ class DocumentError(ValueError):
     """A text that is no single well-formed document; its message names the line where it can."""
 
 
-def parse(text: str | bytes) -> Any:
-    """Return the value of the first document in `text` (JSON if it begins with a brace, else YAML)."""
+def parse(text: str | bytes, most_nodes: int | None = None) -> Any:
+    """Return the value of the first document in `text` (JSON if it begins with a brace, else YAML).
+
+    YAML costs a few microseconds for each of its values: whoever takes it from strangers says how many there may be.
+    """
     if isinstance(text, bytes):
         text = _decoded(text)
     try:
-        return _parse_json(text) if _looks_like_json(text) else _parse_yaml(text)
+        return _parse_json(text, most_nodes) if _looks_like_json(text) else _parse_yaml(text, most_nodes)
     except yaml.YAMLError as error:
         raise DocumentError(_yaml_message(error)) from None
     except UnicodeError:
         raise DocumentError("yaml: the text is not valid Unicode") from None
 
 
-def parse_yaml(text: str | bytes) -> Any:
+def parse_yaml(text: str | bytes, most_nodes: int | None = None) -> Any:
     """Return the value of the first document in `text`, read as YAML also if it begins with a brace."""
     if isinstance(text, bytes):
         text = _decoded(text)
     try:
-        return parse(text)
+        return parse(text, most_nodes)
     except DocumentError:
         if not _looks_like_json(text):
             raise
     # YAML has more in braces than JSON: a comma before the last of them, names without quotes
     try:
-        return _parse_yaml(text)
+        return _parse_yaml(text, most_nodes)
     except yaml.YAMLError as error:
         raise DocumentError(_yaml_message(error)) from None
 
@@ -150,12 +153,12 @@ def _json_int(digits: str) -> int:
     return int(digits)
 
 
-def _parse_json(text: str) -> Any:
+def _parse_json(text: str, most_nodes: int | None) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_json_int)
     except _DuplicateError:
         # The JSON reader does not say where; read as YAML, the same text fails with a line number.
-        _parse_yaml(text)
+        _parse_yaml(text, most_nodes)
         raise
     except RecursionError:
         raise DocumentError(f"json: nested deeper than {MAX_DEPTH} levels") from None
@@ -354,10 +357,12 @@ class _Tree:
         parent.add(value, event)
 
 
-def _parse_yaml(text: str) -> Any:
+def _parse_yaml(text: str, most_nodes: int | None) -> Any:
     tree = _Tree()
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.DocumentEndEvent):
             break
+        if most_nodes is not None and tree.fed > most_nodes:
+            raise _at(event, f"more than {most_nodes} values; send so many as JSON")
         tree.feed(event)
     return tree.root

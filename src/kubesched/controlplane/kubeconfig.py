@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kubesched.config.document import dump
-from kubesched.controlplane.private_files import state_folder, write_privately
+from kubesched.controlplane.private_files import make_privately, state_folder, write_privately
 from kubesched.errors import KubeschedError
 
 MARK = "# written by kubesched; replaced when it starts again\n"
@@ -65,7 +65,7 @@ def write_kubeconfig(file: Path, content: dict[str, Any]) -> None:
     try:
         if file.exists() and not file.read_bytes().startswith(MARK.encode()):
             raise KubeconfigError(f"{file}: exists and was not written by kubesched; choose another file")
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_privately(file.parent)
         write_privately(file, (MARK + dump(content)).encode())
     except OSError as error:
         raise KubeconfigError(f"{file}: {error.strerror or error}; --kubeconfig names another file") from None

@@ -23,6 +23,8 @@ from kubesched.controlplane.statuses import ApiError, bad_request, not_acceptabl
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 OFFERED = (JSON,)
+# in a body; YAML takes its time, and everybody waits
+MOST_YAML_NODES = 50_000
 UNDERSTOOD = (JSON, YAML, PROTOBUF)
 # differs: the reference also answers in YAML and Protocol Buffers
 _GOOD_ENOUGH = (JSON, "application/*", "*/*")
@@ -111,13 +113,15 @@ def in_json(request: Request, resource: Resource) -> Request:
     if kind not in UNDERSTOOD:
         raise unsupported_media_type(UNDERSTOOD)
     try:
-        body = (
-            from_protobuf(request.body, resource) if kind == PROTOBUF else msgspec.json.encode(parse_yaml(request.body))
-        )
+        body = from_protobuf(request.body, resource) if kind == PROTOBUF else _yaml_in_json(request.body)
     except (ProtobufError, DocumentError) as error:
         raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): {error}") from None
     headers = {**{name.lower(): value for name, value in request.headers.items()}, "content-type": JSON}
     return msgspec.structs.replace(request, body=body, headers=headers)
+
+
+def _yaml_in_json(body: bytes) -> bytes:
+    return msgspec.json.encode(parse_yaml(body, MOST_YAML_NODES))
 
 
 def accepts(request: Request, *forms: str) -> bool:

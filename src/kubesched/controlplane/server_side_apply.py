@@ -13,6 +13,7 @@ import msgspec
 
 from kubesched.config.document import DocumentError, parse_yaml
 from kubesched.controlplane.conversion import from_storage, to_storage
+from kubesched.controlplane.negotiating import MOST_YAML_NODES
 from kubesched.controlplane.options import apply_options, field_validation
 from kubesched.controlplane.ownership.applying import Application, Applied, ConflictsError, apply
 from kubesched.controlplane.ownership.checking import in_words, problems_of
@@ -70,7 +71,7 @@ def read_config(request: Request) -> Document:
     """Return the configuration in a request, YAML or JSON, once the options beside it are found right."""
     apply_options(request)
     try:
-        config: Any = parse_yaml(request.body) if request.body.strip() else None
+        config: Any = parse_yaml(request.body, MOST_YAML_NODES) if request.body.strip() else None
     except DocumentError as error:
         # differs: the reference only warns of fields that are given twice
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None

@@ -24,6 +24,8 @@ Changed = Callable[["Change"], None]
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 # what a client may have missed and still resume from, for each resource
 HISTORY = 10_000
+# and no more than so many bytes of objects, however few changes these are
+HISTORY_BYTES = 64 * 1024 * 1024
 _FIRST = ("kind", "apiVersion", "metadata")
 
 _encode = msgspec.json.Encoder().encode
@@ -110,6 +112,7 @@ class ObjectSet:
         self._objects: dict[str, Stored] = {}
         self._sorted: list[str] | None = None
         self._history: deque[Change] = deque(maxlen=history)
+        self._history_bytes = 0
         # told of what history forgets
         self._forget = forget
         # a watch may start after this version
@@ -176,6 +179,7 @@ class ObjectSet:
 
     def _forget_first(self) -> None:
         change = self._history.popleft()
+        self._history_bytes -= len(change.new.body)
         self.forgotten = change.version
         if self._forget is not None:
             self._forget(change)
@@ -187,6 +191,9 @@ class ObjectSet:
         # what is recalled may be older than the history
         if change.version > self.forgotten:
             self._history.append(change)
+            self._history_bytes += len(change.new.body)
+            while self._history_bytes > HISTORY_BYTES and len(self._history) > 1:
+                self._forget_first()
         key = change.new.key
         if change.type == DELETED:
             del self._objects[key]

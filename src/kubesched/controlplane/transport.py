@@ -22,6 +22,7 @@ from kubesched.errors import KubeschedError
 BOOKMARK_SECONDS = 60.0
 # lines that are sent at once
 MOST_LINES = 500
+MOST_BYTES = 1024 * 1024
 _CHANGES = (ADDED, MODIFIED, DELETED)
 
 
@@ -190,7 +191,7 @@ class Lines:
 
     async def __anext__(self) -> bytes:
         while True:
-            lines = self._watch.take(MOST_LINES)
+            lines = self._watch.take(MOST_LINES, MOST_BYTES)
             if lines:
                 return lines
             if self._watch.ended:

@@ -8,6 +8,7 @@ that are ready to be sent; one that does not keep up is ended, and its client li
 
 from collections import deque
 from collections.abc import Callable
+from math import inf
 
 from kubesched.controlplane.forms import Form, form_for
 from kubesched.controlplane.options import list_options
@@ -20,6 +21,8 @@ from kubesched.controlplane.store import ADDED, DELETED, MODIFIED, Change, Store
 
 # a watcher that is so many lines behind is given up
 MOST_BEHIND = 200_000
+# or so many bytes, not counting what it began with
+MOST_BYTES_BEHIND = 64 * 1024 * 1024
 _STARTS = {kind: f'{{"type":"{kind}","object":'.encode() for kind in (ADDED, MODIFIED, DELETED, "BOOKMARK", "ERROR")}
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
@@ -44,18 +47,30 @@ class Watch:
         self._matches = matches
         # lines in pieces, so that a body is shared by all who are sent it
         self._pieces: deque[bytes] = deque()
+        self._bytes = 0
+        # all objects that there are may be much more than a client may be behind
+        self._most_bytes: float = inf
 
     def __len__(self) -> int:
         return len(self._pieces) // 3
 
-    def take(self, most: int = 0) -> bytes:
-        """Return the lines that are ready, the first so many of them if a number is given."""
+    def take(self, most: int = 0, most_bytes: float = inf) -> bytes:
+        """Return the lines that are ready, the first so many of them if a number is given; one is never too long."""
         pieces = self._pieces
-        if most and len(pieces) > 3 * most:
-            return b"".join([pieces.popleft() for _ in range(3 * most)])
-        lines = b"".join(pieces)
-        pieces.clear()
-        return lines
+        taken: list[bytes] = []
+        size = 0
+        while pieces and size < most_bytes and not (most and len(taken) >= 3 * most):
+            for _ in range(3):
+                taken.append(pieces.popleft())
+                size += len(taken[-1])
+        self._bytes -= size
+        if not pieces and self._most_bytes < inf:
+            self._most_bytes = MOST_BYTES_BEHIND
+        return b"".join(taken)
+
+    def begun(self) -> None:
+        """Count from now on how far the client is behind."""
+        self._most_bytes = self._bytes + MOST_BYTES_BEHIND
 
     def end(self) -> None:
         """Send nothing more than what waits already."""
@@ -111,11 +126,14 @@ class Watch:
 
     def put(self, kind: str, body: bytes) -> None:
         """Let a line wait to be taken; one too many ends the watch."""
-        if len(self) >= MOST_BEHIND:
+        if len(self) >= MOST_BEHIND or self._bytes > self._most_bytes:
             self._pieces.clear()
+            self._bytes = 0
             self.end()
             return
-        self._pieces.extend((_STARTS[kind], body, b"}\n"))
+        start = _STARTS[kind]
+        self._pieces.extend((start, body, b"}\n"))
+        self._bytes += len(start) + len(body) + 2
         self.wake()
 
 
@@ -151,6 +169,7 @@ class Watching:
                 return watch
             for change in objects.since(version):
                 watch.changed(change)
+        watch.begun()
         stop = store.watch(resource.store, watch.changed)
 
         def unsubscribe() -> None:

@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from OpenSSL import SSL
 
+from kubesched.pem import certificate_blocks, key_block
 from kubesched.serving.options import PAIR_NAME, Clock, Note, ServingError, ServingOptions, named_pair
 from kubesched.serving.watched_files import WatchedFiles
 
@@ -33,8 +34,6 @@ VALID_FOR = timedelta(days=365)
 # clocks of clients may be slow
 SLACK = timedelta(hours=1)
 KEY_BITS = 2048
-_CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
-_KEY = re.compile(rb"-----BEGIN ([A-Z]+ )?PRIVATE KEY-----.+?-----END \1?PRIVATE KEY-----", re.DOTALL)
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([-.a-z0-9]*[a-z0-9])?|\*")
 
 
@@ -91,13 +90,13 @@ def load_identities(
 def parse_identity(certificate_name: str, key_name: str, certificate: bytes, key: bytes) -> Identity:
     """Return the identity that PEM texts hold; the names say where they are from."""
     chain = pem_certificates(certificate, certificate_name)
-    block = _KEY.search(key)
+    block = key_block(key)
     if block is None:
         raise ServingError(f"{key_name}: holds no PEM private key (-----BEGIN PRIVATE KEY-----)")
-    if block[1] == b"ENCRYPTED " or b"Proc-Type: 4,ENCRYPTED" in block[0]:
+    if block.startswith(b"-----BEGIN ENCRYPTED ") or b"Proc-Type: 4,ENCRYPTED" in block:
         raise ServingError(f"{key_name}: is protected by a passphrase; write it without one (openssl pkey)")
     try:
-        private = serialization.load_pem_private_key(block[0], None)
+        private = serialization.load_pem_private_key(block, None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise ServingError(f"{key_name}: holds a private key that cannot be read") from None
     if not isinstance(private, Key):
@@ -114,7 +113,7 @@ def parse_identity(certificate_name: str, key_name: str, certificate: bytes, key
 
 def pem_certificates(pem: bytes, where: str) -> tuple[x509.Certificate, ...]:
     """Return the certificates in a PEM text, at least one; `where` says where it is from."""
-    blocks = _CERTIFICATE.findall(pem)
+    blocks = certificate_blocks(pem)
     if not blocks:
         raise ServingError(f"{where}: holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
     try:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from OpenSSL import crypto
@@ -19,6 +20,7 @@ from kubesched.serving.requests import User
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
 _UID = x509.ObjectIdentifier("1.3.6.1.4.1.57683.2")
+_WEAK = frozenset({"md5", "sha1"})
 _FOR_CLIENTS = {ExtendedKeyUsageOID.CLIENT_AUTH, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE}
 
 Chain = Sequence[x509.Certificate]
@@ -44,11 +46,18 @@ class Authorities:
         own, *others = (crypto.X509.from_cryptography(certificate) for certificate in chain)
         try:
             found = crypto.X509StoreContext(self._store, own, others).get_verified_chain()
-            usable = all(_is_for_clients(each.to_cryptography()) for each in found)
+            certificates = [each.to_cryptography() for each in found]
+            usable = all(map(_is_for_clients, certificates))
+            # nobody checks the signature of the authority that is trusted itself
+            weak = any(map(_is_signed_weakly, certificates[:-1]))
         except crypto.X509StoreContextError as error:
             raise BadCredentialsError(f"certificate with serial number {own.get_serial_number()}: {error}") from None
         except (ValueError, crypto.Error):
             raise BadCredentialsError("a certificate that cannot be read") from None
+        if weak:
+            raise BadCredentialsError(
+                f"certificate with serial number {own.get_serial_number()}: insecure algorithm of a signature"
+            )
         if not usable:
             raise BadCredentialsError(
                 f"certificate with serial number {own.get_serial_number()}: its extended key usage is not client "
@@ -80,6 +89,15 @@ def _values(certificate: x509.Certificate, oid: x509.ObjectIdentifier) -> tuple[
     except ValueError:
         raise BadCredentialsError("a certificate whose subject cannot be read") from None
     return tuple(value if isinstance(value, str) else value.decode("utf-8", "replace") for value in found)
+
+
+def _is_signed_weakly(certificate: x509.Certificate) -> bool:
+    """Return whether the signature is one that can be forged, as Go's x509 has it."""
+    try:
+        algorithm = certificate.signature_hash_algorithm
+    except UnsupportedAlgorithm:
+        return True
+    return algorithm is not None and algorithm.name in _WEAK
 
 
 def _is_for_clients(certificate: x509.Certificate) -> bool:

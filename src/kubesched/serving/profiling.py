@@ -125,9 +125,10 @@ class DebugPages:
         text = (await request.body()).decode("utf-8", "replace")
         if not re.fullmatch("[0-9]+", text):
             return _line(f"strconv.ParseUint: parsing {quote(text)}: invalid syntax", 400)
-        if int(text) > LARGEST_LEVEL:
+        # Python converts no more than some thousands of digits
+        if len(text.lstrip("0")) > len(str(LARGEST_LEVEL)) or int(text.lstrip("0") or "0") > LARGEST_LEVEL:
             return _line(f"strconv.ParseUint: parsing {quote(text)}: value out of range", 400)
-        self._set_verbosity(int(text))
+        self._set_verbosity(int(text.lstrip("0") or "0"))
         return _line(f"successfully set klog.logging.verbosity to {text}", 200)
 
 

@@ -6,7 +6,8 @@
     scheduler-kubeconfig   the same for a scheduler
 
 From a path to a store, an authority and tokens. Tokens are in the kubeconfigs and nowhere else: whoever removes one
-takes it back. All of it is for its owner's eyes alone.
+takes it back. All of it is for its owner's eyes alone: a folder of somebody else, or one in which others can write, is
+refused, since whoever puts a kubeconfig there chooses the token; files that others can read are made the owner's alone.
 """
 
 import socket
@@ -22,7 +23,7 @@ from kubesched.controlplane.certificates import VALID_FOR, Authority, new_author
 from kubesched.controlplane.kubeconfig import new_token
 from kubesched.controlplane.persistence.errors import DataError
 from kubesched.controlplane.persistence.journal import SqliteJournal
-from kubesched.controlplane.private_files import write_privately
+from kubesched.controlplane.private_files import folder_problem, make_privately, tighten, write_privately
 from kubesched.controlplane.store import Store
 
 DATABASE, AUTHORITY = "state.db", "authority.pem"
@@ -35,7 +36,8 @@ class DataFolder:
     def __init__(self, path: Path, history: int) -> None:
         self._path = path
         try:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_privately(path)
+            self._check()
         except FileExistsError:
             raise DataError(f"{path}: is a file, and no folder") from None
         except OSError as error:
@@ -46,6 +48,16 @@ class DataFolder:
         except BaseException:
             self._journal.close()
             raise
+
+    def _check(self) -> None:
+        """See that nobody else can have put anything there, or read it."""
+        problem = folder_problem(self._path)
+        if problem:
+            raise DataError(f"{self._path}: {problem}")
+        for name in (DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", AUTHORITY, KUBECONFIG, SCHEDULER_KUBECONFIG):
+            problem = tighten(self.file(name))
+            if problem:
+                raise DataError(f"{self.file(name)}: {problem}")
 
     def close(self) -> None:
         """Let others have it."""

@@ -70,7 +70,7 @@ class SqliteJournal:
         self._failure = ""
         try:
             # SQLite does not say why it cannot open a file, and lets others read a new one
-            os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         except OSError as error:
             raise DataError(f"{file}: {error.strerror or error}") from None
         with self._readable():

@@ -100,7 +100,8 @@ class StatefulSets(PodOwners):
     def _step(self, look: _Look, pods: list[Pod]) -> None:
         stateful_set = look.stateful_set
         start, count = identity.first_ordinal(stateful_set), stateful_set["spec"]["replicas"]
-        replicas: list[Pod | None] = [None] * count
+        # those that are there, by their place; the number that is wanted may be anything
+        replicas: dict[int, Pod] = {}
         condemned: list[tuple[int, Pod]] = []
         for pod in pods:
             ordinal = identity.parent_and_ordinal(pod.name)[1]
@@ -110,14 +111,15 @@ class StatefulSets(PodOwners):
                 condemned.append((ordinal, pod))
         condemned.sort(key=lambda each: each[0], reverse=True)
         # 1. Every number has a pod, and the pods before it are well.
-        for place, replica in enumerate(replicas):
-            if (self._see_to_replica(look, start + place, replica) and look.in_order) or not look.left:
+        for place in range(count):
+            if (self._see_to_replica(look, start + place, replicas.get(place)) and look.in_order) or not look.left:
                 return
         # 2. Pods beyond the last number go, the last one first.
         surplus = [each for _, each in condemned]
         for pod in surplus:
             self._settle_claims(stateful_set, pod)
-        unwell = [pod for pod in (*replicas, *reversed(surplus)) if pod is not None and not look.is_well(pod)]
+        in_range = (replicas[place] for place in sorted(replicas))
+        unwell = [pod for pod in (*in_range, *reversed(surplus)) if not look.is_well(pod)]
         for pod in surplus:
             if (self._see_to_condemned(look, pod, unwell[0] if unwell else None) and look.in_order) or not look.left:
                 return
@@ -154,9 +156,11 @@ class StatefulSets(PodOwners):
         self._delete(look, pod)
         return True
 
-    def _replace(self, look: _Look, replicas: list[Pod | None]) -> None:
+    def _replace(self, look: _Look, replicas: dict[int, Pod]) -> None:
         rolling = look.stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
-        for pod in reversed(replicas[rolling.get("partition") or 0 :]):
+        count: int = look.stateful_set["spec"]["replicas"]
+        for place in range(count - 1, (rolling.get("partition") or 0) - 1, -1):
+            pod = replicas.get(place)
             if pod is None:
                 return
             if pod.labels.get(identity.REVISION) != look.update["metadata"]["name"] and not pod.going:
