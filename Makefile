@@ -1,13 +1,15 @@
 # make run    set up and run the main job        make test   set up, check and run the quick tests
 # make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
+# make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
 # make docs   write the pages that come from the code
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+FUZZ_SECONDS ?= 3600
 
-.PHONY: run test test-slow test-cluster check bench docs lock clean
+.PHONY: run test test-slow test-cluster check bench fuzz docs lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -23,13 +25,18 @@ test-cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/cluster
 
 check: $(READY)
-	$(BIN)/ruff check src tests benchmarks
-	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks fuzz
+	$(BIN)/ruff format --check src tests benchmarks fuzz
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(BENCH)
+
+# atheris has no wheels for some machines and Pythons; without it Hypothesis works alone
+fuzz: $(READY)
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-fuzz.lock || echo "atheris cannot be installed here"
+	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
 
 docs: $(READY)
 	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
@@ -42,6 +49,8 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 lock:
+	echo atheris | uv pip compile - --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
+		-o requirements-fuzz.lock
 	uv pip compile pyproject.toml --extra dev --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
 
