@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from kubesched.cluster.changes import Group
     from kubesched.cluster.cluster import Cluster
+    from kubesched.cluster.kind_groups import kind_group
     from kubesched.cluster.pod_info import PodInfo
     from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
     from kubesched.framework.cycle import CycleState, StateKey
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "cluster.changes": "Group",
     "cluster.cluster": "Cluster",
+    "cluster.kind_groups": "kind_group",
     "cluster.pod_info": "PodInfo",
     "errors": "InvalidObjectError KubeschedError PluginError",
     "framework.cycle": "CycleState StateKey",
@@ -106,6 +108,7 @@ __all__ = [
     "decide",
     "error",
     "filter_plugin",
+    "kind_group",
     "score_plugin",
     "unresolvable",
     "unschedulable",

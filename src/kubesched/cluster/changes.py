@@ -34,13 +34,21 @@ class Group:
     STORAGE: Final = 8192
     CLAIMS: Final = 16384
     NODE_COUNT: Final = 32768
+    # of a row again, and logged only where somebody reads them: a node's annotations; whatever else its object says,
+    # but for heartbeats; what the objects of its pods say beyond what is accounted
+    ANNOTATIONS: Final = 65536
+    NODE_OBJECT: Final = 131072
+    POD_OBJECTS: Final = 262144
 
     NOTHING: Final = 0
 
 
 # A node that appears, vanishes or is replaced on a recycled row differs in every respect.
-WHOLE_ROW: Final = 2047
-ANYTHING: Final = 65535
+WHOLE_ROW: Final = 2047 | Group.ANNOTATIONS | Group.NODE_OBJECT | Group.POD_OBJECTS
+# Kinds of objects that have no epoch above get one each; see `kind_groups`.
+FIRST_OF_KINDS: Final = 2 * Group.POD_OBJECTS
+LAST_OF_KINDS: Final = 1 << 61
+ANYTHING: Final = 2 * LAST_OF_KINDS - 1
 
 
 class Changes:
@@ -65,12 +73,18 @@ class Changes:
 
 
 class ChangeLog:
-    """A bounded list of (row, groups); `seq` is the number of the newest change."""
+    """A bounded list of (row, groups); `seq` is the number of the newest change.
 
-    __slots__ = ("_base", "_groups", "_known", "_known_until", "_rows", "seq")
+    `wanted` are the groups that anything kept depends on: what nobody reads and changes often is not logged. `may_read`
+    are those that whoever is being asked has named; reading others is an error, since the answer will be kept.
+    """
+
+    __slots__ = ("_base", "_groups", "_known", "_known_until", "_rows", "may_read", "seq", "wanted")
 
     def __init__(self) -> None:
         self.seq = 0
+        self.wanted: int = 0
+        self.may_read: int = ANYTHING
         self._base = 0
         self._rows: list[int] = []
         self._groups: list[int] = []

@@ -8,32 +8,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from kubesched.api.meta import ApiObject
-from kubesched.cluster.changes import EVERYWHERE, ChangeLog, Group
+from kubesched.cluster.changes import ANYTHING, EVERYWHERE, ChangeLog
+from kubesched.cluster.kind_groups import EPOCH_OF_KIND, kind_group
+from kubesched.errors import PluginError
 
 T = TypeVar("T", bound=ApiObject)
 # (the object before, the object after); None for none
 Follower = Callable[[ApiObject | None, ApiObject | None], None]
-
-EPOCH_OF_KIND = {
-    "Namespace": Group.NAMESPACES,
-    "Service": Group.OWNERS,
-    "ReplicationController": Group.OWNERS,
-    "ReplicaSet": Group.OWNERS,
-    "StatefulSet": Group.OWNERS,
-    "PersistentVolume": Group.STORAGE,
-    "PersistentVolumeClaim": Group.STORAGE,
-    "StorageClass": Group.STORAGE,
-    "CSINode": Group.STORAGE,
-    "CSIDriver": Group.STORAGE,
-    "CSIStorageCapacity": Group.STORAGE,
-    "VolumeAttachment": Group.STORAGE,
-    "VolumeAttributesClass": Group.STORAGE,
-    "ResourceClaim": Group.CLAIMS,
-    "ResourceClaimTemplate": Group.CLAIMS,
-    "ResourceSlice": Group.CLAIMS,
-    "DeviceClass": Group.CLAIMS,
-    "DeviceTaintRule": Group.CLAIMS,
-}
 
 
 def full_name(namespace: str, name: str) -> str:
@@ -71,10 +52,12 @@ class Objects:
 
     def get(self, kind: type[T], full_name: str) -> T | None:
         """Return the object of a kind under a name."""
+        self._check(kind.__name__)
         return self._kinds.get(kind.__name__, {}).get(full_name)  # type: ignore[return-value]
 
     def of(self, kind: type[T]) -> list[T]:
         """Return all objects of a kind."""
+        self._check(kind.__name__)
         return list(self._kinds.get(kind.__name__, {}).values())  # type: ignore[arg-type]
 
     def kinds(self) -> list[str]:
@@ -83,12 +66,24 @@ class Objects:
 
     def named(self, kind: str) -> list[ApiObject]:
         """Return all objects of a kind given by name."""
+        self._check(kind)
         return list(self._kinds.get(kind, {}).values())
+
+    def _check(self, kind: str) -> None:
+        """Raise PluginError where a plugin whose answer is kept looks up a kind that it does not say it reads."""
+        if self._log.may_read != ANYTHING and not self._log.may_read & kind_group(kind):
+            raise PluginError(
+                f"objects of kind {kind} are looked up, which `reads` does not name: its answer would be kept although "
+                f"they change; add kind_group({kind!r}), or leave `reads` as it is by default"
+            )
 
     def _changed(self, kind: str, old: ApiObject | None, new: ApiObject | None) -> None:
         self.versions[kind] = self.versions.get(kind, 0) + 1
         for follower in self._followers.get(kind, ()):
             follower(old, new)
         epoch = EPOCH_OF_KIND.get(kind)
-        if epoch is not None:
+        if epoch is None and self._log.wanted:
+            # of kinds that only plugins of others look up, what nobody's answer depends on is not logged
+            epoch = kind_group(kind) & self._log.wanted
+        if epoch:
             self._log.record(EVERYWHERE, epoch)

@@ -110,6 +110,8 @@ class NodeTable:
             changed = WHOLE_ROW
         else:
             changed = node_difference(old, node)
+            if self.log.wanted & WATCHED_OBJECTS:
+                changed |= object_difference(old, node) & self.log.wanted
         if changed:
             self._fill(row, node, changed)
             self.log.record(row, changed)
@@ -202,11 +204,14 @@ class NodeTable:
         return pod
 
     def refresh_pod(self, pod: PodInfo) -> None:
-        """Replace the object of a placed pod that counts for the same; nothing is logged."""
+        """Replace the object of a placed pod that counts for the same; logged only where somebody reads objects."""
         old = self.pods[pod.uid]
         pod.slot = old.slot
-        self.pods[pod.uid] = self.pods_on[self.slots.row_of(old.slot)][pod.uid] = pod
+        row = self.slots.row_of(old.slot)
+        self.pods[pod.uid] = self.pods_on[row][pod.uid] = pod
         self.slots.pods[pod.slot] = pod
+        if self.log.wanted & Group.POD_OBJECTS:
+            self.log.record(row, Group.POD_OBJECTS)
 
     def _account(self, pod: PodInfo, row: int, sign: int) -> None:
         resources = pod.digest.resources
@@ -317,6 +322,31 @@ def node_difference(old: Node, new: Node) -> int:
     if old.status.declared_features != new.status.declared_features:
         changed |= Group.FEATURES
     return changed
+
+
+# what of a node's object is compared only where somebody reads it
+WATCHED_OBJECTS = Group.ANNOTATIONS | Group.NODE_OBJECT
+
+
+def object_difference(old: Node, new: Node) -> int:
+    """Return whether the objects differ in what has no columns: annotations, and the rest without heartbeats."""
+    changed = 0
+    if old.metadata.annotations != new.metadata.annotations:
+        changed |= Group.ANNOTATIONS
+    if _rest(old) != _rest(new):
+        changed |= Group.NODE_OBJECT
+    return changed
+
+
+def _rest(node: Node) -> tuple[object, ...]:
+    """Return what a node says that has no columns, but for annotations and what heartbeats change."""
+    meta, spec, status = node.metadata, node.spec, node.status
+    conditions = tuple((each.type, each.status, each.reason, each.message) for each in status.conditions)
+    return (
+        (meta.uid, meta.deletion_timestamp, meta.owner_references, meta.finalizers),
+        (spec.provider_id, spec.pod_cidr, spec.pod_cidrs),
+        (status.capacity, conditions, status.addresses, status.node_info),
+    )
 
 
 def untimed(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:

@@ -5,6 +5,7 @@ which answers for this pod in this cycle and is not kept beyond it.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
@@ -20,6 +21,8 @@ from kubesched.framework.profile import Profile
 from kubesched.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.framework.status import Code, StatusTable
 
+# where plugins are that are tested to read what they say
+IN_TREE = "kubesched.plugins."
 # How much is remembered: so many classes and questions, but of large clusters only so many cells of columns.
 CLASSES = 2048
 QUESTIONS = 4096
@@ -164,7 +167,7 @@ class Evaluator:
         except BaseException as raised:
             return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
         # what is kept outlives the cycle, so it gets a state of its own
-        return (index, key), known or self._questioner.filter_question(plugin, pod, CycleState())
+        return (index, key), known or _kept(self._questioner.filter_question(plugin, pod, CycleState()))
 
     def _score_question(
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
@@ -177,12 +180,21 @@ class Evaluator:
             known = self._scores.get((index, key))
         except BaseException as raised:
             return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
-        return (index, key), known or self._questioner.score_question(plugin, pod, CycleState())
+        return (index, key), known or _kept(self._questioner.score_question(plugin, pod, CycleState()))
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
         scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
         return self._templates.setdefault((filters, scores), TemplateKeys())
+
+
+Q = TypeVar("Q", FilterQuestion, ScoreQuestion)
+
+
+def _kept(question: Q) -> Q:
+    """Return a new question that will outlive its cycle, and so has to hear of what it depends on."""
+    question.keep(trusted=type(question.plugin).__module__.startswith(IN_TREE))
+    return question
 
 
 def _failed(question: FilterQuestion) -> bool:

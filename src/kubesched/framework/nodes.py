@@ -7,13 +7,16 @@ may be kept beyond the call it was passed to.
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
+from kubesched.cluster.changes import Group
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
+from kubesched.errors import PluginError
 
 Rows = slice | NDArray[np.intp]
 
@@ -25,6 +28,22 @@ class Amounts(NamedTuple):
     memory_bytes: int
     ephemeral_storage_bytes: int
     pods: int
+
+
+class _Unread(dict[str, str]):
+    """Annotations that nobody may read who did not say so: the answer would be kept although they change."""
+
+    def _refuse(self, *_: object, **__: object) -> Any:
+        raise PluginError(
+            "annotations of nodes are read, which `reads` does not name: the answer would be kept although they change"
+            "; add Group.ANNOTATIONS, or leave `reads` as it is by default"
+        )
+
+    __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = get = items = keys = values = _refuse
+    __hash__ = None
+
+
+UNREAD = _Unread()
 
 
 class NodeRow:
@@ -47,6 +66,14 @@ class NodeRow:
     @property
     def node(self) -> Node:
         """Return the Node object."""
+        node = self._object
+        if not self.table.log.may_read & Group.ANNOTATIONS:
+            metadata = msgspec.structs.replace(node.metadata, annotations=UNREAD)
+            node = msgspec.structs.replace(node, metadata=metadata)
+        return node
+
+    @property
+    def _object(self) -> Node:
         node = self.table.nodes[self.row]
         assert node is not None, "only rows with a Node object are judged"
         return node
@@ -54,12 +81,17 @@ class NodeRow:
     @property
     def labels(self) -> Mapping[str, str]:
         """Return the node's labels."""
-        return self.node.metadata.labels
+        return self._object.metadata.labels
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """Return the node's annotations; a plugin with `key` and `reads` must name Group.ANNOTATIONS there."""
+        return self.node.metadata.annotations
 
     @property
     def taints(self) -> tuple[Taint, ...]:
         """Return the node's taints."""
-        return self.node.spec.taints
+        return self._object.spec.taints
 
     @property
     def pods(self) -> Iterable[PodInfo]:

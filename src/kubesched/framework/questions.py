@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kubesched.cluster.changes import Changes
+from kubesched.cluster.changes import ANYTHING, Changes
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
 from kubesched.framework.plugin import FilterPlugin, ScorePlugin
@@ -33,6 +33,8 @@ class Question(ABC):
     def __init__(self, table: NodeTable, reads: int) -> None:
         self.table = table
         self.reads = reads
+        # what the plugin may read while it makes the column; less than anything where it promised so
+        self.held_to: int = ANYTHING
         self.seq = -1
         self.wide_seq = -1
         self.size = 0
@@ -44,13 +46,26 @@ class Question(ABC):
         if self.seq == seq:
             return
         changes = log.since(self.seq) if self.seq >= 0 and self.size == self.table.size else None
-        if changes is None or changes.everywhere & self.reads:
-            self.evaluate()
-            self.size = self.table.size
-            self.wide_seq = seq
-        elif changes.groups & self.reads:
-            self.catch_up(changes)
+        log.may_read = self.held_to
+        try:
+            if changes is None or changes.everywhere & self.reads:
+                self.evaluate()
+                self.size = self.table.size
+                self.wide_seq = seq
+            elif changes.groups & self.reads:
+                self.catch_up(changes)
+        finally:
+            log.may_read = ANYTHING
         self.seq = seq
+
+    def keep(self, *, trusted: bool) -> None:
+        """Have changes logged that the column depends on, since it will be kept; hold the plugin to what it reads.
+
+        Plugins that are `trusted` are known to read no more than they say.
+        """
+        self.table.log.wanted |= self.reads
+        if not trusted:
+            self.held_to = self.reads
 
     @abstractmethod
     def evaluate(self) -> None:

@@ -7,7 +7,7 @@ in the message; it never takes the engine down.
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.cluster.changes import Changes, Group
+from kubesched.cluster.changes import ANYTHING, Changes, Group
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.table import NodeTable
 from kubesched.framework.answers import (
@@ -43,7 +43,7 @@ from kubesched.framework.status import Code, Status, StatusTable
 from kubesched.framework.verdict import Verdict
 
 # Groups that pods bring and take: a filter that reads none of them answers the same in every world.
-OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEVICES
+OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEVICES | Group.POD_OBJECTS
 
 
 # What scores that are the same everywhere were normalised for: any set of feasible rows.
@@ -211,7 +211,9 @@ class RowScoreQuestion(ScoreQuestion):
     def _ask_about(self, feasible: Feasible) -> None:
         """Ask again about the feasible rows alone: that a score fails on a node which is ruled out does not matter."""
         rows = np.flatnonzero(feasible.mask)
+        self.table.log.may_read = self.held_to
         values = self._ask(Nodes(self.table, rows))
+        self.table.log.may_read = ANYTHING
         if isinstance(values, Status):
             self.failure = values.by(self.plugin.name)
             return

@@ -41,8 +41,10 @@ class Failing:
         """Take in a failed attempt."""
         failed = written(failed)
         self.tell(failed)
-        # who waits is known to the queue alone
-        self._ground.cluster.pending.pop(failed.queued.uid, None)
+        pending = self._ground.cluster.pending
+        if failed.queued.uid in pending:
+            # it may have been reported anew while it had a place
+            pending[failed.queued.uid] = failed.queued.pod
         if failed.effects:
             self._ground.effects.submit(*failed.effects)
         if failed.preemption is not None:

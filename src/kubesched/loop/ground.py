@@ -26,3 +26,5 @@ class Ground(msgspec.Struct, frozen=True):
     date: Callable[[], datetime]
     note: Note
     observers: Observers
+    # the time without what was spent waiting for extenders
+    busy_time: Callable[[], float]

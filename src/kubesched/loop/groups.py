@@ -65,20 +65,20 @@ class Groups:
             for queued in pods:
                 self._failing.fail(Failed(queued, SCHEDULER_ERROR, profile.message))
             return
-        began, began_at = self._ground.observers.clock(), self._ground.now()
+        began, began_at = self._ground.observers.clock(), self._ground.busy_time()
         try:
             result = await self._cycle(profile, pods)
         except BaseException as raised:
             if is_called_off(raised):
                 raise
             # a fault of ours: this group's attempt fails, the loop goes on
-            note_duration(pods, self._ground.now() - began_at, self._ground.note)
+            note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
             for queued in pods:
                 message = f"internal error: {described(raised)}"
                 self._failing.fail(Failed(queued, SCHEDULER_ERROR, message))
             return
         ended = self._ground.observers.clock()
-        note_duration(pods, self._ground.now() - began_at, self._ground.note)
+        note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
         scheduled = self._bind(profile, pods, result) if result.status.ok else self._put_back(pods, result)
         self._tell_of_group(pods, result.status)
         self._ground.observers.group_attempted(

@@ -100,6 +100,7 @@ class Scheduler:
         # how many extenders are being asked, and how many of them for their priorities
         self.asking = 0
         self.prioritizing = 0
+        self._asked_seconds = 0.0
         # how often the loop has turned; whoever wants to know whether it does compares
         self.turns = 0
         self.inbox = Inbox(note)
@@ -123,6 +124,7 @@ class Scheduler:
             waits.date,
             note,
             observers or NOBODY,
+            self.busy_time,
         )
         self.preempting = Preempting(ground, waiting, self.pre_binding, gone=lambda pod: self.drop(pod.pod))
         self._failing = Failing(ground, self.preempting)
@@ -160,6 +162,10 @@ class Scheduler:
     def now(self) -> float:
         """Return the loop's time."""
         return asyncio.get_running_loop().time()
+
+    def busy_time(self) -> float:
+        """Return the loop's time without what was spent waiting for extenders: no pod can help how long they take."""
+        return self.now() - self._asked_seconds
 
     @property
     def busy(self) -> bool:
@@ -254,7 +260,7 @@ class Scheduler:
         return bool(len(self.inbox))
 
     async def _attempt(self, queued: QueuedPod) -> None:
-        began = self.now()
+        began = self.busy_time()
         try:
             outcome: Outcome = await self._drive(schedule(self._context, queued))
         except BaseException as raised:
@@ -262,7 +268,7 @@ class Scheduler:
                 raise
             # a fault of ours: this pod's attempt fails, the loop goes on
             outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
-        note_duration((queued,), self.now() - began, self._note)
+        note_duration((queued,), self.busy_time() - began, self._note)
         if isinstance(outcome, Placed):
             self.bindings.begin(outcome)
         elif isinstance(outcome, Skipped):
@@ -286,11 +292,13 @@ class Scheduler:
         """Return an extender's answer."""
         assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
         prioritizing = isinstance(question, PrioritizeQuestion)
+        began = self.now()
         self.asking += 1
         self.prioritizing += prioritizing
         try:
             return await self._carrier.ask(question)
         finally:
+            self._asked_seconds += self.now() - began
             self.asking -= 1
             self.prioritizing -= prioritizing
 

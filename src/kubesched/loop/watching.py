@@ -160,6 +160,8 @@ class Watching:
         self._reported[pod.full_name] = info
         if pod.spec.node_name:
             return self._put_assigned(known, info)
+        if info.uid not in self._cluster.table.pods:
+            self._cluster.pending[info.uid] = info
         return self._put_waiting(known, info) if pod.spec.scheduler_name in self._schedulers else ()
 
     def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> Events:
@@ -206,6 +208,7 @@ class Watching:
             self._queue.on_event(POD_GONE, known, None, now)
             return (POD_GONE,)
         self._queue.delete(known.uid)
+        self._cluster.pending.pop(known.uid, None)
         if self._pod_groups is not None:
             self._pod_groups.remove(known.uid)
         if known.uid in self._cluster.table.pods:

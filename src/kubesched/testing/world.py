@@ -248,7 +248,8 @@ def assert_settled(world: World, scheduler: Scheduler) -> None:
     assert {queued.uid for queued in queue.pods()} <= known, "pods that are gone are queued"
     for row in table.present_rows().tolist():
         assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{table.names[row]} is overcommitted"
-    assert not scheduler.cluster.pending, "the queue knows who waits"
+    waiting = {pod.uid for pod in world.pods() if not pod.spec.node_name and not pod.terminal}
+    assert set(scheduler.cluster.pending) == waiting, "the cluster knows who waits"
     wrong = compare(world.objects.values(), scheduler.cluster, queue, scheduler.engine.profiles)
     assert not wrong, wrong
 
