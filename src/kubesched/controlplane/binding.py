@@ -66,6 +66,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
     pod = stored.document()
     _check_bindable(pods, name, pod)
     if not services.admission.idle:
+        services.admission.change("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
         services.admission.check("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
     # 3. Bind it.
     pod["spec"]["nodeName"] = node["name"]

@@ -67,10 +67,13 @@ class Deleting:
         options = read_options(self._services.schemas, request)
         listed = self._reading.list_objects(target, request)
         matches = matcher(request, target, self._services.strategy(resource))
-        for stored in self._services.store.set_of(resource.store).in_order(target.namespace):
-            if matches is None or matches(stored):
-                self._check_admitted(resource, stored, options, request)
-                self.delete_object(resource, stored, options, request)
+        everything = self._services.store.set_of(resource.store).in_order(target.namespace)
+        chosen = [stored for stored in everything if matches is None or matches(stored)]
+        # all before the first is deleted: whoever has to be asked is waited for, and then it begins anew
+        for stored in chosen:
+            self._check_admitted(resource, stored, options, request)
+        for stored in chosen:
+            self.delete_object(resource, stored, options, request)
         return listed
 
     def _check_admitted(self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request) -> None:
@@ -78,7 +81,9 @@ class Deleting:
         admission = self._services.admission
         if not admission.idle:
             place = Target("delete", resource, stored.namespace, stored.name)
-            admission.check("DELETE", place, request, (None, stored.document()), dry_run=bool(options.dry_run))
+            objects = None, stored.document()
+            admission.change("DELETE", place, request, objects, dry_run=bool(options.dry_run))
+            admission.check("DELETE", place, request, objects, dry_run=bool(options.dry_run))
 
     def delete_object(
         self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request

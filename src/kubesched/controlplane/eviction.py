@@ -53,6 +53,7 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     pod = stored.document()
     dry_run = bool(options.dry_run)
     if not services.admission.idle:
+        services.admission.change("CREATE", target, request, (eviction, None), dry_run=dry_run)
         services.admission.check("CREATE", target, request, (eviction, None), dry_run=dry_run)
     if not _goes_freely(pod):
         budget = _budget_of(services, stored)

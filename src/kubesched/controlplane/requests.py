@@ -15,6 +15,7 @@ import msgspec
 from kubesched.api.go_text import quote
 from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.statuses import ApiError, bad_request, method_not_allowed, no_such_path
+from kubesched.controlplane.trials import Trial
 
 _DIGITS, _SIGNED_DIGITS = re.compile("[0-9]+"), re.compile("[+-]?[0-9]+")
 
@@ -47,6 +48,8 @@ class Request(msgspec.Struct, frozen=True):
     # the object was admitted by the cluster that it comes from; only who loads manifests can say so
     imported: bool = False
     told: list[str] = []
+    # what others have said of it so far, if it had to wait for them
+    trial: Trial | None = None
 
     def option(self, name: str) -> str:
         """Return the first value of a query parameter, or an empty text."""

@@ -14,10 +14,13 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from random import Random
 
+import msgspec
+
 from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
 from kubesched.controlplane.access.decisions import refused
 from kubesched.controlplane.admission.chain import Chain
 from kubesched.controlplane.admission.namespace_limits import admit
+from kubesched.controlplane.coming_again import ComingAgain, answered
 from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
 from kubesched.controlplane.custom.scaling import scale
 from kubesched.controlplane.custom.serving import Definitions
@@ -40,12 +43,16 @@ from kubesched.controlplane.statuses import ApiError, bad_request, internal_erro
 from kubesched.controlplane.store import Store, Stored
 from kubesched.controlplane.strategy import Strategies
 from kubesched.controlplane.subresources import Handler, Verbs
+from kubesched.controlplane.trials import Trial, Unanswered, UnansweredError
 from kubesched.controlplane.watching import Watch, Watching
+from kubesched.controlplane.webhook_calls import Ask, WebhookCalls
 from kubesched.controlplane.writing import Writing, with_warnings
 
 # those of definitions are not among the kinds, whose checks they are built on
 _STRATEGIES = {**STRATEGIES, DEFINITIONS: CustomResourceDefinitions()}
 LARGEST_BODY = 3 * 1024 * 1024
+# so often a request is tried again with what webhooks have replied
+MOST_ROUNDS = 200
 
 
 class ApiServer:
@@ -81,9 +88,43 @@ class ApiServer:
         deleting = Deleting(self.services, reading)
         self._verbs = Verbs(self.services, reading, Writing(self.services), deleting, self.access)
         self._definitions = Definitions(self.services, self._delete, self.watching.end_of)
+        # how webhooks are asked; replaced by those who want to know or to answer themselves
+        self.ask_webhooks: Ask = WebhookCalls(store)
+        self._again = ComingAgain(lambda: self.ask_webhooks, clock)
 
     def handle(self, request: Request) -> Response | Watch:
-        """Return the answer to a request, or the watch that it begins; never raises."""
+        """Return the answer to a request, or the watch that it begins; never raises.
+
+        Whoever cannot wait for webhooks is told to come again.
+        """
+        trial = self._again.trial_of(request)
+        if trial is not None:
+            request = tried_again(request, trial)
+        found = self.attempt(request)
+        rounds = 0
+        while isinstance(found, Unanswered):
+            known = self._again.begin(request, found)
+            if isinstance(known, ApiError):
+                return refusal(known)
+            rounds += 1
+            found = self.attempt(tried_again(request, known)) if rounds < MOST_ROUNDS else refusal(no_end())
+        return found
+
+    async def answer(self, request: Request) -> Response | Watch:
+        """Return the answer to a request, or the watch that it begins, once webhooks were asked that have to be."""
+        found = self.attempt(request)
+        rounds = 0
+        while isinstance(found, Unanswered):
+            rounds += 1
+            if rounds > MOST_ROUNDS:
+                return refusal(no_end())
+            found = self.attempt(tried_again(request, await answered(found, self.ask_webhooks)))
+        return found
+
+    def attempt(self, request: Request) -> Response | Watch | Unanswered:
+        """Return the answer to a request, or what has to be asked before it can be carried out; never raises."""
+        if not self.services.admission.idle and request.trial is None:
+            request = tried_again(request, Trial(self.services.clock()))
         found = self._answered(request)
         if self._definitions.is_behind:
             try:
@@ -92,11 +133,13 @@ class ApiServer:
                 self.note(f"definitions: {type(raised).__name__}: {raised}")
         return found
 
-    def _answered(self, request: Request) -> Response | Watch:
+    def _answered(self, request: Request) -> Response | Watch | Unanswered:
         try:
             return self._answer(request)
         except ApiError as error:
             return refusal(error)
+        except UnansweredError as error:
+            return Unanswered(request.trial or Trial(self.services.clock()), error.questions)
         except RecursionError:
             return refusal(bad_request("the request is nested too deeply"))
         except Exception as raised:
@@ -168,3 +211,13 @@ class ApiServer:
                 return verbs.deleting.delete(target, request)
             case _:
                 return verbs.deleting.delete_collection(target, request)
+
+
+def tried_again(request: Request, trial: Trial) -> Request:
+    """Return a request that is tried again with what is known by now."""
+    return msgspec.structs.replace(request, trial=trial, told=[])
+
+
+def no_end() -> ApiError:
+    """Return the refusal of a request that changes each time webhooks are asked about it."""
+    return internal_error(f"webhooks were asked {MOST_ROUNDS} times, and the object was another one each time")

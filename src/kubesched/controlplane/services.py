@@ -33,18 +33,34 @@ Objects = tuple[Document | None, Document | None]
 
 
 class Admission(Protocol):
-    """Those who are configured to be asked before an object is stored; `idle` while there is nobody."""
+    """Those who are configured to be asked before an object is stored.
+
+    `idle` while there is nobody, `changes` while somebody may change objects.
+    """
 
     idle: bool
+    changes: bool
+
+    def change(
+        self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
+    ) -> Document | None:
+        """Return an object as others have changed it, None if they have not; raises ApiError, UnansweredError."""
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
-        """Raise ApiError if an operation on an object is not admitted."""
+        """Raise ApiError if an operation on an object is not admitted, UnansweredError if somebody is not asked yet."""
 
 
 class _Nobody:
     """Nobody is asked."""
 
     idle = True
+    changes = False
+
+    def change(
+        self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
+    ) -> Document | None:
+        """Change nothing."""
+        return None
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
         """Admit everything."""

@@ -49,7 +49,7 @@ class Transport:
         if self.away:
             raise ConnectionLostError("connection refused")
         if self._dice is None:
-            return self._begun(self.server.handle(request))
+            return self._begun(await self.server.answer(request))
         target = _target_of(request, self.server)
         plan = self._dice.plan(target)
         if plan.lost_request:
@@ -57,7 +57,7 @@ class Transport:
         if plan.refusal is not None:
             await asyncio.sleep(plan.seconds)
             return refusal(plan.refusal)
-        found = self._begun(self.server.handle(request))
+        found = self._begun(await self.server.answer(request))
         if isinstance(found, Watch) and target is not None:
             trouble(found, self._dice.of_watch(target), self.server)
         try:

@@ -8,6 +8,7 @@ store. A write that changes nothing leaves the version alone; a dry run stops be
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.forms import form_for
 from kubesched.controlplane.metadata import fill_in, kept_metadata, metadata_problems
+from kubesched.controlplane.mutating import changed_at_creation, changed_at_update, context_of, preparation
 from kubesched.controlplane.options import field_validation, is_dry_run
 from kubesched.controlplane.ownership.owners import Owners, given, same, shown
 from kubesched.controlplane.ownership.tracking import owners_after, owners_of_new
@@ -75,13 +77,18 @@ class Writing:
         meta: Document = document["metadata"]
         if meta.get("resourceVersion"):
             raise bad_request("resourceVersion should not be set on objects to be created")
-        context = services.context(resource, request.user, imported=request.imported)
-        strategy = services.strategy(resource)
-        # 2. What a client may not say.
+        context, strategy = context_of(services, target, request), services.strategy(resource)
+        # 2. What a client may not say, and what others want instead.
         fill_in(document, resource, services)
+        if request.trial is not None:
+            request.trial.keep(meta)
         document = to_storage(resource, document)
         if strategy.has_status and "status" in resource.subresources:
             document.pop("status", None)
+        if services.admission.changes:
+            prepare = partial(strategy.prepare_create, context=context)
+            document = changed_at_creation(services, target, request, document, prepare, dry_run=dry_run)
+        meta = document["metadata"]
         # 3. The kind's rules.
         excluded = unowned(resource, document)
         strategy.prepare_create(document, context)
@@ -175,14 +182,17 @@ class Writing:
         """
         resource, services = target.resource, self._services
         strategy = strategy or services.strategy(resource, target.subresource)
-        context = services.context(resource, request.user, target.verb)
+        context = context_of(services, target, request)
         old = old_stored.document()
         if resource.custom is not None:
             # what was added to the definition since is no change of the object
             old = to_storage(resource, from_storage(resource, old))
         # 1. Has it changed meanwhile?
         _check_version(target, new, old_stored, strategy)
-        # 2. What a client may not change.
+        # 2. What others want instead, and what a client may not change.
+        if services.admission.changes:
+            prepare = preparation(target, old, strategy, context)
+            new = changed_at_update(services, target, request, (new, old), prepare, dry_run=dry_run)
         entries = new["metadata"].pop("managedFields", None)
         problems = kept_metadata(new, old)
         # 3. The kind's rules.

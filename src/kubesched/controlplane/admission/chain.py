@@ -1,63 +1,93 @@
-"""Who is asked before an object is stored: policies as they are configured at the moment.
+"""Who is asked before an object is stored: policies and webhooks as they are configured at the moment.
 
-From a request that is being carried out to a refusal or to nothing. Where nothing is configured, nothing is looked at.
+    object ──▶ webhooks that may change it ──▶ the kind's rules ──▶ policies ──▶ webhooks that may refuse ──▶ quotas
+
+From a request that is being carried out to a changed object, to a refusal or to nothing. Where nothing is configured,
+nothing is looked at.
 """
 
 # upstream: apiserver/pkg/admission/{chain,reinvocation}.go (v1.36)
 
 from __future__ import annotations
 
-from kubesched.controlplane.admission.attributes import DELETE, Asked
+from kubesched.controlplane.admission.attributes import Asked
 from kubesched.controlplane.admission.authorizing import Decide
 from kubesched.controlplane.admission.matching import Around, is_exempt
 from kubesched.controlplane.admission.parameters import Parameters
 from kubesched.controlplane.admission.reviewing import Grounds, Review
 from kubesched.controlplane.admission.validating_policies import ValidatingPolicies
+from kubesched.controlplane.admission.webhooks import Changing, Webhook, ask_all, webhooks_of, without_later
 from kubesched.controlplane.requests import Request, Target
 from kubesched.controlplane.resources import Catalog
 from kubesched.controlplane.services import Objects
-from kubesched.controlplane.store import Change, Store
+from kubesched.controlplane.store import Change, Document, Store
 
 _GROUP = "admissionregistration.k8s.io"
 _POLICIES, _BINDINGS = f"validatingadmissionpolicies.{_GROUP}", f"validatingadmissionpolicybindings.{_GROUP}"
+_CHANGING, _CHECKING = f"mutatingwebhookconfigurations.{_GROUP}", f"validatingwebhookconfigurations.{_GROUP}"
 
 
 class Chain:
-    """Asks whoever is configured; `idle` is true while nobody is."""
+    """Asks whoever is configured; `idle` is true while nobody is, `changes` while somebody may change objects."""
 
     def __init__(self, store: Store, catalog: Catalog, decide: Decide) -> None:
         self._store = store
         self._grounds = Grounds(Around(store, catalog), Parameters(store, catalog), decide)
-        self._policies: ValidatingPolicies | None = None
-        self.idle = True
-        for name in (_POLICIES, _BINDINGS):
+        self.idle, self.changes = True, False
+        self._configured: _Configured | None = None
+        for name in (_POLICIES, _BINDINGS, _CHANGING, _CHECKING):
             store.watch(name, self._changed)
         self._look()
 
     def _changed(self, change: Change) -> None:
-        self._policies = None
+        self._configured = None
         self._look()
 
     def _look(self) -> None:
         """See whether anything is configured; it is compiled when it is first asked."""
-        self.idle = not len(self._store.set_of(_BINDINGS))
+        self.changes = bool(len(self._store.set_of(_CHANGING)))
+        self.idle = not (self.changes or len(self._store.set_of(_BINDINGS)) or len(self._store.set_of(_CHECKING)))
+
+    def change(
+        self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
+    ) -> Document | None:
+        """Return an object as others have changed it, None if they have not; raises ApiError, UnansweredError."""
+        if is_exempt(place.resource) or request.imported or not self.changes:
+            return None
+        new, old = objects
+        if new is not None and operation == "CREATE" and not place.subresource:
+            new = without_later(new, named=bool(place.name or not new["metadata"].get("generateName")))
+        review = self._review(operation, place, request, (new, old), dry_run=dry_run)
+        return Changing(self._now().changing, review).outcome()
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
-        """Raise ApiError if an operation on an object is not admitted."""
+        """Raise ApiError if an operation on an object is not admitted, UnansweredError if somebody is not asked yet."""
         # what was admitted elsewhere is not asked about again
         if is_exempt(place.resource) or request.imported:
             return
+        review, configured = self._review(operation, place, request, objects, dry_run=dry_run), self._now()
+        configured.policies.check(review)
+        ask_all(configured.checking, review)
+
+    def _review(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> Review:
         new, old = objects
         meta = (new or {}).get("metadata") or {}
         name = place.name or meta.get("name") or ""
-        asked = Asked(operation, place, request, name, dry_run)
-        review = Review(asked, None if operation == DELETE else new, old, self._grounds)
-        self._validating().check(review)
+        return Review(Asked(operation, place, request, name, dry_run), new, old, self._grounds)
 
-    def _validating(self) -> ValidatingPolicies:
-        if self._policies is None:
-            policies, bindings = (
-                [stored.document() for stored in self._store.set_of(name).in_order()] for name in (_POLICIES, _BINDINGS)
-            )
-            self._policies = ValidatingPolicies(policies, bindings)
-        return self._policies
+    def _now(self) -> _Configured:
+        if self._configured is None:
+            self._configured = _Configured(self._store)
+        return self._configured
+
+
+class _Configured:
+    """What is configured, compiled."""
+
+    def __init__(self, store: Store) -> None:
+        def of(name: str) -> list[Document]:
+            return [stored.document() for stored in store.set_of(name).in_order()]
+
+        self.policies = ValidatingPolicies(of(_POLICIES), of(_BINDINGS))
+        self.changing: list[Webhook] = webhooks_of(of(_CHANGING))
+        self.checking: list[Webhook] = webhooks_of(of(_CHECKING))

@@ -37,6 +37,10 @@ class Review:
         # by version
         self._values: dict[str, Document] = {}
 
+    def with_new(self, new: Document) -> Review:
+        """Return the same request with another object."""
+        return Review(self.asked, new, self.old, self._grounds)
+
     @property
     def parameters(self) -> Parameters:
         """Return who finds parameters."""

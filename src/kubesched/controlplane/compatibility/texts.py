@@ -63,8 +63,14 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("resource.k8s.io/v1", "ResourceClaimTemplate"): "claims are made from it for pods",
     ("resource.k8s.io/v1", "ResourceSlice"): "kept; the scheduler allocates its devices",
     ("resource.k8s.io/v1beta2", "DeviceTaintRule"): "kept; the scheduler heeds it if its gates say so",
-    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"): "kept; nobody is called",
-    ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"): "kept; nobody is called",
+    (
+        "admissionregistration.k8s.io/v1",
+        "ValidatingWebhookConfiguration",
+    ): "webhooks with a URL are called; services are not reached",
+    (
+        "admissionregistration.k8s.io/v1",
+        "MutatingWebhookConfiguration",
+    ): "webhooks with a URL are called; services are not reached",
     ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"): "is evaluated for every write that it matches",
     ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): (
         "puts a policy to work: Deny and Warn; there is no audit log for Audit"
@@ -130,7 +136,8 @@ SUBRESOURCES_LEFT_OUT: dict[str, str] = {
 
 BEHAVIOURS: dict[str, str] = {
     "answers in protocol buffers and CBOR": "clients that ask for them get JSON, since they all take it",
-    "admission webhooks": "configurations are kept, and nobody is called",
+    "admission webhooks behind services": "there is no network to services: the call fails, and failurePolicy decides",
+    "mutating admission policies": "kept, and not applied",
     "the ServiceAccount admission plugin": "pods may name accounts that are not there, and get no token volume",
     "`default` accounts and `kube-root-ca.crt` in every namespace": "nobody mounts them",
     "the PodSecurity and NodeRestriction admission plugins": "not applied",

@@ -59,9 +59,8 @@ Endpoint.nodeName: The node that the endpoint is on.
 Endpoint.zone: The zone that the endpoint is in.
 Endpoint.hints: For whom the endpoint is meant first.
 ValidatingWebhookConfiguration: A ValidatingWebhookConfiguration names those who are asked whether a request may
-    change something. Here it is kept, and nobody is asked.
-MutatingWebhookConfiguration: A MutatingWebhookConfiguration names those who may change what a request brings. Here it
-    is kept, and nobody is asked.
+    change something.
+MutatingWebhookConfiguration: A MutatingWebhookConfiguration names those who may change what a request brings.
 ValidatingWebhookConfiguration.webhooks: Who is asked about what.
 MutatingWebhookConfiguration.webhooks: Who is asked about what.
 WebhookClientConfig.service: The service that is asked.
