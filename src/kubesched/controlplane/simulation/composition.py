@@ -20,6 +20,7 @@ from kubesched.controlplane.simulation.namespaces import NamespaceEnd
 from kubesched.controlplane.simulation.nodes import SimulatedNodes
 from kubesched.controlplane.simulation.options import Options
 from kubesched.controlplane.simulation.placement import Placement
+from kubesched.controlplane.simulation.policy_status import PolicyStatus
 from kubesched.controlplane.simulation.protection import EphemeralClaims, Protection
 from kubesched.controlplane.simulation.service_addresses import ServiceAddresses
 from kubesched.controlplane.simulation.taints import NodeTaints
@@ -67,6 +68,7 @@ class Simulation:
             Protection(tools),
             Budgets(tools),
             ServiceAddresses(tools),
+            PolicyStatus(tools),
             *(workload_controllers(tools) if self._options.workloads else ()),
             NamespaceEnd(tools),
             Garbage(tools),
