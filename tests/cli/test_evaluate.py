@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from kubesched.cli import main
@@ -211,3 +212,94 @@ def test_out_of_tree_plugins_take_part(tmp_path: Path) -> None:
     verdict = json.loads(result.stdout)["results"][0]
     assert verdict["unschedulablePlugins"] == ["Picky"]
     assert verdict["message"].startswith("0/1 nodes are available: 1 node(s) not to my taste.")
+
+
+# -- a cluster as kubectl writes it
+
+
+DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": {}}
+LIST = {
+    "apiVersion": "v1",
+    "kind": "List",
+    "items": [NODE, DEPLOYMENT, {"kind": "PodList", "apiVersion": "v1", "items": [POD]}],
+}
+
+
+def chosen(result: Result) -> Any:
+    assert result.exit_code == 0, result.output
+    (answered,) = map(json.loads, result.stdout.splitlines())
+    assert [each["chosen"] for each in answered["results"]] == ["n1"]
+    return answered
+
+
+def test_lists_are_taken_apart_and_kinds_that_scheduling_does_not_read_are_counted() -> None:
+    answered = chosen(run(lines=[{"objects": [LIST], "pods": ["default/p"]}]))
+    assert answered["ignored"] == {"Deployment": 1}
+
+
+@pytest.mark.parametrize("config", [{"percentageOfNodesToScore": 100}, "percentageOfNodesToScore: 100"])
+def test_a_configuration_is_an_object_or_a_text(config: Any) -> None:
+    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+    whole = (
+        {**head, **config}
+        if isinstance(config, dict)
+        else "\n".join(f"{k}: {v}" for k, v in head.items()) + f"\n{config}"
+    )
+    chosen(run(lines=[{**SCENARIO, "config": whole}]))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("cluster.yaml", yaml.safe_dump(LIST)),
+        ("cluster.yml", yaml.safe_dump_all([NODE, DEPLOYMENT, POD])),
+        ("cluster.json", json.dumps(LIST, indent=2)),
+        ("scenario.yaml", yaml.safe_dump(SCENARIO)),
+        ("line.json", json.dumps(SCENARIO)),
+    ],
+)
+def test_a_file_is_one_question_where_it_has_no_lines(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    chosen(run(str(tmp_path / name)))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (yaml.safe_dump(NODE), "no pod in it is without a node"),
+        ("a: b: c", "document 1: yaml: line 1"),
+        ("", "nothing to judge"),
+    ],
+)
+def test_a_file_that_asks_nothing_is_one_sentence(content: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(content)
+    result = run(str(tmp_path / "x.yaml"))
+    assert (result.exit_code, result.stdout) == (1, "")
+    (line,) = result.stderr.splitlines()
+    assert words in line
+
+
+def test_objects_of_kinds_that_plugins_look_up_are_there(tmp_path: Path) -> None:
+    (tmp_path / "loads.py").write_text(
+        "from kubesched import FilterPlugin, unschedulable\n"
+        "KIND = 'nodeloads.v1.example.com'\n"
+        "class Loads(FilterPlugin):\n"
+        "    name = 'Loads'\n"
+        "    looks_up = (KIND,)\n"
+        "    def __init__(self, cluster):\n"
+        "        self.cluster = cluster\n"
+        "    def filter(self, cycle, pod, node):\n"
+        "        busy = {load.name for load in self.cluster.objects.named(KIND) if load.usage['cpu'] > 80}\n"
+        "        return unschedulable('node(s) were busy') if node.name in busy else None\n"
+    )
+    load = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": {"name": "n1"}, "usage": {"cpu": 90}}
+    config = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "Loads"}]}}}],
+    }
+    scenario = {"objects": [NODE, POD, load], "pods": ["default/p"], "config": config}
+    result = run("--plugin", str(tmp_path / "loads.py"), lines=[scenario])
+    answered = json.loads(result.stdout)
+    assert "1 node(s) were busy" in answered["results"][0]["message"]
+    assert "ignored" not in answered

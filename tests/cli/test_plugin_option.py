@@ -213,3 +213,28 @@ def test_an_unknown_command_is_a_usage_error() -> None:
     result = run("nope")
     assert result.exit_code == 2
     assert "No such command 'nope'" in result.stderr
+
+
+def test_config_show_asks_constructors_and_names_the_path(tmp_path: Path) -> None:
+    plugin, config = tmp_path / "aware.py", tmp_path / "config.yaml"
+    plugin.write_text(
+        "from kubesched import FilterPlugin, PluginError\n"
+        "class Aware(FilterPlugin):\n"
+        "    name = 'Aware'\n"
+        "    def __init__(self, args):\n"
+        "        if args['target'] > 100:\n"
+        "            raise PluginError('args.target: expected at most 100')\n"
+        "    def filter(self, cycle, pod, node):\n"
+        "        return None\n"
+    )
+    text = HEAD + (
+        "profiles:\n- plugins: {multiPoint: {enabled: [{name: Aware}]}}\n"
+        "  pluginConfig: [{name: Aware, args: {target: TARGET}}]\n"
+    )
+    config.write_text(text.replace("TARGET", "500"))
+    assert failure("config", "show", "--plugin", str(plugin), str(config)) == [
+        f"{config}: profile 'default-scheduler': plugin 'Aware': profiles[0].pluginConfig[0].args.target: "
+        "expected at most 100"
+    ]
+    config.write_text(text.replace("TARGET", "50"))
+    assert run("config", "show", "--plugin", str(plugin), str(config)).exit_code == 0

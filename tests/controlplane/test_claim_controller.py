@@ -25,9 +25,10 @@ def a_claim(name: str) -> Document:
 
 
 def a_pod(name: str, **claim: str) -> Document:
-    """Return a pod with one claim."""
+    """Return a pod with one claim that runs until somebody ends it."""
     spec = {"containers": [{"name": "main", "image": "i"}], "resourceClaims": [{"name": "gpu", **claim}]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": {**spec, "restartPolicy": "Never"}}
+    meta = {"name": name, "annotations": {"kubesched.io/run-seconds": "inf"}}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {**spec, "restartPolicy": "Never"}}
 
 
 def allocate(cluster: SimulatedCluster, claim: str, *consumers: Document) -> None:

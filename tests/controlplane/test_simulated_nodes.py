@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from kubesched.controlplane.loading import create
+from kubesched.controlplane.manifests import Manifest
 from kubesched.controlplane.simulation import Options
 from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
@@ -376,6 +378,9 @@ ENDS = [
     ("one that restarts on failure succeeds", "OnFailure", {"run-seconds": "5"}, 6, "Succeeded", 0),
     ("one that restarts on failure tries again", "OnFailure", {"run-seconds": "5", "exit-code": "1"}, 13, "Running", 2),
     ("one that always restarts goes on", "Always", {"run-seconds": "5"}, 30, "Running", 0),
+    ("one that nobody controls ends as those of jobs do", "Never", {}, 6, "Succeeded", 0),
+    ("it fails if it is to", "OnFailure", {"exit-code": "1"}, 8, "Running", 1),
+    ("one that always restarts does not end", "Always", {}, 30, "Running", 0),
     ("nonsense is no time", "Never", {"run-seconds": "soon"}, 30, "Running", 0),
     ("a time before the beginning is none", "Never", {"run-seconds": "-1"}, 30, "Running", 0),
     ("for ever is no time", "Never", {"run-seconds": "inf"}, 30, "Running", 0),
@@ -399,6 +404,20 @@ def test_how_pods_end(
         assert found["status"]["containerStatuses"][0]["restartCount"] == restarts
         if expected == "Failed":
             assert found["status"]["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 3
+
+    in_simulated_cluster(story)
+
+
+def test_a_pod_that_ran_in_another_cluster_goes_on() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        cluster.create(a_node("n"))
+        await asyncio.sleep(1)
+        document = a_pod("p", "n", restartPolicy="Never")
+        document["metadata"]["uid"] = "from-elsewhere"
+        document["status"] = {"phase": "Running", "startTime": "2025-01-01T00:00:00Z"}
+        assert create(cluster.server, [Manifest("pod", document)]).problems == []
+        await asyncio.sleep(60)
+        assert phase(cluster, "p") == "Running"
 
     in_simulated_cluster(story)
 

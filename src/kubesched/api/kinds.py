@@ -10,7 +10,7 @@ deep or too strange for the decoder is read by `tolerant_json`, as far as the ki
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from types import UnionType
@@ -20,6 +20,7 @@ import msgspec
 
 from kubesched.api import tolerant_json
 from kubesched.api.coordination import Lease, LeaseCandidate
+from kubesched.api.custom import CustomObject, StrangeObject, custom_object
 from kubesched.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.events import Event
 from kubesched.api.field_types import field_types, is_struct, strip_optional
@@ -109,8 +110,31 @@ def decode(document: Mapping[str, Any], where: str = "") -> ApiObject:
         return _decode_with_nulls(document, kind_type, where)
 
 
+def is_foreign(document: Mapping[str, Any]) -> bool:
+    """Return whether a document is an object of a kind that scheduling does not read, such as a Deployment."""
+    kind, api_version = document.get("kind"), document.get("apiVersion")
+    return isinstance(kind, str) and isinstance(api_version, str) and bool(kind and api_version) and kind not in KINDS
+
+
+def flattened(documents: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield documents, and the items of those that are lists."""
+    for document in documents:
+        kind = document.get("kind") if isinstance(document, Mapping) else None
+        items = document.get("items") if isinstance(kind, str) and kind.endswith("List") else None
+        if isinstance(items, list):
+            # the items of a PodList need not say that they are pods
+            own = (
+                {} if kind == "List" else {"apiVersion": document.get("apiVersion"), "kind": str(kind)[: -len("List")]}
+            )
+            yield from flattened([{**own, **item} if isinstance(item, Mapping) else item for item in items])
+        else:
+            yield document
+
+
 def decode_json(kind_type: type[StructT], data: bytes | str) -> StructT:
     """Return the object of a known type that JSON describes; items of lists carry no kind, so none is asked for."""
+    if issubclass(kind_type, CustomObject):
+        return _decode_custom(kind_type, data)  # type: ignore[return-value]
     try:
         obj: StructT = _json_decoder(kind_type).decode(data)
         return obj
@@ -121,6 +145,18 @@ def decode_json(kind_type: type[StructT], data: bytes | str) -> StructT:
     except UNREADABLE:
         document = _read_tolerantly(kind_type, data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
     return _decode_with_nulls(document, kind_type, "")
+
+
+def _decode_custom(kind_type: type[CustomObject], data: bytes | str) -> CustomObject:
+    """Return the object of a kind with any fields."""
+    try:
+        document = msgspec.json.decode(data)
+    except UNREADABLE:
+        text = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        document = _read_tolerantly(StrangeObject, text)
+    if not isinstance(document, dict):
+        raise InvalidObjectError(f"{kind_type.__name__}: expected an object, got {_describe(document)}")
+    return custom_object(kind_type, _without_nulls(document, StrangeObject))  # type: ignore[arg-type]
 
 
 def _read_tolerantly(kind_type: type[ApiStruct], data: bytes) -> object:

@@ -19,11 +19,11 @@ from rich.text import Text
 from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
-from kubesched.config import IN_TREE, Catalog, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
+from kubesched.config import IN_TREE, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
 from kubesched.config.errors import ConfigError
 from kubesched.config.report import plugins_by_point
-from kubesched.errors import KubeschedError
+from kubesched.errors import KubeschedError, PluginError
 from kubesched.files import opened
 from kubesched.framework.registry import Registry
 
@@ -59,16 +59,27 @@ def show_command(file: str | None, output: str, gates: FeatureGates, registry: R
 
     FILE is a KubeSchedulerConfiguration in YAML or JSON, - is standard input; without FILE the defaults are shown.
     """
-    show(file, gates, output=output, catalog=merge_catalogs(IN_TREE, registry.catalog()))
-
-
-def show(file: str | None, gates: FeatureGates, *, output: str = "table", catalog: Catalog = IN_TREE) -> None:
-    """Print the configuration in `file`; plugins from elsewhere come in with `catalog`."""
+    source = "<stdin>" if file == "-" else file or "the defaults"
     try:
-        loaded = load(None if file is None else read(file), gates, catalog)
+        loaded = load(None if file is None else read(file), gates, merge_catalogs(IN_TREE, registry.catalog()))
     except ConfigError as error:
-        raise with_plugin_hint(error).about("<stdin>" if file == "-" else file or "the defaults") from None
+        raise with_plugin_hint(error).about(source) from None
+    _ask_constructors(loaded, registry, source)
     _PRINTERS[output](loaded)
+
+
+def _ask_constructors(loaded: Loaded, registry: Registry, source: str) -> None:
+    """Have plugins from elsewhere look at their arguments; those in the tree have been looked at already."""
+    enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
+    if enabled.isdisjoint(registry):
+        return
+    # it brings the columns and their libraries along
+    from kubesched.scheduling.engine import Engine
+
+    try:
+        Engine(loaded, registry)
+    except PluginError as error:
+        raise PluginError(f"{source}: {error}") from None
 
 
 def read(file: str) -> bytes:

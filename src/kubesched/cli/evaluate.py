@@ -15,6 +15,7 @@ import click
 import msgspec
 
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.scenario_files import whole_document
 from kubesched.conformance.corpus import answer, differences
 from kubesched.errors import KubeschedError
 from kubesched.framework.registry import Registry
@@ -51,11 +52,21 @@ def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registr
     computed answer is written as one line of JSON. A line that cannot be read gives a line with an `error` that names
     it; the others still run.
 
+    A cluster with pods to judge has `objects` (Kubernetes objects, or lists of them), `pods` (namespace/name of those
+    to judge, each by itself on the cluster as it is; with `sequence: true` one after the other), `config` (a
+    KubeSchedulerConfiguration, as an object or as a text) and `featureGates`. Objects of kinds that scheduling does not
+    read, such as Deployments, are counted as `ignored`; those that plugins look up are not.
+
+    A file that ends in .yaml or .yml, or in .json with more than a line, is one such object; or it has manifests, as
+    `kubectl get -o yaml` writes them, and all pods in it that have no node are judged. `kubesched up --once` places
+    them.
+
     \b
     Examples:
       kubesched evaluate examples/scenarios/three-zones.jsonl
       kubesched evaluate --check tests/conformance/data/taints.jsonl.gz
       kubesched evaluate --plugin my_plugins.py scenario.jsonl
+      kubesched evaluate cluster.yaml
 
     Exit code: 0; 1 if a line could not be read or, with --check, differs.
     """
@@ -142,6 +153,10 @@ def _lines(files: tuple[Path, ...]) -> Iterator[NumberedLine]:
     """Yield the non-empty lines of all files."""
     for path in files or (Path("-"),):
         source = "<stdin>" if str(path) == "-" else str(path)
+        document = whole_document(path)
+        if document is not None:
+            yield NumberedLine(source, 1, document)
+            continue
         try:
             with _opened(path) as stream:
                 for number, text in enumerate(iter(lambda: stream.readline(LONGEST_LINE), b""), 1):

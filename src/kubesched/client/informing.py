@@ -2,7 +2,7 @@
 
 From the enabled plugins to list-and-watch streams of just those kinds: one that the scheduler's role does not grant
 would never be complete, and nobody would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are
-followed, too, as objects with their spec and status.
+followed, too, as objects with whatever fields they have.
 """
 
 # upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
@@ -13,6 +13,7 @@ from random import Random
 
 import msgspec
 
+from kubesched.api.custom import custom_kind
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
@@ -45,13 +46,6 @@ class Followed(msgspec.Struct, frozen=True):
     needed_by: tuple[str, ...] = ()
 
 
-class DynamicObject(ApiObject, frozen=True):
-    """An object of a kind that this package does not know."""
-
-    spec: object = None
-    status: object = None
-
-
 def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Followed]:
     """Return the kinds that the plugins of all profiles look up or want to hear of."""
     names: dict[str, dict[str, None]] = {name: {} for name in ALWAYS}
@@ -77,13 +71,7 @@ def _followed(name: str, needed_by: tuple[str, ...]) -> Followed | None:
     version, _, group = rest.partition(".")
     if not (plural and version and group):
         return None
-    return Followed(name, f"/apis/{group}/{version}/{plural}", _dynamic_kind(name), {}, needed_by)
-
-
-def _dynamic_kind(name: str) -> type[ApiObject]:
-    kind = msgspec.defstruct(name, (), bases=(DynamicObject,), frozen=True, kw_only=True, gc=False)
-    assert issubclass(kind, ApiObject)
-    return kind
+    return Followed(name, f"/apis/{group}/{version}/{plural}", custom_kind(name), {}, needed_by)
 
 
 class Informers:

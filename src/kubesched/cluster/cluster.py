@@ -4,6 +4,8 @@ From objects (a scenario's, or watch events) to the table, the nominations and t
 calls everything is consistent; readers never copy.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
 from kubesched.api.devices import ResourceClaim
@@ -53,7 +55,13 @@ class Cluster:
     # -- objects as they are reported
 
     def add(self, obj: ApiObject) -> None:
-        """Add an object, or replace the one under its name (pods: under its UID)."""
+        """Add an object, or replace the one under its name (pods: under its UID).
+
+        TypeError for what is none, such as a document: `kubesched.api.kinds.decode` makes objects of those.
+        """
+        if not isinstance(obj, ApiObject):
+            hint = "; kubesched.api.kinds.decode(document) makes one" if isinstance(obj, Mapping) else ""
+            raise TypeError(f"a cluster takes objects such as Pod or Node, not {type(obj).__name__}{hint}")
         if isinstance(obj, Node):
             self.table.set_node(obj)
         elif isinstance(obj, Pod):

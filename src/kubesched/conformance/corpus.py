@@ -52,6 +52,8 @@ def answer(line: Line, registry: Registry | None = None, *, steered: bool = Fals
     """Return the computed `expected` of a line; with `steered`, sequences go on with the line's own choices."""
     kind = format_of(line)
     check_shape(line, kind)
+    if isinstance(line.get("config"), dict):
+        line = {**line, "config": msgspec.json.encode(line["config"]).decode()}
     module = importlib.import_module(f"kubesched.conformance.{kind}")
     wanted = inspect.signature(module.answer).parameters
     options: dict[str, Any] = {}

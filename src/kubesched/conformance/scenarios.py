@@ -4,14 +4,16 @@ From a scenario's objects to an engine; pods are judged each on the cluster as g
 happened to earlier pods matters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
 
+from kubesched.api.custom import custom_kind_of, custom_object
 from kubesched.api.groups import PodGroup
-from kubesched.api.kinds import decode
+from kubesched.api.kinds import decode, flattened, is_foreign
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
@@ -52,6 +54,8 @@ def answer(
         answers["results"] = scenario.run(steer)
     if scenario.groups:
         answers["groups"] = scenario.run_groups()
+    if scenario.ignored:
+        answers["ignored"] = dict(scenario.ignored)
     return answers
 
 
@@ -64,7 +68,9 @@ class Scenario:
         self.sequence = bool(line.get("sequence"))
         self.preempt = bool(line.get("preempt"))
         self.brief = line.get("detail") == "brief"
-        objects = [decode(document) for document in line.get("objects") or ()]
+        # how many objects of kinds that neither the scheduler nor its plugins look at
+        self.ignored: Counter[str] = Counter()
+        objects = list(self._objects(line.get("objects") or ()))
         # Rows are in the order of names, which is the order in which the corpus looks at nodes.
         for obj in sorted(objects, key=_nodes_first):
             self.cluster.add(obj)
@@ -83,6 +89,19 @@ class Scenario:
                 there = ", ".join(sorted(self.by_name)[:5]) or "none"
                 hint = "; give pods their metadata.namespace" if name.rpartition("/")[2] in self.by_name else ""
                 raise InvalidObjectError(f"pods: {name} is not among the objects; pods among them: {there}{hint}")
+
+    def _objects(self, documents: Iterable[Mapping[str, Any]]) -> Iterator[ApiObject]:
+        """Yield the objects that documents describe, those of lists included."""
+        plugins = [plugin for profile in self.engine.profiles.values() for plugin in profile.plugins.values()]
+        looked_up = [name for plugin in plugins for name in plugin.looks_up]
+        for document in flattened(documents):
+            custom = custom_kind_of(document, looked_up)
+            if custom is not None:
+                yield custom_object(custom, document)
+            elif is_foreign(document):
+                self.ignored[str(document["kind"])] += 1
+            else:
+                yield decode(document)
 
     def _ungate(self) -> None:
         """Drop the nominations of pods that are not ours, or that PreEnqueue holds back."""

@@ -21,7 +21,8 @@ class LineShape(msgspec.Struct, rename="camel", kw_only=True):
 class GatedShape(LineShape, kw_only=True):
     """A line about a scheduler with a configuration."""
 
-    config: str | None = None
+    # as a text, or as what the text says
+    config: str | dict[str, Any] | None = None
     feature_gates: dict[str, bool] | None = None
 
 

@@ -62,7 +62,11 @@ class Profile:
 def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, Any]) -> dict[str, Profile]:
     """Return every profile of a configuration by scheduler name, its plugins built."""
     compiled = {}
-    for resolved in loaded.profiles:
+    for number, resolved in enumerate(loaded.profiles):
+        paths = {
+            entry.name: f"profiles[{number}].pluginConfig[{place}]"
+            for place, entry in enumerate(resolved.config.plugin_config)
+        }
         args = {entry.name: resolved.args(entry.name) for entry in resolved.config.plugin_config}
         compiled[resolved.scheduler_name] = compile_profile(
             resolved.scheduler_name,
@@ -71,6 +75,7 @@ def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, 
             registry,
             {**services, "gates": loaded.gates},
             resolved.config.percentage_of_nodes_to_score,
+            paths,
         )
     return compiled
 
@@ -82,8 +87,12 @@ def compile_profile(
     registry: Registry,
     services: Mapping[str, Any],
     percentage_of_nodes_to_score: int | None = None,
+    paths: Mapping[str, str] | None = None,
 ) -> Profile:
-    """Return the profile with every plugin built; `services` are what constructors may ask for, by name."""
+    """Return the profile with every plugin built; `services` are what constructors may ask for, by name.
+
+    `paths` tell where in the configuration the arguments of a plugin are.
+    """
     names = dict.fromkeys(plugin.name for plugins in enabled.values() for plugin in plugins)
     built = {}
     for name in names:
@@ -93,7 +102,12 @@ def compile_profile(
                 "declares it, or name its module or file"
             )
         factory = registry.factory(name)
-        built[name] = build_plugin(name, factory, {**services, "args": args.get(name)}, scheduler_name)
+        try:
+            built[name] = build_plugin(name, factory, {**services, "args": args.get(name)}, scheduler_name)
+        except PluginError as error:
+            # a constructor complains of `args.field`
+            path = (paths or {}).get(name)
+            raise PluginError(str(error).replace(": args", f": {path}.args", 1) if path else str(error)) from error
     for point, plugins in enabled.items():
         for plugin in plugins:
             _check(scheduler_name, point, plugin.name, built[plugin.name])

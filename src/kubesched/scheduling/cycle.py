@@ -28,7 +28,7 @@ from kubesched.plugins.default_preemption.candidates import Candidates
 from kubesched.queue.queued_pod import QueuedPod
 from kubesched.queue.requeueing import EXTENDER
 from kubesched.scheduling.commit import commit
-from kubesched.scheduling.decision import NO_NODES, Decision, decide
+from kubesched.scheduling.decision import NO_NODES, Decision, choose
 from kubesched.scheduling.diagnosis import Diagnosis, diagnose
 from kubesched.scheduling.extending import Asking, Filtered, ask_filters, ask_preemption, ask_priorities
 from kubesched.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
@@ -103,7 +103,7 @@ def find(
     evaluation.within = terms.within
     found: Filtered | None = None
     if _nobody_else_is_asked(context, profile):
-        decision = decide(evaluation, context.pick)
+        decision = choose(evaluation, context.pick)
     else:
         decision, found = yield from _decide_with_others(context, profile, evaluation)
     if decision.failure is not None:

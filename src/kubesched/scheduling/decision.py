@@ -11,6 +11,7 @@ import numpy as np
 
 from kubesched.evaluation.evaluation import Evaluation
 from kubesched.framework.status import Status, error
+from kubesched.scheduling.diagnosis import diagnose
 
 # given n, returns a number from 0 to n-1
 Pick = Callable[[int], int]
@@ -21,15 +22,29 @@ NO_NODES = error("no nodes available to schedule pods")
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """The node a pod goes to, or (`node_name` empty) a failure; without one, no node was feasible."""
+    """The node a pod goes to, or (`node_name` empty) a failure; without one, no node was feasible.
+
+    `message` is why there is no node: `0/5 nodes are available: ...`, as in the pod's condition before preemption has
+    had its say.
+    """
 
     node_name: str = ""
     feasible_nodes: int = 0
     failure: Status | None = None
+    message: str = ""
 
 
 def decide(evaluation: Evaluation, pick: Pick) -> Decision:
-    """Return the decision on the table as it is."""
+    """Return the decision on the table as it is, with the reasons if there is no node."""
+    found = choose(evaluation, pick)
+    if found.node_name:
+        return found
+    message = found.failure.message if found.failure else diagnose(evaluation, evaluation.verdicts()).message()
+    return msgspec.structs.replace(found, message=message)
+
+
+def choose(evaluation: Evaluation, pick: Pick) -> Decision:
+    """Return the decision without its reasons, which take time to gather."""
     if not evaluation.table.node_count:
         return Decision(failure=NO_NODES)
     pre = evaluation.pre_filtered

@@ -52,7 +52,15 @@ class Engine:
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
     def evaluate(self, pod: PodInfo) -> Evaluation:
-        """Return the evaluation of a pod under its profile; KeyError if there is no such profile."""
+        """Return the evaluation of a pod under its profile; KeyError if there is no such profile.
+
+        TypeError for a Pod, or anything else that no reader has read.
+        """
+        if not isinstance(pod, PodInfo):
+            raise TypeError(
+                f"a pod is evaluated as the cluster reads it: engine.evaluate(engine.cluster.reader.read(pod)), "
+                f"not {type(pod).__name__}"
+            )
         return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluate(pod)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from kubesched.api.custom import CustomObject, custom_object
 from kubesched.api.meta import ApiObject, LabelSelector, ObjectMeta, OwnerReference, RawQuantity
 from kubesched.api.nodes import ContainerImage, Namespace, Node, NodeSpec, NodeStatus
 from kubesched.api.pods import (
@@ -169,6 +170,7 @@ def a_node(
     zone: str = "",
     hostname: bool = True,
     labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
     taints: Iterable[str | Taint] = (),
     unschedulable: bool = False,
     images: Mapping[str, int] | Sequence[ContainerImage] = (),
@@ -187,7 +189,12 @@ def a_node(
     if isinstance(images, Mapping):
         images = [ContainerImage(names=(image,), size_bytes=size) for image, size in images.items()]
     return Node(
-        metadata=ObjectMeta(name=name, uid=name if uid is None else uid, labels={**own_labels, **(labels or {})}),
+        metadata=ObjectMeta(
+            name=name,
+            uid=name if uid is None else uid,
+            labels={**own_labels, **(labels or {})},
+            annotations=dict(annotations or {}),
+        ),
         spec=NodeSpec(taints=tuple(taint(text) for text in taints), unschedulable=unschedulable),
         status=NodeStatus(
             capacity=amounts, allocatable=amounts, images=tuple(images), declared_features=tuple(features)
@@ -200,6 +207,26 @@ def a_namespace(name: str, *, labels: Mapping[str, str] | None = None) -> Namesp
     return Namespace(
         metadata=ObjectMeta(name=name, uid=name, labels={"kubernetes.io/metadata.name": name, **(labels or {})})
     )
+
+
+def a_custom_object(
+    kind: str,
+    name: str,
+    *,
+    namespace: str = "",
+    labels: Mapping[str, str] | None = None,
+    annotations: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> CustomObject:
+    """Return an object of a kind that a plugin looks up as `foos.v1.example.com`, with fields such as spec."""
+    meta = {
+        "name": name,
+        "namespace": namespace,
+        "uid": f"{kind}-{namespace}-{name}",
+        "labels": dict(labels or {}),
+        "annotations": dict(annotations or {}),
+    }
+    return custom_object(kind, {"metadata": meta, **fields})
 
 
 def a_service(name: str, selector: Mapping[str, str], *, namespace: str = "default") -> Service:

@@ -6,7 +6,8 @@
 Probes' initial delays, sleeping preStop hooks and active deadlines take the time that the pod's spec says.
 
 Annotations decide how long a pod that is not to run for ever does: `kubesched.io/run-seconds` and, if it is to fail,
-`kubesched.io/exit-code`. They count for pods whose restart policy lets them end; pods of jobs end anyway.
+`kubesched.io/exit-code`. They count for pods whose restart policy lets them end; pods of jobs, and those that nobody
+controls, end anyway after a while.
 """
 
 # upstream: pkg/kubelet/{kubelet.go,status/status_manager.go} (v1.36)
@@ -149,7 +150,7 @@ class Kubelets(Controller):
         else:
             began = now - pod_status.seconds_running(pod, self.tools.now())
             run.ready_at = max(now + options.ready_seconds, self._ready_at(pod, began))
-            self._plan_end(run, pod, began)
+            self._plan_end(run, pod, began, is_new=False)
         return run
 
     def _ready_at(self, pod: Document, began: float) -> float:
@@ -157,12 +158,18 @@ class Kubelets(Controller):
         options = self.tools.options
         return began + max(options.ready_seconds, seconds_until_ready(pod["spec"]) / options.speed)
 
-    def _plan_end(self, run: _Run, pod: Document, now: float) -> None:
-        """Note when a pod ends that is to end."""
-        said, options = _number((pod["metadata"].get("annotations") or {}).get(RUN_SECONDS)), self.tools.options
+    def _plan_end(self, run: _Run, pod: Document, now: float, *, is_new: bool) -> None:
+        """Note when a pod ends that is to end.
+
+        A pod that nobody controls and that does not say ends as those of jobs do; one that ran before it came here,
+        from another cluster, goes on.
+        """
+        given = (pod["metadata"].get("annotations") or {}).get(RUN_SECONDS)
+        said, options = _number(given), self.tools.options
         seconds = None if said is None else said / options.speed
-        owners = pod["metadata"].get("ownerReferences") or ()
-        if seconds is None and any(owner.get("kind") == "Job" and owner.get("controller") for owner in owners):
+        owners = [each for each in pod["metadata"].get("ownerReferences") or () if each.get("controller")]
+        is_of_job = any(owner.get("kind") == "Job" for owner in owners)
+        if seconds is None and (is_of_job or (is_new and not owners and given is None)):
             seconds = options.job_seconds
         if seconds is not None and pod["spec"].get("restartPolicy") in ("Never", "OnFailure"):
             run.finish_at = now + seconds
@@ -184,7 +191,7 @@ class Kubelets(Controller):
             run.start_at = None
             self._start(run, pod)
             run.ready_at = self._ready_at(pod, now)
-            self._plan_end(run, pod, now)
+            self._plan_end(run, pod, now, is_new=True)
             changed = True
         if run.ready_at is not None and now >= run.ready_at:
             run.ready_at = None
@@ -219,7 +226,7 @@ class Kubelets(Controller):
         run.finish_at = None
         if code and pod["spec"].get("restartPolicy") == "OnFailure":
             pod_status.restart(pod, code, self.tools.now())
-            self._plan_end(run, pod, now)
+            self._plan_end(run, pod, now, is_new=True)
         else:
             run.ready_at = None
             pod_status.finish(pod, code, self.tools.now())

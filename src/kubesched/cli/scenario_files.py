@@ -1,0 +1,82 @@
+"""Scenarios that are files and no lines: YAML, and JSON as people and kubectl write it.
+
+In: a file. Out: a line for `kubesched evaluate`; manifests become a scenario that judges all pods without a node.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubesched.controlplane.manifests import Manifest, read
+from kubesched.errors import KubeschedError
+
+YAML_SUFFIXES = (".yaml", ".yml")
+# a scenario is no object: it has no kind, but one of these
+_SCENARIO_FIELDS = frozenset({"objects", "pods", "config", "plugin", "expression", "table", "input"})
+
+
+def whole_document(path: Path) -> bytes | None:
+    """Return what a file has to ask, as a line; None if it is one of lines. KubeschedError if it cannot be read."""
+    if path.suffix not in YAML_SUFFIXES and not _is_long_json(path):
+        return None
+    manifests, problems = read([str(path)])
+    if problems:
+        raise KubeschedError("; ".join(problems))
+    first = manifests[0].document if manifests else {}
+    if len(manifests) == 1 and "kind" not in first and _SCENARIO_FIELDS & first.keys():
+        return msgspec.json.encode(first)
+    return msgspec.json.encode(_scenario(str(path), manifests))
+
+
+def _is_long_json(path: Path) -> bool:
+    """Return whether a file is one JSON document over many lines: none of its lines is one."""
+    if path.suffix != ".json":
+        return False
+    try:
+        with path.open("rb") as stream:
+            msgspec.json.decode(stream.readline(1 << 20))
+    except msgspec.DecodeError:
+        return True
+    except (OSError, UnicodeDecodeError):
+        # which is told where lines are read
+        return False
+    return False
+
+
+def _scenario(source: str, manifests: list[Manifest]) -> dict[str, Any]:
+    """Return the objects of a file, and which of them are to be judged."""
+    pods = [each.document for each in manifests if each.kind == "Pod"]
+    waiting = [_name(pod) for pod in pods if not _spec(pod).get("nodeName") and not _is_over(pod)]
+    if not waiting:
+        raise KubeschedError(
+            f"{source}: no pod in it is without a node, so there is nothing to judge; a scenario names pods under "
+            "`pods`, and `kubesched up --once` places pods of Deployments and the like"
+        )
+    objects = [_in_namespace(each.document) for each in manifests]
+    return {"name": source, "objects": objects, "pods": waiting}
+
+
+def _spec(pod: dict[str, Any]) -> dict[str, Any]:
+    spec = pod.get("spec")
+    return spec if isinstance(spec, dict) else {}
+
+
+def _is_over(pod: dict[str, Any]) -> bool:
+    status = pod.get("status")
+    return isinstance(status, dict) and status.get("phase") in ("Succeeded", "Failed")
+
+
+def _name(pod: dict[str, Any]) -> str:
+    meta = pod.get("metadata")
+    meta = meta if isinstance(meta, dict) else {}
+    return f"{meta.get('namespace') or 'default'}/{meta.get('name', '')}"
+
+
+def _in_namespace(document: dict[str, Any]) -> dict[str, Any]:
+    """Return an object as an API server would have it: a pod has a namespace and a scheduler."""
+    meta = document.get("metadata")
+    if document.get("kind") != "Pod" or not isinstance(meta, dict):
+        return document
+    spec = {"schedulerName": "default-scheduler", **_spec(document)}
+    return {**document, "metadata": {**meta, "namespace": meta.get("namespace") or "default"}, "spec": spec}
