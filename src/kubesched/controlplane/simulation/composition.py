@@ -42,6 +42,7 @@ class Simulation:
         """Begin to work, on the running loop."""
         # imported late, since these are built on what this package shares with them
         from kubesched.controlplane.accounts.controllers import DefaultAccounts, RootCertificates
+        from kubesched.controlplane.endpoints.composition import endpoint_controllers
         from kubesched.controlplane.workloads.composition import workload_controllers
 
         loop = asyncio.get_running_loop()
@@ -70,6 +71,7 @@ class Simulation:
             ServiceAddresses(tools),
             PolicyStatus(tools),
             *(workload_controllers(tools) if self._options.workloads else ()),
+            *(endpoint_controllers(tools) if self._options.workloads else ()),
             NamespaceEnd(tools),
             Garbage(tools),
         ]

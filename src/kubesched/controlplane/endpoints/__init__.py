@@ -1,0 +1,1 @@
+"""Endpoints: where the pods of services are to be found."""
