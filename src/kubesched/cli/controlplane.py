@@ -168,9 +168,10 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
         certificates = make_tls([asked.bind_address], authority=None if folder is None else folder.authority())
     authority = certificates.authority if certificates is not None else b""
     store = Store(asked.history) if folder is None else folder.store
+    signer = None if folder is None else folder.authority()
     # a start that fails leaves nothing behind
     with store.together():
-        server = new_server(users, authority=authority, store=store, note=_note)
+        server = new_server(users, authority=authority, store=store, note=_note, signer=signer)
         loaded = load_manifests(server, asked.files, validation=asked.validation)
     dice = _dice(asked)
     simulation = Simulation(server, note=_note) if asked.simulate else None

@@ -205,9 +205,9 @@ def _prepared(asked: Asked, wishes: Wishes, door: Door | None, folder: DataFolde
     with ExitStack() as stack:
         if folder is not None:
             stack.enter_context(folder.store.together())
-        store = None if folder is None else folder.store
+        store, signer = (None, None) if folder is None else (folder.store, folder.authority())
         added = AddedObjects(asked.pools, store)
-        server = new_server(users, authority=authority, store=store, seed=asked.seed, note=note)
+        server = new_server(users, authority=authority, store=store, seed=asked.seed, note=note, signer=signer)
         try:
             objects = load_manifests(server, asked.files, added, asked.validation)
         except PoolError as error:

@@ -1,5 +1,6 @@
 """Who answers for the paths with a meaning of their own, by (store, subresource)."""
 
+from kubesched.controlplane.accounts.requests import request_token
 from kubesched.controlplane.binding import bind, bind_by_name
 from kubesched.controlplane.eviction import evict
 from kubesched.controlplane.kinds.certificates import REQUESTS, approve
@@ -18,6 +19,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("bindings", ""): bind_by_name,
     ("pods", "eviction"): evict,
     ("namespaces", "finalize"): finalize,
+    ("serviceaccounts", "token"): request_token,
     (REQUESTS, "approval"): approve,
     **{(store, "scale"): scale for store in SCALABLE},
 }

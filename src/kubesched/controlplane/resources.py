@@ -113,7 +113,7 @@ def _core() -> tuple[Resource, ...]:
         core("persistentvolumeclaims", "PersistentVolumeClaim", "pvc", subresources=_STATUS),
         core("configmaps", "ConfigMap", "cm"),
         core("secrets", "Secret"),
-        core("serviceaccounts", "ServiceAccount", "sa"),
+        core("serviceaccounts", "ServiceAccount", "sa", subresources={"token": ("create",)}),
         core("podtemplates", "PodTemplate"),
         core("resourcequotas", "ResourceQuota", "quota", subresources=_STATUS),
         core("limitranges", "LimitRange", "limits"),

@@ -16,6 +16,7 @@ from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.controlplane import statuses
 from kubesched.controlplane.access import Attributes, Rule
 from kubesched.controlplane.access.rules import document_of
+from kubesched.controlplane.accounts.bearers import Bearer, bearer_of
 from kubesched.controlplane.negotiating import check_takes_plain
 from kubesched.controlplane.options import is_dry_run
 from kubesched.controlplane.requests import Request, Response, Target, User, answer
@@ -102,6 +103,10 @@ def review_token(verbs: Verbs, target: Target, request: Request) -> Response:
     if not spec.token:
         raise bad_request("token is required for TokenReview in authentication")
     wanted = spec.audiences or tuple(verbs.access.audiences)
+    bearer = bearer_of(verbs.services, spec.token, wanted)
+    if bearer is not None:
+        review["status"] = _bearer_status(bearer)
+        return with_warnings(answer(review, 201), warnings)
     audiences = [audience for audience in verbs.access.audiences if audience in wanted]
     user = verbs.access.user_of_token(spec.token) if audiences else None
     if user is None:
@@ -109,6 +114,13 @@ def review_token(verbs: Verbs, target: Target, request: Request) -> Response:
     else:
         review["status"] = {"authenticated": True, "user": _user_info(user), "audiences": audiences}
     return with_warnings(answer(review, 201), warnings)
+
+
+def _bearer_status(bearer: Bearer) -> Document:
+    """Return what is said of a token that was issued here."""
+    if bearer.user is None:
+        return {"user": {}, "error": f"[{INVALID_TOKEN}, {bearer.error}]"}
+    return {"authenticated": True, "user": _user_info(bearer.user), "audiences": list(bearer.audiences)}
 
 
 def review_self(verbs: Verbs, target: Target, request: Request) -> Response:

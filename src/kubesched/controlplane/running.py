@@ -12,7 +12,9 @@ from contextlib import asynccontextmanager
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.access.default_roles import SCHEDULER as SCHEDULER_NAME
+from kubesched.controlplane.accounts.issuing import Issuer
 from kubesched.controlplane.bootstrap import bootstrap
+from kubesched.controlplane.certificates import Authority
 from kubesched.controlplane.faults import Dice
 from kubesched.controlplane.http import HttpServer
 from kubesched.controlplane.local import LocalClient
@@ -36,13 +38,17 @@ def new_server(
     store: Store | None = None,
     seed: int | None = None,
     note: Callable[[str], None] = lambda line: None,
+    signer: Authority | None = None,
 ) -> ApiServer:
     """Return a server with what every cluster begins with, and users by their tokens; UIDs go by the seed.
 
-    In a store with a past only what is missing is made.
+    In a store with a past only what is missing is made. Tokens of service accounts are signed with the key of the
+    signer, so that they are known again after a restart, or with a new one.
     """
     tokens = Tokens(users)
     server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens), store=store, seed=seed, note=note)
+    if signer is not None:
+        server.services.issuer = Issuer(signer.key)
     bootstrap(LocalClient(server, agent="kube-apiserver"), client_ca=authority.decode())
     return server
 

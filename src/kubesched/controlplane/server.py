@@ -18,6 +18,7 @@ import msgspec
 
 from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
 from kubesched.controlplane.access.decisions import refused
+from kubesched.controlplane.accounts.issuing import CONFIGURATION, KEYS
 from kubesched.controlplane.admission.chain import Chain
 from kubesched.controlplane.admission.namespace_limits import admit
 from kubesched.controlplane.coming_again import ComingAgain, answered
@@ -161,7 +162,7 @@ class ApiServer:
         if request.path.startswith("/openapi/"):
             return self._found(self._openapi.answer(request), request)
         if target is None:
-            return self._found(self._discovery.answer(request), request)
+            return self._found(self._about_tokens(request) or self._discovery.answer(request), request)
         check_accepts_json(request)
         # 4. Do it.
         found = self._do(target, in_json(request, target.resource))
@@ -170,6 +171,17 @@ class ApiServer:
         custom = target.resource.custom
         told = request.told if custom is None else [*custom.warnings, *request.told]
         return with_warnings(found, told) if told else found
+
+    def _about_tokens(self, request: Request) -> Response | None:
+        """Return what others need to read tokens of service accounts, None for other paths."""
+        path = request.path.removesuffix("/")
+        if path not in (CONFIGURATION, KEYS) or request.method not in ("GET", "HEAD"):
+            return None
+        issuer, headers = self.services.issuer, {"Cache-Control": "public, max-age=3600"}
+        if path == KEYS:
+            return Response(200, (msgspec.json.encode(issuer.keys()),), headers, "application/jwk-set+json")
+        host = request.headers.get("host") or "kubernetes.default.svc"
+        return Response(200, (msgspec.json.encode(issuer.configuration(host)),), headers)
 
     def _refusal(self, user: User, resource: Resource, verb: str, subresource: str, namespace: str, name: str) -> str:
         """Return why a user may not do something to a resource, an empty text if they may."""

@@ -12,6 +12,7 @@ from uuid import UUID
 
 import msgspec
 
+from kubesched.controlplane.accounts.issuing import Issuer
 from kubesched.controlplane.requests import Request, Target, User
 from kubesched.controlplane.resources import Catalog, Resource
 from kubesched.controlplane.schema import Schemas
@@ -81,6 +82,8 @@ class Services(msgspec.Struct):
     random: Random
     admit: Admit = _admit_all
     admission: Admission = _Nobody()
+    # of tokens of service accounts
+    issuer: Issuer = msgspec.field(default_factory=Issuer)
     # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
     refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
 

@@ -72,6 +72,7 @@ _EDIT = (
     *_VIEW,
     _on(_CORE, "secrets", _READ_WRITE),
     _on(_CORE, "serviceaccounts", "impersonate"),
+    _on(_CORE, "serviceaccounts/token", "create"),
     _on(_CORE, "pods configmaps persistentvolumeclaims serviceaccounts services", _WRITE),
     _on(_CORE, "replicationcontrollers replicationcontrollers/scale", _WRITE),
     _on(_CORE, "pods/eviction", "create"),
@@ -176,6 +177,11 @@ _CLUSTER_ROLES: dict[str, tuple[Rule, ...]] = {
         _on(_AUTHORIZATION, "selfsubjectaccessreviews selfsubjectrulesreviews", "create"),
         _on(_AUTHENTICATION, "selfsubjectreviews", "create"),
     ),
+    "system:service-account-issuer-discovery": (
+        _at(
+            "/.well-known/openid-configuration /.well-known/openid-configuration/ /openid/v1/jwks /openid/v1/jwks/",
+        ),
+    ),
     "system:public-info-viewer": (_at("/livez /readyz /healthz /version /version/"),),
     "system:auth-delegator": (_REVIEWS_TOKENS, _REVIEWS_ACCESS),
     "system:kube-scheduler": _SCHEDULER,
@@ -205,6 +211,7 @@ _CLUSTER_ROLE_BINDINGS: dict[str, tuple[Document, ...]] = {
     "cluster-admin": (_group(MASTERS),),
     "system:discovery": (_group(AUTHENTICATED),),
     "system:basic-user": (_group(AUTHENTICATED),),
+    "system:service-account-issuer-discovery": (_group("system:serviceaccounts"),),
     "system:public-info-viewer": (_group(AUTHENTICATED), _group(UNAUTHENTICATED)),
     "system:kube-scheduler": (_user(SCHEDULER),),
     "system:volume-scheduler": (_user(SCHEDULER),),

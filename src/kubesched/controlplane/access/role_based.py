@@ -20,6 +20,7 @@ from kubesched.controlplane.access.identities import (
 from kubesched.controlplane.access.impersonation import impersonated, wanted_user
 from kubesched.controlplane.access.policy import STORES, Policy
 from kubesched.controlplane.access.rules import Attributes, Rule
+from kubesched.controlplane.accounts.bearers import bearer_of
 from kubesched.controlplane.requests import ANONYMOUS, Request, Target, User
 from kubesched.controlplane.selecting import required_name
 from kubesched.controlplane.services import Services
@@ -48,7 +49,9 @@ class RoleBasedAccess:
 
     def user_of_token(self, token: str) -> User | None:
         """Return whose token this is."""
-        return self.tokens.find(token)
+        known = self.tokens.find(token)
+        bearer = bearer_of(self._services, token, self.audiences) if known is None else None
+        return known if bearer is None else bearer.user
 
     def check(self, request: Request, target: Target | None) -> None:
         """Raise ApiError 403 unless the user of a request may do what it asks."""
@@ -78,7 +81,7 @@ class RoleBasedAccess:
         token = bearer_token(headers)
         if not token:
             return ANONYMOUS
-        known = self.tokens.find(token)
+        known = self.user_of_token(token)
         if known is None:
             raise unauthorized()
         return known

@@ -8,7 +8,7 @@ From namespaces to a ServiceAccount and a ConfigMap in each; what is deleted is 
 
 from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM
 from kubesched.controlplane.kinds.namespaces import TERMINATING
-from kubesched.controlplane.simulation.controller import Controller, Key
+from kubesched.controlplane.simulation.controller import Controller, Key, Tools
 from kubesched.controlplane.store import DELETED, Change, Changed, Document
 
 ACCOUNTS, CONFIG_MAPS, NAMESPACES = "serviceaccounts", "configmaps", "namespaces"
@@ -73,10 +73,11 @@ class RootCertificates(_InEveryNamespace):
         """Return the object with the certificates of the cluster's authority, and what they are for."""
         meta = document["metadata"]
         meta["annotations"] = {**(meta.get("annotations") or {}), _DESCRIPTION: _ABOUT_CERTIFICATES}
-        document["data"] = {_CERTIFICATE_KEY: self._certificates()}
+        document["data"] = {_CERTIFICATE_KEY: root_certificates(self.tools)}
         return document
 
-    def _certificates(self) -> str:
-        """Return whom clients trust; nobody where the API is not served."""
-        config = self.tools.find(CONFIG_MAPS, SYSTEM, AUTHENTICATION_CONFIG) or {}
-        return str((config.get("data") or {}).get("client-ca-file") or "")
+
+def root_certificates(tools: Tools) -> str:
+    """Return by whom clients know the API server, an empty text where it is not served."""
+    config = tools.find(CONFIG_MAPS, SYSTEM, AUTHENTICATION_CONFIG) or {}
+    return str((config.get("data") or {}).get("client-ca-file") or "")

@@ -42,6 +42,7 @@ class Simulation:
         """Begin to work, on the running loop."""
         # imported late, since these are built on what this package shares with them
         from kubesched.controlplane.accounts.controllers import DefaultAccounts, RootCertificates
+        from kubesched.controlplane.accounts.token_secrets import TokenSecrets
         from kubesched.controlplane.endpoints.composition import endpoint_controllers
         from kubesched.controlplane.workloads.composition import workload_controllers
 
@@ -56,6 +57,7 @@ class Simulation:
             placement,
             DefaultAccounts(tools),
             RootCertificates(tools),
+            TokenSecrets(tools),
             SimulatedNodes(on_nodes),
             NodeLeases(on_nodes),
             NodeTaints(tools),
