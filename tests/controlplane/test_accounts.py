@@ -91,6 +91,7 @@ def test_a_pod_gets_a_token_as_the_real_server_gives_it() -> None:
 
 
 VOLUME = {"name": "kube-api-access-abcde", "projected": {"sources": [{"serviceAccountToken": {"path": "token"}}]}}
+MIRROR = {"kubernetes.io/config.mirror": "x"}
 NOT_MOUNTED: list[tuple[str, Document, Document, list[str]]] = [
     ("the pod does not want it", {}, a_pod(automountServiceAccountToken=False), []),
     ("the account does not", {"automountServiceAccountToken": False}, a_pod(), []),
@@ -104,7 +105,7 @@ NOT_MOUNTED: list[tuple[str, Document, Document, list[str]]] = [
     (
         "it is a mirror of a file",
         {},
-        a_pod(nodeName="n", meta={"annotations": {"kubernetes.io/config.mirror": "x"}}),
+        a_pod(nodeName="n", meta={"annotations": MIRROR}),
         [],
     ),
 ]

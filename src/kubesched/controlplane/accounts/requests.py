@@ -40,9 +40,8 @@ def request_token(verbs: Verbs, target: Target, request: Request) -> Response:
         raise not_found(target.resource, target.name)
     if meta.get("uid") and meta["uid"] != account.uid:
         said = f"the UID in the token request ({meta['uid']}) does not match the UID of the service account"
-        raise conflict(
-            Resource(TOKEN_REQUEST.group, "v1", TOKEN_REQUEST.kind, ""), target.name, f"{said} ({account.uid})"
-        )
+        whole = Resource(TOKEN_REQUEST.group, "v1", TOKEN_REQUEST.kind, "")
+        raise conflict(whole, target.name, f"{said} ({account.uid})")
     spec["audiences"] = spec.get("audiences") or list(verbs.access.audiences)
     if spec.get("expirationSeconds") is None:
         spec["expirationSeconds"] = _HOUR

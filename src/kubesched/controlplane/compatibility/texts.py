@@ -12,13 +12,13 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("v1", "Node"): "is simulated: it becomes ready, is tainted by its conditions and runs pods",
     ("v1", "Namespace"): "takes its objects along when it is deleted",
     ("v1", "Service"): "gets an address and node ports; there is no network behind them",
-    ("v1", "Endpoints"): "kept; no controller fills them",
+    ("v1", "Endpoints"): "filled with the pods of a service; those that people write are mirrored as slices",
     ("v1", "ReplicationController"): "keeps up its number of pods",
     ("v1", "PersistentVolume"): "is bound to a claim, released, reclaimed; protected while in use",
     ("v1", "PersistentVolumeClaim"): "is bound, or provisioned by its storage class; protected while in use",
     ("v1", "ConfigMap"): _KEPT,
-    ("v1", "Secret"): "kept; tokens are not filled in",
-    ("v1", "ServiceAccount"): "kept; roles can be bound to it, and it can be impersonated",
+    ("v1", "Secret"): "kept; one that asks for the token of an account gets it",
+    ("v1", "ServiceAccount"): "every namespace has `default`; pods get a token volume of it, and its tokens are known",
     ("v1", "PodTemplate"): _KEPT,
     ("v1", "ResourceQuota"): "is counted, and applied at admission",
     ("v1", "LimitRange"): "is applied at admission",
@@ -40,7 +40,7 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("networking.k8s.io/v1", "Ingress"): "kept; no controller gives it an address",
     ("networking.k8s.io/v1", "IngressClass"): "kept; one that is marked so is the default of Ingresses",
     ("networking.k8s.io/v1", "NetworkPolicy"): "kept; there is no network",
-    ("discovery.k8s.io/v1", "EndpointSlice"): "kept; no controller fills them",
+    ("discovery.k8s.io/v1", "EndpointSlice"): "filled with the pods of a service, a hundred in each",
     ("policy/v1", "PodDisruptionBudget"): "is counted, and asked by evictions and preemption",
     ("scheduling.k8s.io/v1", "PriorityClass"): "gives pods their priority",
     ("scheduling.k8s.io/v1alpha2", "PodGroup"): "kept, for schedulers that have the gates open",
@@ -113,7 +113,10 @@ REFUSED: dict[str, str] = {
 }
 
 SPOKEN: dict[str, str] = {
-    "discovery": "`/api`, `/apis` plain and aggregated (v2, v2beta1); `/version`, `/healthz`, `/livez`, `/readyz`",
+    "discovery": (
+        "`/api`, `/apis` plain and aggregated (v2, v2beta1); `/version`; `/healthz`, `/livez`, `/readyz`, also by "
+        "check; `/.well-known/openid-configuration`, `/openid/v1/jwks`"
+    ),
     "OpenAPI": "v2 as JSON and as protocol buffers; v3 with an index and hashes",
     "bodies": "JSON, YAML, protocol buffers",
     "answers": "JSON; tables; metadata alone",
@@ -122,7 +125,7 @@ SPOKEN: dict[str, str] = {
     "patches": "JSON patch, merge patch, strategic merge patch, server-side apply with `force`",
     "writes": "`dryRun`, `fieldManager`, `fieldValidation`, `resourceVersion` and UID preconditions, warnings",
     "deletion": "grace periods, finalizers, background, foreground and orphan propagation, collections",
-    "who asks": "bearer tokens, impersonation; RBAC with the default roles of a cluster",
+    "who asks": "bearer tokens, those of accounts among them, impersonation; RBAC with the default roles of a cluster",
 }
 
 # "API version" and kind -> why; what kube-apiserver serves by default and this server does not
@@ -130,21 +133,18 @@ KINDS_LEFT_OUT: dict[str, str] = {
     "v1 ComponentStatus": "deprecated; there are no components to ask",
 }
 
-SUBRESOURCES_LEFT_OUT: dict[str, str] = {
-    "serviceaccounts/token": "accounts have no tokens; impersonate them (`--as=system:serviceaccount:NAMESPACE:NAME`)",
-}
+SUBRESOURCES_LEFT_OUT: dict[str, str] = {}
 
 BEHAVIOURS: dict[str, str] = {
     "answers in protocol buffers and CBOR": "clients that ask for them get JSON, since they all take it",
     "admission webhooks behind services": "there is no network to services: the call fails, and failurePolicy decides",
     "mutating admission policies": "kept, and not applied",
-    "the ServiceAccount admission plugin": "pods may name accounts that are not there, and get no token volume",
-    "`default` accounts and `kube-root-ca.crt` in every namespace": "nobody mounts them",
+    "accounts that pods name": "need not be there; such pods get no token volume",
+    "`kubernetes.io/enforce-mountable-secrets` of accounts": "deprecated; not applied",
     "the PodSecurity and NodeRestriction admission plugins": "not applied",
     "certificates of clients": "tokens",
     "expiry of Events": "they stay; the history of watches is bounded",
     "nodes that miss their heartbeats": "nodes are as ready as their status says; their leases are renewed",
-    "addresses behind services": "Endpoints and EndpointSlices are not filled in",
     "audit, tracing, flow control, encryption at rest": "not there",
     "`/metrics`, `/logs`, `/debug` of the server": "not there",
 }
