@@ -1,12 +1,16 @@
 """The command line: what is wrong with it is said in kube-scheduler's words, on standard error, with code 1."""
 
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from kubesched.app.options import write_config
 from kubesched.app.running import Running
 from kubesched.cli.run import main
 from kubesched.config.load import load
@@ -155,6 +159,36 @@ def test_the_completed_configuration_is_written_and_nobody_is_asked(
     assert written["leaderElection"]["leaseDuration"] == "1m0s"
     assert len(written["profiles"][0]["plugins"]["multiPoint"]["enabled"]) == 20
     assert load(file.read_bytes()).config.leader_election.lease_duration.seconds == 60
+
+
+@pytest.mark.parametrize(
+    ("extender", "mode"),
+    [
+        pytest.param({"urlPrefix": "http://a/b"}, 0o644, id="nothing secret"),
+        pytest.param({"urlPrefix": "http://me:s3cr3t@a/b"}, 0o600, id="a password"),
+        pytest.param({"urlPrefix": "http://a/b", "tlsConfig": {"keyData": "a2V5"}}, 0o600, id="a private key"),
+    ],
+)
+@pytest.mark.parametrize("before", [None, 0o644], ids=["a new file", "one that others can read"])
+def test_a_configuration_with_secrets_is_written_for_its_owner_alone(
+    extender: dict[str, Any], mode: int, before: int | None, tmp_path: Path
+) -> None:
+    file = tmp_path / "written.yaml"
+    if before is not None:
+        file.touch()
+        file.chmod(before)
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "extenders": [{**extender, "filterVerb": "filter"}],
+    }
+    umask = os.umask(0o022)
+    try:
+        write_config(str(file), load(yaml.safe_dump(document).encode()).config)
+    finally:
+        os.umask(umask)
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+    assert yaml.safe_load(file.read_text())["extenders"][0]["urlPrefix"] == extender["urlPrefix"]
 
 
 @pytest.mark.parametrize(

@@ -274,7 +274,7 @@ def test_metrics_can_be_reset() -> None:
 def test_configz_shows_no_private_key() -> None:
     facts = Facts()
     facts.config["extenders"] = [
-        {"urlPrefix": "https://a", "tlsConfig": {"certData": "Y2VydA==", "keyData": "c2VjcmV0"}},
+        {"urlPrefix": "https://me:s3cr3t@a", "tlsConfig": {"certData": "Y2VydA==", "keyData": "c2VjcmV0"}},
         {"urlPrefix": "https://b"},
     ]
     with served(ServingOptions(authorization_always_allow_paths=("*",)), facts=facts) as found:
@@ -282,6 +282,7 @@ def test_configz_shows_no_private_key() -> None:
     shown = json.loads(reply.body)["componentconfig"]
     assert reply.headers["Content-Type"] == "application/json"
     assert shown["extenders"][0]["tlsConfig"] == {"certData": "Y2VydA==", "keyData": "[hidden]"}
+    assert shown["extenders"][0]["urlPrefix"] == "https://[hidden]@a"
     assert shown["extenders"][1] == {"urlPrefix": "https://b"}
 
 

@@ -1,4 +1,4 @@
-"""JSON that the decoder refuses, read as far as a type asks for it.
+"""JSON that the decoder refuses, read as far as a type asks for it; and texts that the encoder refuses.
 
 From the bytes of a document and a type to plain values: what the type names, and nothing else. An API server passes on
 what others wrote: halves of surrogate pairs, bytes that are no UTF-8, lists within lists by the thousand. None of that
@@ -60,6 +60,24 @@ def read(data: bytes, value_type: Any) -> Any:
 def mended_text(text: str) -> str:
     """Return a text in which halves of surrogate pairs, which stand for nothing, are U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def encode(value: Any) -> bytes:
+    """Return plain values as JSON; texts in them are mended, since words of plugins may hold anything."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_mended(value))
+
+
+def _mended(value: Any) -> Any:
+    if isinstance(value, str):
+        return mended_text(value)
+    if isinstance(value, dict):
+        return {_mended(key): _mended(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mended(inner) for inner in value]
+    return value
 
 
 class _Reader:

@@ -6,8 +6,9 @@ they are ignored, as are none of the leader-election flags. Everything that is w
 
 # upstream: cmd/kube-scheduler/app/options/{options,deprecated}.go (v1.36)
 
+import os
+import stat
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 
@@ -22,6 +23,7 @@ from kubesched.config.encoding import to_wire
 from kubesched.config.errors import ConfigError, Stage
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded, load
+from kubesched.config.redacting import without_secrets
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.framework.registry import Registry
 from kubesched.serving.options import ServingOptions, options_from
@@ -108,9 +110,16 @@ def _with(
 
 
 def write_config(path: str, config: KubeSchedulerConfiguration) -> None:
-    """Write a completed configuration as --config takes it."""
+    """Write a completed configuration as --config takes it; one with secrets is for its owner alone."""
+    wire = to_wire(config)
+    # differs: the reference writes private keys and passwords for everybody to read
+    secret = without_secrets(wire) != wire
     try:
-        Path(path).write_text(dump(to_wire(config)), "utf-8")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if secret else 0o666)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            if secret and stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.fchmod(descriptor, 0o600)
+            file.write(dump(wire))
     except OSError as error:
         reason = error.strerror or error
         raise OptionError(f"--write-config-to {path}: {reason}; name a file that can be written") from None

@@ -11,8 +11,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-import msgspec
-
+from kubesched.api import tolerant_json
 from kubesched.api.kinds import KINDS, decode_json, encode, to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
@@ -100,7 +99,7 @@ class ApiEffects:
         return await self._write(effect)
 
     async def _bind(self, bind: Bind) -> None:
-        body = msgspec.json.encode(
+        body = tolerant_json.encode(
             {
                 "apiVersion": "v1",
                 "kind": "Binding",
@@ -113,7 +112,7 @@ class ApiEffects:
 
     async def _patch(self, patch: Patch) -> ApiObject:
         path = path_of(patch.kind, patch.namespace, patch.name, patch.subresource)
-        body = msgspec.json.encode(patch.body)
+        body = tolerant_json.encode(patch.body)
         answer = await self._ask(lambda: self._rest.send("PATCH", path, body, content_type=STRATEGIC_MERGE_PATCH))
         return _read_answer(patch.kind, answer)
 
@@ -121,7 +120,7 @@ class ApiEffects:
         options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": delete.uid}}
         path = path_of(delete.kind, delete.namespace, delete.name)
         try:
-            await self._ask(lambda: self._rest.send("DELETE", path, msgspec.json.encode(options)))
+            await self._ask(lambda: self._rest.send("DELETE", path, tolerant_json.encode(options)))
         except ConflictError as conflict:
             found = await self._read(Read(delete.kind, delete.namespace, delete.name))
             if found is not None and found.uid == delete.uid:
@@ -148,7 +147,7 @@ class ApiEffects:
         base = write.base if write.base is not None else type(obj)(metadata=obj.metadata)
         change = changes(to_builtins(base), to_builtins(obj))
         change.setdefault("metadata", {}).update(uid=obj.uid, resourceVersion=base.metadata.resource_version)
-        body = msgspec.json.encode(change)
+        body = tolerant_json.encode(change)
         answer = await self._ask(lambda: self._rest.send("PATCH", path, body, content_type=MERGE_PATCH))
         return _read_answer(kind, answer)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api import tolerant_json
 from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.paths import path_of
 from kubesched.api.pods import Pod
@@ -183,7 +184,7 @@ class EventRecorder:
         if again:
             series = {"count": occurrence.count, "lastObservedTime": _micro_time(occurrence.last)}
             path = path_of("Event", occurrence.namespace, occurrence.name)
-            patch = msgspec.json.encode({"series": series})
+            patch = tolerant_json.encode({"series": series})
             try:
                 await self._rest.send("PATCH", path, patch, content_type=STRATEGIC_MERGE_PATCH)
                 return
@@ -191,7 +192,7 @@ class EventRecorder:
                 if refused.code != 404:
                     raise
             body = {**body, "series": series}
-        await self._rest.send("POST", path_of("Event", occurrence.namespace), msgspec.json.encode(body))
+        await self._rest.send("POST", path_of("Event", occurrence.namespace), tolerant_json.encode(body))
 
     def _new(self, emit: Emit, now: datetime) -> Occurrence:
         regarding = emit.regarding

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import msgspec
-
+from kubesched.api import tolerant_json
 from kubesched.api.kinds import API_VERSIONS
 from kubesched.client.leases import LeaseLock, Wall, wall_clock
 from kubesched.client.rest import Refused, RestClient, Unreachable
@@ -66,7 +65,7 @@ class LeaderEvents:
 
     async def _write(self, event: dict[str, Any]) -> None:
         path = f"/api/v1/namespaces/{self._lock.namespace}/events"
-        body = msgspec.json.encode(event)
+        body = tolerant_json.encode(event)
         for number in range(MOST_TRIES):
             try:
                 await self._rest.send("POST", path, body)

@@ -19,6 +19,7 @@ from kubesched.api.coordination import Lease, LeaseSpec
 from kubesched.api.kinds import decode_json, to_builtins
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.paths import path_of
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.errors import InvalidObjectError
 
@@ -213,6 +214,6 @@ class LeaseLock:
         try:
             lease = decode_json(Lease, answer)
             self.document = msgspec.json.decode(answer)
-        except (InvalidObjectError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        except (InvalidObjectError, *UNREADABLE) as error:
             raise Unreachable(f"the answer is no Lease: {error}", maybe_done=True) from None
         return record_of(lease.spec)
