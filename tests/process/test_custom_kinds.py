@@ -103,6 +103,6 @@ def test_a_scheduler_waits_for_a_kind_that_is_not_defined_yet(tmp_path: Path) ->
         flags = ("--leader-elect=false", "--plugin", str(file))
         with cluster.scheduler(*flags, config={"profiles": [profile]}) as scheduler:
             cluster.api.create(a_pod("p", scheduler=cluster.scheduler_name))
-            scheduler.says("/apis/example.com/v1/licenses")
+            scheduler.says(f"nothing is scheduled until the API server serves {LICENSES} (needed by Licensed)")
             cluster.api.create(DEFINITION)
             eventually(lambda: (cluster.api.get("Pod", "p") or {})["spec"].get("nodeName"), "the pod is bound")

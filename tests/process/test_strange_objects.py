@@ -11,7 +11,7 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.api_client import Document, document_of
-from kubesched.testing.clusters import ALONE, Cluster, a_cluster_process, bound
+from kubesched.testing.clusters import ALONE, Cluster, a_cluster_process, bound, unschedulable
 from kubesched.testing.good_objects import GOOD
 from kubesched.testing.processes import a_scheduler
 from kubesched.testing.unchecked_server import UncheckedServer, an_unchecked_server
@@ -198,6 +198,22 @@ def test_each_strange_node_and_pod_leaves_the_others_alone(tmp_path: Path) -> No
                 check_that_others_are_scheduled(server, f"good-{number}")
             assert "Node words cannot be understood and is left out: quantity 'plenty'" in scheduler.log
             assert 'Pod default/wordy-priority: spec.priority: expected an integer, got "high"' in scheduler.log
+
+
+def test_a_pod_that_needs_what_cannot_be_read_says_so_until_it_can(tmp_path: Path) -> None:
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "odd", "namespace": "default"}}
+    strange = {**claim, "metadata": {**claim["metadata"], "uid": "odd"}, "spec": {"accessModes": "many"}}
+    volume = {"name": "v", "persistentVolumeClaim": {"claimName": "odd"}}
+    with an_unchecked_server(tmp_path) as server:
+        server.put(document_of(a_node("good")), strange)
+        with a_scheduler(tmp_path, *FLAGS, str(server.kubeconfig), secrets=server.secrets):
+            server.put(changed(document_of(a_pod("needs", uid="needs")), {"spec": {"volumes": [volume]}}))
+            said = unschedulable(server.api, "needs")
+            assert said.endswith(
+                'persistentvolumeclaim "odd" not found; it cannot be read: PersistentVolumeClaim default/odd: '
+                'spec.accessModes: expected a list, got "many"'
+            )
+            check_that_others_are_scheduled(server, "other")
 
 
 def test_any_part_of_any_object_may_be_something_else(tmp_path: Path) -> None:

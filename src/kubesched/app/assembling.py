@@ -64,5 +64,6 @@ def assemble(loaded: Loaded, registry: Registry, around: Surroundings, options: 
     scheduler = Scheduler(engine, effects, waits, waiting, options, carrier, around.note, around.observers)
     kinds = followed(engine.profiles, loaded.gates)
     informers = Informers(around.scheduling, kinds, scheduler, around.note, around.random)
+    informers.tell_of_unreadable(scheduler.unreadable)
     scheduler.only_while(lambda: informers.of_one_past)
     return Parts(scheduler, informers, recorder, carrier)

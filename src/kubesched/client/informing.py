@@ -97,6 +97,11 @@ class Informers:
             self.reflectors[each.name].needed_by = each.needed_by
         self._tasks: list[asyncio.Task[None]] = []
 
+    def tell_of_unreadable(self, tell: Callable[[str, str, str], None]) -> None:
+        """Have somebody told of objects that cannot be read: the kind, the name and why, or nothing when it is over."""
+        for reflector in self.reflectors.values():
+            reflector.reader.tell = tell
+
     def start(self) -> None:
         """Begin to list and watch."""
         self._tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors.values()]

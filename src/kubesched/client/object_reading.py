@@ -48,6 +48,8 @@ class ObjectReader(Generic[T]):
     """Reads objects of one kind; `path` is where they come from."""
 
     def __init__(self, kind: type[T], path: str, note: Callable[[str], None]) -> None:
+        # told of the kind, the name and the reason, or an empty one when that is over
+        self.tell: Callable[[str, str, str], None] = lambda kind, full_name, why: None
         self._kind = kind
         self._path = path
         self._note = note
@@ -74,7 +76,8 @@ class ObjectReader(Generic[T]):
 
     def forget(self, full_name: str) -> None:
         """Take note that what was said of an object is over."""
-        self._noted.pop(full_name, None)
+        if self._noted.pop(full_name, ""):
+            self.tell(self._kind.__name__, full_name, "")
 
     def _say(self, full_name: str, why: str) -> None:
         if self._noted.get(full_name) == why:
@@ -82,6 +85,7 @@ class ObjectReader(Generic[T]):
         if len(self._noted) >= MOST_NOTED:
             self._noted.clear()
         self._noted[full_name] = why
+        self.tell(self._kind.__name__, full_name, f"it cannot be read: {why}")
         self._note(f"an object of {self._path} cannot be read and is left out: {why}")
 
 

@@ -92,7 +92,7 @@ class Reflector(Generic[T]):
         self.epoch = -1
         self._listing = -1
         self._told = told
-        self._reader = ObjectReader(kind, path, note)
+        self.reader = ObjectReader(kind, path, note)
         self._query = dict(query or {})
         self._note = note
         self._random = random or Random()
@@ -358,7 +358,7 @@ class Reflector(Generic[T]):
 
     def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
         """Tell an object that is there, and add it to those that were seen; return its version."""
-        obj = self._reader.read(raw)
+        obj = self.reader.read(raw)
         if isinstance(obj, Unreadable):
             if self._cannot_use(obj):
                 seen.add(obj.full_name)
@@ -370,7 +370,7 @@ class Reflector(Generic[T]):
     def _take_deleted(self, raw: msgspec.Raw) -> Unreadable:
         """Tell that an object is gone, for which its name suffices; return who it is."""
         gone = identify(bytes(raw))
-        self._reader.forget(gone.full_name)
+        self.reader.forget(gone.full_name)
         known = self.objects.get(gone.full_name)
         if known is not None:
             self._drop(known)

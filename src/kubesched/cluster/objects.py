@@ -10,6 +10,7 @@ from typing import TypeVar
 from kubesched.api.meta import ApiObject
 from kubesched.cluster.changes import ANYTHING, EVERYWHERE, ChangeLog
 from kubesched.cluster.kind_groups import EPOCH_OF_KIND, kind_group
+from kubesched.cluster.unreadable import UnreadableObjects
 from kubesched.errors import PluginError
 
 T = TypeVar("T", bound=ApiObject)
@@ -31,6 +32,7 @@ class Objects:
         # kind -> number of changes: what a reader compares to know that its derivation is stale
         self.versions: dict[str, int] = {}
         self._followers: dict[str, list[Follower]] = {}
+        self.unreadable = UnreadableObjects()
 
     def follow(self, kind: type[ApiObject], follower: Follower) -> None:
         """Have a function called with every object of a kind that comes, goes or is replaced from now on."""

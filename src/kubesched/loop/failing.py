@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched.cluster.unreadable import UnreadableObjects
 from kubesched.framework import observer
 from kubesched.framework.effects import Effect, Emit, Patch
 from kubesched.framework.observer import FailedAttempt
@@ -39,7 +40,7 @@ class Failing:
 
     def fail(self, failed: Failed) -> None:
         """Take in a failed attempt."""
-        failed = written(failed)
+        failed = written(failed, self._ground.cluster.objects.unreadable)
         self.tell(failed)
         pending = self._ground.cluster.pending
         if failed.queued.uid in pending:
@@ -76,9 +77,9 @@ class Failing:
                 self._ground.tasks.start(work)
 
 
-def written(failed: Failed) -> Failed:
-    """Return a failure whose message can be written."""
-    message = tidy(failed.message)
+def written(failed: Failed, unreadable: UnreadableObjects) -> Failed:
+    """Return a failure whose message can be written, and says which objects cannot be read."""
+    message = tidy(unreadable.explained(failed.message, failed.queued.pod.namespace))
     return failed if message is failed.message else msgspec.structs.replace(failed, message=message)
 
 

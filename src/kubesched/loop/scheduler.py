@@ -187,6 +187,10 @@ class Scheduler:
         """Report an object that is gone."""
         self.inbox.later(lambda: self.watching.drop(obj))
 
+    def unreadable(self, kind: str, full_name: str, why: str) -> None:
+        """Report an object that cannot be read, or (without a reason) that it is gone or can be read again."""
+        self.inbox.later(lambda: self.cluster.objects.unreadable.mark(kind, full_name, why))
+
     def stop(self) -> None:
         """End `run` after the current slice; bindings under way are left to finish."""
         self.hold()
