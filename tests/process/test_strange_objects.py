@@ -207,11 +207,13 @@ def test_a_pod_that_needs_what_cannot_be_read_says_so_until_it_can(tmp_path: Pat
     with an_unchecked_server(tmp_path) as server:
         server.put(document_of(a_node("good")), strange)
         with a_scheduler(tmp_path, *FLAGS, str(server.kubeconfig), secrets=server.secrets):
-            server.put(changed(document_of(a_pod("needs", uid="needs")), {"spec": {"volumes": [volume]}}))
+            server.put(
+                changed(document_of(a_pod("needs")), {"metadata": {"uid": "needs"}, "spec": {"volumes": [volume]}})
+            )
             said = unschedulable(server.api, "needs")
+            assert 'persistentvolumeclaim "odd" not found' in said
             assert said.endswith(
-                'persistentvolumeclaim "odd" not found; it cannot be read: PersistentVolumeClaim default/odd: '
-                'spec.accessModes: expected a list, got "many"'
+                '; it cannot be read: PersistentVolumeClaim default/odd: spec.accessModes: expected a list, got "many"'
             )
             check_that_others_are_scheduled(server, "other")
 
