@@ -6,12 +6,13 @@ import platform
 import threading
 from collections.abc import Iterator
 
+import cbor2
 import pytest
 import yaml
 
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.profiling import Profiler
-from kubesched.testing.serving import Served, served
+from kubesched.testing.serving import Facts, Served, served
 
 OPEN_TO_ALL = ServingOptions(authorization_always_allow_paths=("*",))
 
@@ -90,6 +91,56 @@ def test_what_can_be_asked_for(found: Served, case: str, accept: str, code: int)
         assert json.loads(reply.body)["message"] == (
             "only the following media types are accepted: application/json, application/yaml, text/plain"
         )
+
+
+# -- CBOR
+
+
+@pytest.fixture(scope="module")
+def offering_cbor() -> Iterator[Served]:
+    facts = Facts()
+    facts.cbor = True
+    with served(OPEN_TO_ALL, facts=facts) as scheduler:
+        yield scheduler
+
+
+def test_both_pages_in_cbor_behind_its_gate(offering_cbor: Served) -> None:
+    """Marked as CBOR, with byte strings for texts and the shorter key first."""
+    reply = offering_cbor.fetch("/flagz", {"Accept": "application/cbor;v=v1beta1;g=config.k8s.io;as=Flagz"})
+    assert reply.headers["Content-Type"] == "application/cbor;g=config.k8s.io;v=v1beta1;as=Flagz"
+    assert reply.data.hex() == (
+        "d9d9f7a4"  # self-described, a map of four
+        "446b696e64"
+        "45466c61677a"  # kind: Flagz
+        "45666c616773"
+        "a2"
+        "4176"
+        "4132"
+        "4b7365637572652d706f7274"
+        "453130323539"  # flags: v: 2, secure-port: 10259
+        "486d65746164617461"
+        "a1"
+        "446e616d65"
+        "4e6b7562652d7363686564756c6572"  # metadata: name: kube-scheduler
+        "4a61706956657273696f6e"
+        "55636f6e6669672e6b38732e696f2f76316265746131"  # apiVersion: config.k8s.io/v1beta1
+    )
+    status = offering_cbor.fetch("/statusz", {"Accept": "application/cbor;v=v1beta1;g=config.k8s.io;as=Statusz"})
+    value = cbor2.loads(status.data)
+    assert (value[b"kind"], value[b"startTime"], value[b"paths"][0]) == (
+        b"Statusz",
+        b"2023-11-14T22:13:20Z",
+        b"/configz",
+    )
+    assert value[b"uptimeSeconds"] > 0
+
+
+def test_with_its_gate_cbor_is_among_what_is_offered(offering_cbor: Served) -> None:
+    reply = offering_cbor.fetch("/flagz", {"Accept": "application/cbor;v=v1beta1;g=config.k8s.io;as=Statusz"})
+    assert (reply.code, json.loads(reply.body)["message"]) == (
+        406,
+        "only the following media types are accepted: application/json, application/yaml, text/plain, application/cbor",
+    )
 
 
 # -- /debug

@@ -80,6 +80,7 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         if gates.enabled("ComponentStatusz")
         else None,
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
+        cbor=gates.enabled("CBORServingAndStorage"),
     )
     lease = Check("leaderElection", lambda: state.lease_problem())
     loop = Check("scheduling-loop", lambda: state.loop_problem())

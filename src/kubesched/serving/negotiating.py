@@ -1,4 +1,4 @@
-"""In which form an answer is given: what a client accepts, JSON, YAML or text, pretty or not.
+"""In which form an answer is given: what a client accepts, JSON, YAML, CBOR or text, pretty or not.
 
 From an Accept header to the first form on offer that suits, and from plain values to the bytes of that form. Errors are
 Status objects, said in JSON where nothing else suits.
@@ -16,7 +16,10 @@ from kubesched.api.go_text import quote, to_json
 from kubesched.serving.requests import JSON, NO_SNIFF, Answer, Request, User, refused
 
 YAML = "application/yaml"
+CBOR = "application/cbor"
 TEXT = "text/plain"
+# "this is CBOR", the tag with which it begins
+_SELF_DESCRIBED = b"\xd9\xd9\xf7"
 # errors must not look like HTML
 _TAMED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 # browsers and tools that people type into
@@ -73,9 +76,30 @@ def encoded(value: Mapping[str, Any], form: str, request: Request) -> bytes:
     """Return plain values in one of the forms, as the reference lays them out."""
     if form == YAML:
         return yaml.safe_dump(value, default_flow_style=False, allow_unicode=True).encode()
+    if form == CBOR:
+        return cbor(value)
     if _is_pretty(request):
         return to_json(value, sort_keys=False, indent=2).encode()
     return (to_json(value, sort_keys=False) + "\n").encode()
+
+
+def cbor(value: Any) -> bytes:
+    """Return plain values in CBOR, as the reference writes it: texts are byte strings, the shorter key comes first."""
+    # upstream: apimachinery/pkg/runtime/serializer/cbor/internal/modes/encode.go (v1.36)
+    import cbor2
+
+    return _SELF_DESCRIBED + cbor2.dumps(_in_bytes(value))
+
+
+def _in_bytes(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace")
+    if isinstance(value, Mapping):
+        found = {_in_bytes(name): _in_bytes(each) for name, each in value.items()}
+        return {name: found[name] for name in sorted(found, key=lambda name: (len(name), name))}
+    if isinstance(value, list | tuple):
+        return [_in_bytes(each) for each in value]
+    return value
 
 
 def _is_pretty(request: Request) -> bool:

@@ -41,7 +41,8 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
 
     `config` gives the completed configuration in plain values (`config.to_wire`), `started_at` is when the process
     started, in seconds of the epoch. Without `flags` there is no /flagz, without `versions` no /statusz (their feature
-    gates), without `set_verbosity` no /debug (profiling is off).
+    gates), with `cbor` both are also written in CBOR (its gate), without `set_verbosity` there is no /debug (profiling
+    is off).
     """
 
     config: Callable[[], Mapping[str, Any]]
@@ -52,6 +53,7 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     flags: Callable[[], Mapping[str, str]] | None = None
     versions: Versions | None = None
     set_verbosity: Callable[[int], None] | None = None
+    cbor: bool = False
 
 
 Page = Callable[[Request], Answer | Awaitable[Answer]]
@@ -75,9 +77,10 @@ class Routes:
         }.items():
             self._pages[path] = partial(self._metrics, metrics)
         if pages.flags is not None:
-            self._pages["/flagz"] = flagz(COMPONENT, pages.flags).answer
+            self._pages["/flagz"] = flagz(COMPONENT, pages.flags).with_cbor(pages.cbor).answer
         if pages.versions is not None:
-            self._pages["/statusz"] = statusz(COMPONENT, pages.started_at, pages.versions, tuple(self._pages)).answer
+            status = statusz(COMPONENT, pages.started_at, pages.versions, tuple(self._pages))
+            self._pages["/statusz"] = status.with_cbor(pages.cbor).answer
 
     def close(self) -> None:
         """Write no further page."""

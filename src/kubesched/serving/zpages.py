@@ -1,6 +1,7 @@
 """/statusz and /flagz: what runs here, since when, and with which flags; as text for people, or as objects.
 
-From facts to one of three forms. The text is for eyes: which of the reference's four delimiters it has is fixed here.
+From facts to one of three forms, and CBOR behind its gate. The text is for eyes: which of the reference's four
+delimiters it has is fixed here.
 """
 
 # upstream: apiserver/pkg/server/{statusz,flagz} (v1.36)
@@ -14,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.serving.negotiating import TEXT, YAML, MediaType, accepted, encoded, not_acceptable
+from kubesched.serving.negotiating import CBOR, TEXT, YAML, MediaType, accepted, encoded, not_acceptable
 from kubesched.serving.requests import JSON, PLAIN, Answer, Request
 
 GROUP = "config.k8s.io"
@@ -44,15 +45,21 @@ class ZPage:
         self._kind = kind
         self._facts = facts
         self._text = text
+        self._offered: Sequence[str] = _OFFERED
+
+    def with_cbor(self, offered: bool) -> "ZPage":
+        """Return the page, also in CBOR if that is offered."""
+        self._offered = (*_OFFERED, CBOR) if offered else _OFFERED
+        return self
 
     def answer(self, request: Request) -> Answer:
         """Return the page in the form that the client wants."""
         wanted = request.headers.get("Accept", "").strip()
         for media in accepted(wanted or TEXT):
-            for form in _OFFERED:
+            for form in self._offered:
                 if media.covers(form) and self._suits(media, form):
                     return self._written(media, form, request)
-        return not_acceptable(request, _OFFERED)
+        return not_acceptable(request, self._offered)
 
     def _suits(self, media: MediaType, form: str) -> bool:
         if {"stream", "sv"} & {name for name, value in media.parameters.items() if value}:

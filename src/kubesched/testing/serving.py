@@ -165,6 +165,7 @@ class Reply(NamedTuple):
     code: int
     headers: Mapping[str, str]
     body: str
+    data: bytes = b""
 
 
 class Facts:
@@ -178,6 +179,7 @@ class Facts:
         self.observed: list[tuple[str, str, bool]] = []
         self.metrics: Callable[[], str | None] = lambda: "scheduler_up 1\n"
         self.config: dict[str, Any] = {"kind": "KubeSchedulerConfiguration"}
+        self.cbor = False
 
     def checks(self) -> Checks:
         """Return the checks of a scheduler that stands for election."""
@@ -199,6 +201,7 @@ class Facts:
             flags=lambda: {"v": "2", "secure-port": "10259"},
             versions=Versions("1.36.4", "1.36"),
             set_verbosity=self.verbosity.append,
+            cbor=self.cbor,
         )
 
 
@@ -226,7 +229,8 @@ class Served:
         try:
             connection.request(method, path, body, dict(headers or {}))
             response = connection.getresponse()
-            return Reply(response.status, dict(response.headers.items()), response.read().decode())
+            data = response.read()
+            return Reply(response.status, dict(response.headers.items()), data.decode("utf-8", "replace"), data)
         finally:
             connection.close()
 
