@@ -5,6 +5,7 @@ import copy
 import json
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -357,6 +358,29 @@ def test_random_requests_get_answers(sent: list[Sent]) -> None:
     server = a_server()
     for each in sent:
         ask(server, each)
+    check_store(server)
+
+
+BARE = {"labels": None, "annotations": None, "finalizers": None, "ownerReferences": None}
+WITH_STATUS = [
+    each for each in RESOURCES if "status" in each.subresources and each.kind in BODIES and not each.same_store_as
+]
+
+
+@pytest.mark.parametrize("way", ["update", "patch"])
+def test_defaults_hold_when_the_status_is_written(way: str) -> None:
+    """What a write of the status leaves out is filled in as on any other way: objects are written back as they are."""
+    server = a_server()
+    for resource in WITH_STATUS:
+        place = "/namespaces/default" if resource.namespaced else ""
+        path = f"/{'apis' if resource.group else 'api'}/{resource.api_version}{place}/{resource.plural}/a/status"
+        named = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": {"name": "a"}, "status": {}}
+        if way == "update":
+            sent = Sent("PUT", path, {}, {"content-type": "application/json"}, json.dumps(named).encode())
+        else:
+            patch = json.dumps({"metadata": BARE, "status": None}).encode()
+            sent = Sent("PATCH", path, {}, {"content-type": "application/merge-patch+json"}, patch)
+        ask(server, sent)
     check_store(server)
 
 

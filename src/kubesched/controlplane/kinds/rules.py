@@ -45,10 +45,12 @@ class Rules(Strategy):
         return self.problems(new, context) + self.change_problems(new, old, context)
 
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:
-        """Keep everything as it was but the status."""
+        """Keep everything as it was but the status, and fill in what it or the metadata leave out."""
         super().prepare_status(new, old, context)
         if self.status_keeps_metadata:
             for field in _OWNED_METADATA:
                 new["metadata"].pop(field, None)
                 if field in old["metadata"]:
                     new["metadata"][field] = old["metadata"][field]
+        # defaults are not of the spec alone: labels of a job are those of its template if it is given none
+        self.fill_in(new, context)
