@@ -1,8 +1,11 @@
 """A folder that keeps a control plane: who may read it, who is trusted, and what is said if it cannot be used."""
 
 import os
+import shutil
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -243,3 +246,60 @@ def test_folders_above_it_are_made_for_their_owner_alone(tmp_path: Path, umask: 
     finally:
         os.umask(before)
     assert {mode(tmp_path / name) for name in ("a", "a/b", "a/b/data", "c", "c/d")} == {0o700}
+
+
+# -- a write-ahead log that is damaged
+
+WRITER = """
+import os, sys
+from pathlib import Path
+from kubesched.controlplane.persistence.folder import DataFolder
+store = DataFolder(Path(sys.argv[1]), 100).store
+for number in range(20):
+    store.put("configmaps", {"metadata": {"name": f"m{number}"}, "data": {"text": "x" * 2000}}, {})
+os._exit(0)
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder whose server ended without a word."""
+    path = tmp_path_factory.mktemp("killed")
+    subprocess.run([sys.executable, "-c", WRITER, str(path)], check=True)
+    return path
+
+
+def _flipped(at: Callable[[int], int]) -> Callable[[bytes], bytes]:
+    def flip(log: bytes) -> bytes:
+        changed = bytearray(log)
+        changed[at(len(log))] ^= 0xFF
+        return bytes(changed)
+
+    return flip
+
+
+@pytest.mark.parametrize(
+    ("case", "damage", "left"),
+    [
+        ("nothing", lambda log: log, 20),
+        ("the last page was not written to its end", lambda log: log[:-100], 19),
+        ("a bit in the middle", _flipped(lambda size: size // 2), None),
+        ("the beginning", _flipped(lambda size: 20), None),
+        ("nothing is left", lambda log: b"", 0),
+    ],
+)
+def test_changes_that_a_damaged_log_has_lost_are_told_once(
+    killed: Path, tmp_path: Path, case: str, damage: Callable[[bytes], bytes], left: int | None
+) -> None:
+    path = Path(shutil.copytree(killed, tmp_path / "data"))
+    path.chmod(0o700)
+    log = path / f"{DATABASE}-wal"
+    log.write_bytes(damage(log.read_bytes()))
+    if left is None:
+        with pytest.raises(
+            DataError, match=r"state\.db-wal: is damaged: .* cannot be read, so the latest changes are lost"
+        ):
+            DataFolder(path, 100)
+    with opened(path, 100) as found:
+        count = len(found.store.set_of("configmaps"))
+    assert count < 20 if left is None else count == left, case

@@ -25,6 +25,7 @@ import msgspec
 
 from kubesched.controlplane.ownership.owners import Owner
 from kubesched.controlplane.persistence.errors import DataError
+from kubesched.controlplane.persistence.write_ahead_log import committed_pages
 from kubesched.controlplane.statuses import internal_error
 from kubesched.controlplane.store import DELETED, Change, Stored
 
@@ -73,10 +74,12 @@ class SqliteJournal:
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         except OSError as error:
             raise DataError(f"{file}: {error.strerror or error}") from None
+        expected = committed_pages(file.with_name(f"{file.name}-wal"))
         with self._readable():
             self._database = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
             try:
                 self._open()
+                self._check_log(expected)
             except BaseException:
                 self._database.close()
                 raise
@@ -106,6 +109,18 @@ class SqliteJournal:
                     execute(table)
             execute(f"PRAGMA application_id = {APPLICATION}")
             execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _check_log(self, expected: int) -> None:
+        """Say what is lost if the write-ahead log cannot be read as far as it was written; what can be, is kept."""
+        if not expected:
+            return
+        _, pages, _ = self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if pages < expected or expected < 0:
+            lost = "all of it" if expected < 0 or not pages else f"{expected - pages} of its {expected} pages"
+            raise DataError(
+                f"{self._file}-wal: is damaged: {lost} cannot be read, so the latest changes are lost; what can be "
+                "read is kept now: start once more to go on without the rest"
+            )
 
     # -- what was kept
 
