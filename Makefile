@@ -53,6 +53,8 @@ lock:
 		-o requirements-fuzz.lock
 	uv pip compile pyproject.toml --extra dev --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
+	uv pip compile pyproject.toml --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate --constraint requirements.lock -o requirements-runtime.lock
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
