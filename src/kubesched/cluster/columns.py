@@ -31,11 +31,13 @@ class LabelColumn:
     A topology key's codes are its domains; `counts` says how many rows are in each.
     """
 
-    __slots__ = ("codes", "counts", "key", "of_value", "values")
+    __slots__ = ("__weakref__", "_is_shared", "codes", "counts", "key", "of_value", "values")
 
-    def __init__(self, key: str, capacity: int) -> None:
+    def __init__(self, key: str, absent: NDArray[np.int32]) -> None:
+        """`absent` are the codes while no node has the label; they are copied when one gets it."""
         self.key = key
-        self.codes: NDArray[np.int32] = np.zeros(capacity, np.int32)
+        self.codes: NDArray[np.int32] = absent
+        self._is_shared = True
         self.values: list[str] = [""]
         self.of_value: dict[str, int] = {}
         self.counts: list[int] = [0]
@@ -59,7 +61,16 @@ class LabelColumn:
         old = int(self.codes[row])
         if old != ABSENT:
             self.counts[old] -= 1
+        if code == old:
+            return
+        if self._is_shared:
+            self.codes = self.codes.copy()
+            self._is_shared = False
         self.codes[row] = code
+
+    def grow(self, absent: NDArray[np.int32]) -> None:
+        """Make room for as many rows as `absent` has, which is shared while no node has the label."""
+        self.codes = absent if self._is_shared else grown(self.codes, len(absent))
 
     def renumber(self) -> None:
         """Give codes only to values that some row has."""

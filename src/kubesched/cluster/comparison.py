@@ -11,7 +11,7 @@ import numpy as np
 
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.columns import LabelColumn
-from kubesched.cluster.table import NodeTable
+from kubesched.cluster.table import NATIVE, NodeTable
 
 Content = dict[str, Any]
 
@@ -70,17 +70,20 @@ def refill(empty: Cluster, cluster: Cluster) -> None:
 
 
 def _row(table: NodeTable, row: int) -> Content:
-    def amounts(matrix: Any) -> dict[str, int]:
-        return {
-            name: int(matrix[code, row])
+    def amounts(matrix: Any, scalars: list[dict[str, int]]) -> dict[str, int]:
+        native = {name: int(matrix[code, row]) for code, name in enumerate(NATIVE) if matrix[code, row]}
+        # columns that there are must say the same as what they were made of
+        columns = {
+            f"column of {name}": amount
             for code, name in enumerate(table.resources.values)
-            if code < matrix.shape[0] and matrix[code, row]
+            if name not in NATIVE and (amount := int(matrix[code, row])) != scalars[row].get(name, 0)
         }
+        return {**native, **scalars[row], **columns}
 
     return {
         "present": bool(table.present[row]),
-        "allocatable": amounts(table.allocatable),
-        "requested": amounts(table.requested),
+        "allocatable": amounts(table.allocatable, table.scalars.offered),
+        "requested": amounts(table.requested, table.scalars.asked),
         "non-zero requested": table.non_zero_requested[:, row].tolist(),
         "allowed pods": int(table.allowed_pods[row]),
         "pod count": int(table.pod_count[row]),
@@ -109,7 +112,9 @@ def _value(column: LabelColumn, row: int) -> str:
 
 def _requests(table: NodeTable, slot: int) -> tuple[tuple[str, int], ...]:
     requests = table.slots.requests[:, slot]
-    return tuple(sorted((table.resources.values[code], int(requests[code])) for code in np.flatnonzero(requests)))
+    pod = table.slots.pods[slot]
+    native = ((NATIVE[code], int(requests[code])) for code in np.flatnonzero(requests))
+    return tuple(sorted((*native, *(pod.digest.resources.scalar.items() if pod is not None else ()))))
 
 
 def _groups(table: NodeTable) -> Content:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.cluster.columns import grown
-from kubesched.cluster.interning import Interner
 from kubesched.cluster.pod_info import PodInfo
 
 NOWHERE = -1
@@ -21,8 +20,7 @@ NOT_STARTED = np.inf
 class PodSlots:
     """Arrays over slots; `pods[slot]` is the pod."""
 
-    def __init__(self, resources: Interner[str]) -> None:
-        self._resources = resources
+    def __init__(self) -> None:
         self._free: list[int] = []
         self.size = 0
         self.pods: list[PodInfo | None] = []
@@ -35,7 +33,8 @@ class PodSlots:
         # grows with every pod that is placed
         self.arrival: NDArray[np.int64] = np.zeros(capacity, np.int64)
         self._arrivals = 0
-        self.requests: NDArray[np.int64] = np.zeros((len(resources), capacity), np.int64)
+        # of CPU, memory and ephemeral storage
+        self.requests: NDArray[np.int64] = np.zeros((3, capacity), np.int64)
 
     def row_of(self, slot: int) -> int:
         """Return the row of a slot."""
@@ -54,12 +53,9 @@ class PodSlots:
         self._arrivals += 1
         self.arrival[slot] = self._arrivals
         requests = self.requests
-        requests[:, slot] = 0
         requests[0, slot] = resources.milli_cpu
         requests[1, slot] = resources.memory
         requests[2, slot] = resources.ephemeral_storage
-        for name, amount in resources.scalar.items():
-            self._set_scalar(slot, self._resources.code(name), amount)
 
     def release(self, pod: PodInfo) -> None:
         """Take a pod's slot back."""
@@ -69,11 +65,10 @@ class PodSlots:
         self.row[slot] = NOWHERE
         self._free.append(slot)
 
-    def _set_scalar(self, slot: int, code: int, amount: int) -> None:
-        missing = code + 1 - self.requests.shape[0]
-        if missing > 0:
-            self.requests = np.vstack([self.requests, np.zeros((missing, self.requests.shape[1]), np.int64)])
-        self.requests[code, slot] = amount
+    def scalar_requests(self, slots: NDArray[np.intp], name: str) -> NDArray[np.int64]:
+        """Return what the pods in some slots ask for of a resource that is counted by name."""
+        found = [pod.digest.resources.scalar.get(name, 0) if pod else 0 for pod in map(self.pods.__getitem__, slots)]
+        return np.array(found, np.int64)
 
     def _new_slot(self) -> int:
         slot = self.size

@@ -18,10 +18,12 @@ from kubesched.cluster.changes import WHOLE_ROW, ChangeLog, Group
 from kubesched.cluster.columns import LabelColumn, SetColumn, grown
 from kubesched.cluster.images import NodeImages
 from kubesched.cluster.interning import Interner
+from kubesched.cluster.label_columns import LabelColumns
 from kubesched.cluster.pod_counts import PodCounts
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.pod_slots import NOWHERE, PodSlots
 from kubesched.cluster.ports import HostPorts
+from kubesched.cluster.scalar_resources import ScalarResources, wrapped
 from kubesched.cluster.volume_users import VolumeUsers
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
@@ -29,6 +31,8 @@ NATIVE = ("cpu", "memory", "ephemeral-storage")
 INITIAL_CAPACITY = 64
 # So many codes of a column may be out of use, and as many more as twice the rows.
 SPARE_CODES = 1024
+# So many resources have columns at most, but for those that the configuration names.
+MOST_COLUMNS = 128
 
 
 class NodeTable:
@@ -44,7 +48,9 @@ class NodeTable:
         self.nodes: list[Node | None] = []
         self.pods_on: list[dict[str, PodInfo]] = []
         self._free_rows: list[int] = []
+        # the resources that have columns; those counted by name are all in `scalars`
         self.resources: Interner[str] = Interner()
+        self.scalars = ScalarResources()
         for name in NATIVE:
             self.resources.code(name)
         capacity = self.capacity
@@ -60,28 +66,22 @@ class NodeTable:
         self.taints: SetColumn[Taint] = SetColumn(capacity)
         self.features: SetColumn[str] = SetColumn(capacity)
         self.images = NodeImages()
-        self._labels: dict[str, LabelColumn] = {}
+        self.labels = LabelColumns(capacity)
         self.ports = HostPorts()
         self.volume_users = VolumeUsers()
         self.counts = PodCounts()
-        self.slots = PodSlots(self.resources)
+        self.slots = PodSlots()
         self.pods: dict[str, PodInfo] = {}
 
     # -- reading
 
     def label(self, key: str) -> LabelColumn:
         """Return the codes of a label key, indexing the nodes when it is asked for the first time."""
-        column = self._labels.get(key)
-        if column is None:
-            column = self._labels[key] = LabelColumn(key, self.capacity)
-            for row, node in enumerate(self.nodes):
-                if node is not None and key in node.metadata.labels:
-                    column.assign(row, node.metadata.labels)
-        return column
+        return self.labels.of(key, self.nodes)
 
     def label_columns(self) -> list[LabelColumn]:
         """Return the label columns that somebody asked for."""
-        return list(self._labels.values())
+        return self.labels.asked_for()
 
     def present_rows(self) -> NDArray[np.intp]:
         """Return the rows that have a Node object."""
@@ -94,8 +94,15 @@ class NodeTable:
 
     def allocatable_of(self, row: int, resource: str) -> int:
         """Return how much of a resource a row offers."""
-        code = self.resources.codes.get(resource)
-        return 0 if code is None else int(self.allocatable[code, row])
+        if resource in NATIVE:
+            return int(self.allocatable[NATIVE.index(resource), row])
+        return self.scalars.offered[row].get(resource, 0)
+
+    def requested_of(self, row: int, resource: str) -> int:
+        """Return how much of a resource the pods of a row ask for."""
+        if resource in NATIVE:
+            return int(self.requested[NATIVE.index(resource), row])
+        return self.scalars.asked[row].get(resource, 0)
 
     # -- nodes
 
@@ -141,8 +148,7 @@ class NodeTable:
             self.unschedulable[row] = node.spec.unschedulable
             self.taints.assign(row, untimed(node.spec.taints))
         if changed & Group.LABELS:
-            for column in self._labels.values():
-                column.assign(row, node.metadata.labels)
+            self.labels.assign(row, node.metadata.labels)
         if changed & Group.IMAGES:
             self.images.assign(row, node.status.images)
         if changed & Group.FEATURES:
@@ -152,8 +158,9 @@ class NodeTable:
     def _renumber(self) -> None:
         """Number values anew where most numbers are out of use; readers then start again."""
         most = SPARE_CODES + 2 * self.size
-        columns: list[LabelColumn | SetColumn[Any]] = [*self._labels.values(), self.taints, self.features]
-        crowded = [column for column in columns if len(column) > most]
+        sets: tuple[SetColumn[Any], ...] = (self.taints, self.features)
+        crowded: list[LabelColumn | SetColumn[Any]] = [*self.labels.crowded(most)]
+        crowded += (column for column in sets if len(column) > most)
         for column in crowded:
             column.renumber()
         if crowded:
@@ -162,14 +169,12 @@ class NodeTable:
     def _fill_allocatable(self, row: int, node: Node) -> None:
         amounts = {name: _amount(name, raw) for name, raw in node.status.allocatable.items()}
         self.allowed_pods[row] = amounts.pop("pods", 0)
-        codes = {
-            self.resource(name): amount
-            for name, amount in amounts.items()
-            if name in NATIVE or is_scalar_resource(name)
-        }
-        self.allocatable[:, row] = 0
-        for code, amount in codes.items():
-            self.allocatable[code, row] = amount
+        self.scalars.offer(row, {name: amount for name, amount in amounts.items() if is_scalar_resource(name)})
+        for code, name in enumerate(self.resources.values):
+            if code < len(NATIVE):
+                self.allocatable[code, row] = amounts.get(name, 0)
+            else:
+                self.allocatable[code, row] = self.scalars.offered[row].get(name, 0)
 
     # -- pods
 
@@ -221,8 +226,10 @@ class NodeTable:
         if resources.ephemeral_storage:
             _add(requested, EPHEMERAL_STORAGE, row, sign * resources.ephemeral_storage)
         for name, amount in resources.scalar.items():
-            code = self.resource(name)
-            _add(self.requested, code, row, sign * amount)
+            total = self.scalars.ask(row, name, sign * amount)
+            code = self.resources.codes.get(name)
+            if code is not None:
+                self.requested[code, row] = total
         _add(non_zero, CPU, row, sign * resources.non_zero_milli_cpu)
         _add(non_zero, MEMORY, row, sign * resources.non_zero_memory)
         self.pod_count[row] += sign
@@ -239,13 +246,28 @@ class NodeTable:
     # -- rows and columns
 
     def resource(self, name: str) -> int:
-        """Return the code of a resource, giving it a column when it is new."""
+        """Return the code of a resource, giving it a column when it has none; for those that the operator names."""
+        code = self.resources.codes.get(name)
+        return self._new_column(name) if code is None else code
+
+    def column_of(self, name: str) -> int | None:
+        """Return the code of a resource that many rows offer, or None for one that is looked up row by row."""
+        code = self.resources.codes.get(name)
+        if code is None and len(self.resources) < MOST_COLUMNS and self.scalars.is_common(name):
+            code = self._new_column(name)
+        return code
+
+    def _new_column(self, name: str) -> int:
         code = self.resources.code(name)
-        missing = code + 1 - self.allocatable.shape[0]
-        if missing > 0:
-            blank = np.zeros((missing, self.capacity), np.int64)
+        if code == self.allocatable.shape[0]:
+            blank = np.zeros((code, self.capacity), np.int64)
             self.allocatable = np.vstack([self.allocatable, blank])
             self.requested = np.vstack([self.requested, blank])
+        for row in self.scalars.rows_offering(name):
+            self.allocatable[code, row] = self.scalars.offered[row][name]
+        for row, asked in enumerate(self.scalars.asked):
+            if name in asked:
+                self.requested[code, row] = asked[name]
         return code
 
     def _row(self, name: str) -> int:
@@ -262,6 +284,7 @@ class NodeTable:
             self.names.append(name)
             self.nodes.append(None)
             self.pods_on.append({})
+            self.scalars.add_row()
         self.names[row] = name
         self.row_of[name] = row
         return row
@@ -276,8 +299,7 @@ class NodeTable:
         self.capacity = capacity
         for name in _ARRAYS:
             setattr(self, name, grown(getattr(self, name), capacity))
-        for column in self._labels.values():
-            column.codes = grown(column.codes, capacity)
+        self.labels.grow(capacity)
         self.taints.codes = grown(self.taints.codes, capacity)
         self.features.codes = grown(self.features.codes, capacity)
 
@@ -300,7 +322,7 @@ def _add(matrix: NDArray[np.int64], code: int, row: int, amount: int) -> None:
     try:
         matrix[code, row] = total
     except OverflowError:
-        matrix[code, row] = (total + 2**63) % 2**64 - 2**63
+        matrix[code, row] = wrapped(total)
 
 
 def _amount(resource: str, raw: str | int | float) -> int:

@@ -119,10 +119,7 @@ class NodeRow:
 
     def free_of(self, resource: str) -> int:
         """Return what is left of any resource."""
-        code = self.table.resources.codes.get(resource)
-        if code is None or code >= self.table.allocatable.shape[0]:
-            return 0
-        return int(self.table.allocatable[code, self.row] - self.table.requested[code, self.row])
+        return self.table.allocatable_of(self.row, resource) - self.table.requested_of(self.row, resource)
 
     def _amounts(self, matrix: NDArray[np.int64], pods: int) -> Amounts:
         cpu, memory, storage = matrix[: EPHEMERAL_STORAGE + 1, self.row].tolist()
@@ -174,11 +171,11 @@ class Nodes:
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
         """Return what the nodes offer of a resource."""
-        return self._of(self.table.allocatable, resource)
+        return self._of(self.table.allocatable, self.table.scalars.offered, resource)
 
     def requested(self, resource: str) -> NDArray[np.int64]:
         """Return what the pods on the nodes have asked for of a resource."""
-        return self._of(self.table.requested, resource)
+        return self._of(self.table.requested, self.table.scalars.asked, resource)
 
     def free(self, resource: str) -> NDArray[np.int64]:
         """Return what is left of a resource."""
@@ -188,10 +185,10 @@ class Nodes:
         """Return the codes of a label's values; `table.label(key).values` decodes them, 0 means absent."""
         return self.table.label(key).codes[self.rows]
 
-    def _of(self, matrix: NDArray[np.int64], resource: str) -> NDArray[np.int64]:
-        code = self.table.resources.codes.get(resource)
-        if code is None or code >= matrix.shape[0]:
-            return np.zeros(len(self), np.int64)
+    def _of(self, matrix: NDArray[np.int64], scalars: list[dict[str, int]], resource: str) -> NDArray[np.int64]:
+        code = self.table.column_of(resource)
+        if code is None:
+            return np.array([scalars[row].get(resource, 0) for row in self.row_numbers()], np.int64)
         return matrix[code, self.rows]
 
 

@@ -25,9 +25,6 @@ def compare(
 ) -> list[str]:
     """Return a line for each difference between what the objects say and what the scheduler believes."""
     fresh = Cluster(cluster.reader.options)
-    for column in cluster.table.label_columns():
-        # a column exists once somebody asked for it
-        fresh.table.label(column.key)
     waiting: dict[str, Pod] = {}
     for obj in objects:
         if not isinstance(obj, Pod):
@@ -43,6 +40,9 @@ def compare(
     for queued in queue.pods():
         # who is promised a node is foreseen in the counts
         fresh.nominations.add(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
+    for column in cluster.table.label_columns():
+        # a column exists once somebody asked for it
+        fresh.table.label(column.key)
     return [*_table_differences(fresh, cluster), *_queue_differences(waiting, queue)]
 
 

@@ -5,15 +5,13 @@ From the table and the queue to the words in which the reference's debugger writ
 
 # upstream: backend/cache/debugger/dumper.go, backend/queue/scheduling_queue.go (PendingPods) (v1.36)
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.cluster.table import NodeTable
+from kubesched.cluster.table import NATIVE
 from kubesched.queue.queued_pod import Place
 from kubesched.queue.scheduling_queue import SchedulingQueue
 
@@ -44,11 +42,12 @@ def _node_text(cluster: Cluster, name: str) -> str:
     row = table.row_of[name]
     pods = table.pods_on[row].values()
     promised = cluster.nominations.on(name)
+    allowed_pods = int(table.allowed_pods[row])
     lines = [
         f"Node name: {name}\n",
         f"Deleted: {str(table.nodes[row] is None).lower()}\n",
-        f"Requested Resources: {_amounts(table, table.requested, row, 0)}\n",
-        f"Allocatable Resources:{_amounts(table, table.allocatable, row, int(table.allowed_pods[row]))}\n",
+        f"Requested Resources: {_amounts(table.requested, row, 0, table.scalars.asked[row])}\n",
+        f"Allocatable Resources:{_amounts(table.allocatable, row, allowed_pods, table.scalars.offered[row])}\n",
         f"Scheduled Pods(number: {len(pods)}):\n",
         *map(_pod_text, pods),
     ]
@@ -57,18 +56,11 @@ def _node_text(cluster: Cluster, name: str) -> str:
     return "".join(lines)
 
 
-def _amounts(table: NodeTable, matrix: NDArray[np.int64], row: int, allowed_pods: int) -> str:
+def _amounts(matrix: NDArray[np.int64], row: int, allowed_pods: int, scalars: dict[str, int]) -> str:
     """Return a row of a matrix of resources as Go shows the reference's structure."""
-    native = " ".join(f"{field}:{matrix[table.resources.codes[name], row]}" for field, name in _FIELDS.items())
-    scalar = " ".join(f"{name}:{amount}" for name, amount in sorted(_scalar(table, matrix, row)))
+    native = " ".join(f"{field}:{matrix[NATIVE.index(name), row]}" for field, name in _FIELDS.items())
+    scalar = " ".join(f"{name}:{amount}" for name, amount in sorted(scalars.items()))
     return f"&{{{native} AllowedPodNumber:{allowed_pods} ScalarResources:map[{scalar}]}}"
-
-
-def _scalar(table: NodeTable, matrix: NDArray[np.int64], row: int) -> Iterator[tuple[str, int]]:
-    for name, code in table.resources.codes.items():
-        amount = int(matrix[code, row])
-        if amount and name not in _FIELDS.values():
-            yield name, amount
 
 
 def _pod_text(pod: PodInfo) -> str:

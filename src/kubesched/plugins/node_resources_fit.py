@@ -93,11 +93,12 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         table, row = node.table, node.row
         if table.pod_count.item(row) < table.allowed_pods.item(row):
             allocatable, requested = table.allocatable.item, table.requested.item
-            for code, amount in request.amounts:
+            for code, amount in request.native:
                 if amount > allocatable(code, row) - requested(code, row):
                     break
             else:
-                return None
+                if not request.index_of:
+                    return None
         return request.status(request.objection(table, row, self._delegated(request)))
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
@@ -118,8 +119,8 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         return tuple(i for i in request.scalars if classes.of_resource(request.names[i]) is not None)
 
     def _make_request(self, pod: PodInfo) -> FitRequest:
-        made = fit_request(filter_request(pod.pod, self._options), self._table, self._ignores)
-        return self._requests.setdefault((made.names, made.amounts), made)
+        made = fit_request(filter_request(pod.pod, self._options), self._ignores)
+        return self._requests.setdefault((made.names, made.wanted), made)
 
     def _ignores(self, resource: str) -> bool:
         """Tell whether an extended resource is to be ignored, by its name or its group."""

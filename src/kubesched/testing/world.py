@@ -247,7 +247,9 @@ def assert_settled(world: World, scheduler: Scheduler) -> None:
     assert set(table.pods) <= known, "pods that are gone hold places"
     assert {queued.uid for queued in queue.pods()} <= known, "pods that are gone are queued"
     for row in table.present_rows().tolist():
-        assert (table.requested[:, row] <= table.allocatable[:, row]).all(), f"{table.names[row]} is overcommitted"
+        free = [table.scalars.free(row, name) for name in table.scalars.asked[row]]
+        free += (table.allocatable[:, row] - table.requested[:, row]).tolist()
+        assert min(free) >= 0, f"{table.names[row]} is overcommitted"
     waiting = {pod.uid for pod in world.pods() if not pod.spec.node_name and not pod.terminal}
     assert set(scheduler.cluster.pending) == waiting, "the cluster knows who waits"
     wrong = compare(world.objects.values(), scheduler.cluster, queue, scheduler.engine.profiles)

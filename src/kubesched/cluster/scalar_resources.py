@@ -1,0 +1,74 @@
+"""Resources that are counted by name (extended resources, huge pages): what each row offers and is asked for.
+
+From nodes and pods to a mapping per row, and from a name to the rows that offer it. Anybody can make names up, so that
+they take memory only where they occur; a name becomes a column of the table only where many rows offer it, or the
+configuration names it.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+# A name that no more rows offer than this, or this part of them, is no column.
+FEW_ROWS: Final = 16
+FEW_OF: Final = 32
+
+_NOBODY: Final[frozenset[int]] = frozenset()
+
+
+def wrapped(total: int) -> int:
+    """Return a sum as the reference's 64 bits hold it."""
+    return (total + 2**63) % 2**64 - 2**63
+
+
+class ScalarResources:
+    """Amounts by row and name; amounts that are zero are not kept."""
+
+    __slots__ = ("_offering", "asked", "offered")
+
+    def __init__(self) -> None:
+        self.offered: list[dict[str, int]] = []
+        self.asked: list[dict[str, int]] = []
+        self._offering: dict[str, set[int]] = {}
+
+    def __len__(self) -> int:
+        """Return how many amounts are kept."""
+        return sum(map(len, self.offered)) + sum(map(len, self.asked)) + sum(map(len, self._offering.values()))
+
+    def add_row(self) -> None:
+        """Make room for one more row."""
+        self.offered.append({})
+        self.asked.append({})
+
+    def offer(self, row: int, amounts: Mapping[str, int]) -> None:
+        """Replace what a row offers."""
+        before, now = self.offered[row], {name: wrapped(amount) for name, amount in amounts.items() if amount}
+        self.offered[row] = now
+        for name in before.keys() - now.keys():
+            rows = self._offering[name]
+            rows.discard(row)
+            if not rows:
+                del self._offering[name]
+        for name in now.keys() - before.keys():
+            self._offering.setdefault(name, set()).add(row)
+
+    def ask(self, row: int, name: str, amount: int) -> int:
+        """Add to what pods ask a row for; return the sum."""
+        asked = self.asked[row]
+        total = wrapped(asked.get(name, 0) + amount)
+        if total:
+            asked[name] = total
+        else:
+            asked.pop(name, None)
+        return total
+
+    def rows_offering(self, name: str) -> set[int] | frozenset[int]:
+        """Return the rows that offer something of a resource."""
+        return self._offering.get(name, _NOBODY)
+
+    def free(self, row: int, name: str) -> int:
+        """Return what a row has left."""
+        return self.offered[row].get(name, 0) - self.asked[row].get(name, 0)
+
+    def is_common(self, name: str) -> bool:
+        """Return whether many rows offer a resource."""
+        return len(self.rows_offering(name)) > max(FEW_ROWS, len(self.offered) // FEW_OF)
