@@ -14,7 +14,7 @@ from kubesched.cel.errors import CelCompileError, CelRuntimeError
 if TYPE_CHECKING:
     from kubesched.cel.selectors import CompiledSelector
 
-__all__ = ["CelCompileError", "CelRuntimeError", "compile_selector"]
+__all__ = ["CelCompileError", "CelRuntimeError", "compile_selector", "is_compiled"]
 
 
 def compile_selector(expression: str, *, list_attributes: bool) -> "CompiledSelector":
@@ -23,3 +23,10 @@ def compile_selector(expression: str, *, list_attributes: bool) -> "CompiledSele
     from kubesched.cel import selectors
 
     return selectors.compile_selector(expression, list_attributes=list_attributes)
+
+
+def is_compiled(expression: str, *, list_attributes: bool) -> bool:
+    """Return whether an expression need not be compiled."""
+    from kubesched.cel import selectors
+
+    return selectors.is_compiled(expression, list_attributes=list_attributes)

@@ -18,7 +18,9 @@ from kubesched.config.feature_gates import FeatureGates
 
 T = TypeVar("T")
 
+# Digests that are remembered: so many, and of specifications of so many bytes together.
 DIGESTS = 4096
+DIGESTED_BYTES = 16 << 20
 
 
 class HostPort(msgspec.Struct, frozen=True, gc=False):
@@ -32,9 +34,11 @@ class HostPort(msgspec.Struct, frozen=True, gc=False):
 class Digest:
     """What is derived from a pod's specification, namespace and reported resources."""
 
-    __slots__ = ("affinity", "derived", "host_ports", "resources")
+    __slots__ = ("affinity", "derived", "host_ports", "resources", "weight")
 
-    def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms) -> None:
+    def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms, weight: int) -> None:
+        # how large the specification is, in bytes; what is derived from it is larger by a factor
+        self.weight = weight
         self.resources = resources
         self.affinity = affinity
         self.host_ports = _host_ports(spec)
@@ -117,11 +121,12 @@ class PodInfo(msgspec.Struct, gc=False, eq=False):
 class PodReader:
     """Makes `PodInfo`s, remembering the digests of recent templates."""
 
-    __slots__ = ("_digests", "_encode", "options")
+    __slots__ = ("_digests", "_encode", "_weight", "options")
 
     def __init__(self, options: RequestOptions) -> None:
         self.options = options
         self._digests: OrderedDict[tuple[object, ...], Digest] = OrderedDict()
+        self._weight = 0
         self._encode = msgspec.msgpack.Encoder().encode
 
     def read(self, pod: Pod) -> PodInfo:
@@ -146,13 +151,14 @@ class PodReader:
         digest = self._digests.get(key)
         if digest is None:
             affinity = parse_affinity_terms(pod.spec, pod.metadata.namespace)
-            digest = Digest(pod.spec, pod_resources(pod, self.options), affinity)
+            digest = Digest(pod.spec, pod_resources(pod, self.options), affinity, len(key[0]) + len(key[2] or ()))
             self._digests[key] = digest
-            if len(self._digests) > DIGESTS:
-                self._digests.popitem(last=False)
+            self._weight += digest.weight
+            while len(self._digests) > DIGESTS or self._weight > DIGESTED_BYTES:
+                self._weight -= self._digests.popitem(last=False)[1].weight
         return PodInfo.of(pod, digest)
 
-    def _identity(self, part: object) -> object:
+    def _identity(self, part: object) -> bytes | str:
         """Return a hashable text of a part of a pod."""
         try:
             return self._encode(part)

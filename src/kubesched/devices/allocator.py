@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kubesched.api.devices import AllocationResult, DeviceClass, ResourceClaim
 from kubesched.api.nodes import Node
+from kubesched.devices.budget import Budget
 from kubesched.devices.constraints import constraints_of
 from kubesched.devices.contents import CounterName
 from kubesched.devices.counters import CounterLedger
@@ -42,6 +43,7 @@ class Allocator:
         new_share_id: Callable[[], str],
     ) -> None:
         """`classes` by name; `new_share_id` gives the id of each share of a device that allows several allocations."""
+        self.budget = Budget()
         self._features = features
         self._state = state
         self._classes = classes
@@ -59,6 +61,7 @@ class Allocator:
         Raises FailedOnNodeError (reject this node with its text), AllocationTimeoutError (`expired` said so), or
         AllocationError (ends the cycle with its text).
         """
+        self.budget.start_node()
         pools = self._inventory.pools_of(node)
         uses = {pool: self._state.use_of(pool.id) or NO_USE for pool in pools}
         candidates = [
@@ -71,7 +74,9 @@ class Allocator:
         for claim in claims:
             wanted.append(self._wanted(len(wanted), claim, pools, candidates))
             constraints.append(constraints_of(claim, self._features))
-        search = Search(self._features, candidates, CounterLedger(uses, self._counters), wanted, constraints)
+        search = Search(
+            self._features, candidates, CounterLedger(uses, self._counters), wanted, constraints, self.budget
+        )
         if not search.run(expired):
             if any(pool.invalid for pool in pools):
                 raise FailedOnNodeError("invalid resource pools were encountered")
@@ -101,6 +106,7 @@ class Allocator:
                 plan = self._plans.get(key)
                 if plan is None or plan.claim is not claim:
                     plan = plan_request(claim, request, written, self._classes, self._features)
+                    plan.budget = self.budget
                     self._plans[key] = plan
                 options.append(self._wanted_of(plan, position, pools, candidates))
             least += min(option.number for option in options)

@@ -9,7 +9,7 @@ another one, also across inventories made from one another.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kubesched.cel.selectors import CompiledSelector
 
 _BLOCKING_EFFECTS = ("NoSchedule", "NoExecute")
-_REMEMBERED_VERDICTS = 256
+_REMEMBERED_VERDICTS = 64
 _ENCODER = msgspec.json.Encoder(order="deterministic")
 
 CounterName = tuple[str, str]
@@ -46,17 +46,23 @@ class DeviceContent:
         self.limits = {name: nanos_of(capacity.value) for name, capacity in device.capacity.items()}
         self._verdicts: dict[str, bool | str] = {}
 
-    def matches(self, selector: CompiledSelector) -> bool:
-        """Return whether a selector matches the device, or raise CelRuntimeError; worked out once per expression."""
+    def matches(self, selector: CompiledSelector, spend: Callable[[int], None] | None = None) -> bool:
+        """Return whether a selector matches the device, or raise CelRuntimeError; worked out once per expression.
+
+        `spend` is told what working it out has cost.
+        """
         verdict = self._verdicts.get(selector.expression)
         if verdict is None:
             if len(self._verdicts) >= _REMEMBERED_VERDICTS:
                 self._verdicts.clear()
+            costs: list[int] = []
             try:
-                verdict = selector.matches(self.driver, self.device)
+                verdict = selector.matches(self.driver, self.device, costs.append)
             except CelRuntimeError as error:
                 verdict = str(error)
             self._verdicts[selector.expression] = verdict
+            if spend is not None:
+                spend(sum(costs))
         if isinstance(verdict, str):
             raise CelRuntimeError(verdict)
         return verdict

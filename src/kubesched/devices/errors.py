@@ -2,6 +2,7 @@
 
 AllocationError               a claim, class or slice is wrong: the search ends for all nodes
 ├── FailedOnNodeError         only this node cannot be judged: it is rejected with the error's text
+│   └── TooMuchWorkError      finding devices there takes too long (`budget`)
 └── AllocationTimeoutError    the caller's time was up
 """
 

@@ -22,8 +22,9 @@ from kubesched.api.devices import (
     ResourceClaim,
 )
 from kubesched.api.quantity import Quantity
-from kubesched.cel import CelRuntimeError, compile_selector
+from kubesched.cel import CelRuntimeError, compile_selector, is_compiled
 from kubesched.devices.amounts import Amounts, consumption, in_nanos
+from kubesched.devices.budget import COMPILING, Budget
 from kubesched.devices.contents import DeviceContent
 from kubesched.devices.errors import AllocationError
 from kubesched.devices.features import DeviceFeatures
@@ -50,6 +51,7 @@ class RequestPlan:
         "admin_access",
         "all_devices",
         "alternative",
+        "budget",
         "claim",
         "count",
         "device_class",
@@ -76,6 +78,7 @@ class RequestPlan:
         self.admin_access = isinstance(written, ExactDeviceRequest) and bool(written.admin_access)
         self.tolerations = written.tolerations
         self._features = features
+        self.budget = Budget()
         self._selectors = (
             *((f"class {device_class.name}", i, each) for i, each in enumerate(device_class.spec.selectors)),
             *((f"claim {claim.full_name}", i, each) for i, each in enumerate(written.selectors)),
@@ -123,11 +126,13 @@ class RequestPlan:
 
     def _matches(self, content: DeviceContent, owner: str, position: int, selector: DeviceSelector) -> bool:
         expression = selector.cel.expression if selector.cel is not None else ""
+        if not is_compiled(expression, list_attributes=self._features.list_attributes):
+            self.budget.spend(len(expression) * COMPILING)
         compiled = compile_selector(expression, list_attributes=self._features.list_attributes)
         if compiled.error:
             raise AllocationError(f"{owner}: selector #{position}: CEL compile error: {compiled.error}")
         try:
-            return content.matches(compiled)
+            return content.matches(compiled, self.budget.spend_on_expression)
         except CelRuntimeError as error:
             raise AllocationError(f"{owner}: selector #{position}: CEL runtime error: {error}") from None
 

@@ -19,6 +19,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from kubesched.api.quantity import Quantity
+from kubesched.devices.budget import Budget
 from kubesched.devices.constraints import Constraint
 from kubesched.devices.counters import CounterLedger
 from kubesched.devices.errors import AllocationError, AllocationTimeoutError
@@ -83,8 +84,10 @@ class Search:
         ledger: CounterLedger,
         wanted: Sequence[Sequence[Sequence[Wanted]]],
         constraints: Sequence[Sequence[Constraint]],
+        budget: Budget,
     ) -> None:
         """`wanted` is claim -> request -> alternative; `constraints` are the claims'."""
+        self._budget = budget
         self._features = features
         self._candidates = candidates
         self._ledger = ledger
@@ -100,12 +103,15 @@ class Search:
 
     def run(self, expired: Callable[[], bool] | None = None) -> bool:
         """Return whether all claims can be served; `given` and `chosen` then say how."""
+        if self._too_many_are_wanted():
+            return False
         stack: list[Steps] = [self._claim(0)]
         outcome = Outcome.FAILED
         started = False
         while stack:
             if expired is not None and not started and expired():
                 raise AllocationTimeoutError("filter operation aborted: context deadline exceeded")
+            self._budget.spend_on_node()
             try:
                 step = stack[-1].send(outcome) if started else next(stack[-1])
             except StopIteration as ended:
@@ -117,6 +123,22 @@ class Search:
         if outcome is Outcome.TOO_MANY:
             raise AllocationError("allocation max size exceeded")
         return outcome is Outcome.DONE
+
+    def _too_many_are_wanted(self) -> bool:
+        """Return whether more devices are wanted, each by one, than there are: the search would try all orders."""
+        if self._features.consumable_capacity and any(
+            candidate.offered.device.allow_multiple_allocations for candidate in self._candidates
+        ):
+            return False
+        least = 0
+        for requests in self._wanted:
+            numbers = [min(each.number for each in options) for options in requests]
+            if sum(numbers) > MAX_RESULTS or any(
+                each.plan.admin_access or each.plan.all_devices for options in requests for each in options
+            ):
+                return False
+            least += sum(numbers)
+        return least > len(self._candidates)
 
     def _claim(self, claim: int) -> Steps:
         """Serve a claim and those after it."""
@@ -152,6 +174,7 @@ class Search:
             return Outcome.TOO_MANY
         positions = wanted.everything[had : had + 1] if plan.all_devices else range(start, len(self._candidates))
         for position in positions:
+            self._budget.spend_on_node()
             undo: list[Undo] = []
             if not self._is_free(wanted, position) or not self._take(wanted, position, undo):
                 _take_back(undo)

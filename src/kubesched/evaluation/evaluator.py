@@ -28,6 +28,10 @@ CLASSES = 2048
 QUESTIONS = 4096
 CELLS = 10_000_000
 FEWEST = 64
+# So many bytes may the specifications of the pods have, together, whose classes (or questions) are remembered.
+SPECIFIED_BYTES = 16 << 20
+# So many reasons may there be in all statuses.
+REASONS = 500_000
 # Statuses are indexed by 16-bit integers; past this many everything cached is dropped and numbering starts again.
 STATUSES = 30_000
 
@@ -71,10 +75,11 @@ class Evaluator:
     def _start(self) -> None:
         self.statuses = StatusTable()
         self._questioner: Questioner = Questioner(self.profile, self.cluster.table, self.statuses)
-        self._classes: Recent[PodClass] = Recent(CLASSES)
-        self._filters: Recent[FilterQuestion] = Recent(QUESTIONS)
-        self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS)
+        self._classes: Recent[PodClass] = Recent(CLASSES, SPECIFIED_BYTES)
+        self._filters: Recent[FilterQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
+        self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
         self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
+        self._template_bytes = 0
 
     def evaluate(
         self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
@@ -83,7 +88,10 @@ class Evaluator:
 
         `group_state` is there where the pod is tried as a part of its group.
         """
-        if self.statuses.has_errors or len(self.statuses) > STATUSES or len(self._templates) > 4 * CLASSES:
+        statuses = self.statuses
+        crowded = len(statuses) > STATUSES or statuses.reasons > REASONS
+        crowded = crowded or len(self._templates) > 4 * CLASSES or self._template_bytes > 2 * SPECIFIED_BYTES
+        if statuses.has_errors or crowded:
             # An internal error is never kept: whoever failed is asked again.
             self._start()
         cycle = CycleState(stopwatch, group_state)
@@ -124,7 +132,7 @@ class Evaluator:
         )
         if class_key is not None and not made.narrowed:
             # What a narrowed pod asks is asked of few rows, and hardly ever again.
-            self._keep(class_key, made, filters, scores)
+            self._keep(class_key, made, filters, scores, pod.digest.weight)
         return made
 
     def _keep(
@@ -133,6 +141,7 @@ class Evaluator:
         pod_class: PodClass,
         filters: Sequence[tuple[Hashable, FilterQuestion]],
         scores: Sequence[tuple[Hashable, ScoreQuestion]],
+        weight: int,
     ) -> None:
         """Remember the questions that may be kept, and the class if all of them may.
 
@@ -146,14 +155,14 @@ class Evaluator:
             if filter_key is None or _failed(filter_question):
                 kept = False
             else:
-                self._filters.put(filter_key, filter_question)
+                self._filters.put(filter_key, filter_question, weight)
         for score_key, score_question in scores:
             if score_key is None:
                 kept = False
             else:
-                self._scores.put(score_key, score_question)
+                self._scores.put(score_key, score_question, weight)
         if kept:
-            self._classes.put(class_key, pod_class)
+            self._classes.put(class_key, pod_class, weight)
 
     def _filter_question(
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState
@@ -185,7 +194,11 @@ class Evaluator:
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
         scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
-        return self._templates.setdefault((filters, scores), TemplateKeys())
+        known = self._templates.get((filters, scores))
+        if known is None:
+            known = self._templates[filters, scores] = TemplateKeys()
+            self._template_bytes += pod.digest.weight
+        return known
 
 
 Q = TypeVar("Q", FilterQuestion, ScoreQuestion)

@@ -33,13 +33,15 @@ V = TypeVar("V")
 
 
 class Recent(Generic[V]):
-    """A dictionary of bounded size that forgets what was not used for longest."""
+    """A dictionary of bounded size and weight that forgets what was not used for longest."""
 
-    __slots__ = ("_entries", "limit")
+    __slots__ = ("_entries", "_heaviest", "limit", "weight")
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, heaviest: int) -> None:
         self.limit = limit
-        self._entries: OrderedDict[Hashable, V] = OrderedDict()
+        self.weight = 0
+        self._heaviest = heaviest
+        self._entries: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -47,19 +49,24 @@ class Recent(Generic[V]):
     def get(self, key: Hashable) -> V | None:
         """Return the entry, which is now the most recently used one."""
         entry = self._entries.get(key)
-        if entry is not None:
-            self._entries.move_to_end(key)
-        return entry
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
 
-    def put(self, key: Hashable, value: V) -> None:
-        """Keep an entry."""
-        self._entries[key] = value
-        while len(self._entries) > self.limit:
-            self._entries.popitem(last=False)
+    def put(self, key: Hashable, value: V, weight: int) -> None:
+        """Keep an entry; one that was kept before keeps its weight."""
+        before = self._entries.get(key)
+        weight = weight if before is None else before[1]
+        self._entries[key] = (value, weight)
+        self.weight += weight if before is None else 0
+        while len(self._entries) > self.limit or (self.weight > self._heaviest and len(self._entries) > 1):
+            self.weight -= self._entries.popitem(last=False)[1][1]
 
     def clear(self) -> None:
         """Forget everything."""
         self._entries.clear()
+        self.weight = 0
 
 
 class Questioner:

@@ -87,9 +87,11 @@ def error(*reasons: str) -> Status:
 class StatusTable:
     """Statuses by small integer. Entry 0 is success; entries are never dropped while columns refer to them."""
 
-    __slots__ = ("_codes", "has_errors", "statuses")
+    __slots__ = ("_codes", "has_errors", "reasons", "statuses")
 
     def __init__(self) -> None:
+        # how many reasons all entries have together
+        self.reasons = 0
         # whether any entry is an internal error
         self.has_errors = False
         self.statuses: list[Status] = [SUCCESS]
@@ -110,6 +112,7 @@ class StatusTable:
         if index is None:
             index = self._codes[status] = len(self.statuses)
             self.statuses.append(status)
+            self.reasons += len(status.reasons)
             self.has_errors = self.has_errors or status.code is Code.ERROR
         return index
 

@@ -19,17 +19,20 @@ from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.api.nodes import Node
 from kubesched.cluster.device_tracker import DeviceTracker
 from kubesched.devices import AllocationError, AllocationTimeoutError, Allocator, FailedOnNodeError
+from kubesched.devices.budget import TOO_MUCH_ON_A_NODE
 from kubesched.framework.status import Status, error, unresolvable
 from kubesched.framework.waits import Waits
 from kubesched.plugins.dynamic_resources.preferring import preference_score
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 
+TOO_MUCH_ON_NODE = unresolvable(TOO_MUCH_ON_A_NODE)
+
 # How many kinds of claims are remembered, and on how many nodes a failure is told in its own words.
 KINDS = 64
 OWN_WORDS = 100
 
-UNKNOWN, FITS, FITS_NOT = 0, 1, 2
+UNKNOWN, FITS, FITS_NOT, TOO_COSTLY = 0, 1, 2, 3
 
 
 class Answers:
@@ -124,12 +127,18 @@ class Search:
                     failures[position] = failure
             if failures:
                 self._spread(failures, claims, codes, nodes, rows)
+        for position in np.flatnonzero(answers.verdicts[codes] == TOO_COSTLY).tolist():
+            failures.setdefault(position, TOO_MUCH_ON_NODE)
         return Solved(answers.verdicts[codes] == FITS, answers.scores[codes], failures)
 
     def _solve(self, claims: Sequence[ResourceClaim], node: Node | None, answers: Answers, code: int) -> Status | None:
         """Find out about one code; return why that failed, or None."""
         assert node is not None, "only rows with a Node object are judged"
         found = self.allocate(node, claims)
+        if found == TOO_MUCH_ON_NODE:
+            # it would be the same again
+            answers.verdicts[code] = TOO_COSTLY
+            return None
         if isinstance(found, Status):
             return found
         answers.verdicts[code] = FITS_NOT if found is None else FITS
