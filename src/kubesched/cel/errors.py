@@ -19,7 +19,12 @@ class CelCompileError(KubeschedError):
 
 
 class CelRuntimeError(KubeschedError):
-    """An expression that cannot be evaluated for a device; the text is the reference's."""
+    """An expression that cannot be evaluated for a device; the text is the reference's.
+
+    `cost` is what had been spent by then.
+    """
+
+    cost = 0
 
 
 class CelValueError(CelRuntimeError):

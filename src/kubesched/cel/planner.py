@@ -62,14 +62,21 @@ class Program(NamedTuple):
         try:
             result = self.run(frame)
         except RecursionError:
-            raise CelAbortError("expression recursion limit exceeded") from None
-        except CelRuntimeError:
-            if frame[0] > LIMIT:
-                raise CelAbortError(LIMIT_EXCEEDED) from None
+            raise _after(CelAbortError("expression recursion limit exceeded"), frame[0]) from None
+        except CelRuntimeError as error:
+            if frame[0] > LIMIT or str(error) == LIMIT_EXCEEDED:
+                raise _after(CelAbortError(LIMIT_EXCEEDED), LIMIT) from None
+            _after(error, frame[0])
             raise
         if frame[0] > LIMIT:
-            raise CelAbortError(LIMIT_EXCEEDED)
+            raise _after(CelAbortError(LIMIT_EXCEEDED), LIMIT)
         return result, frame[0]
+
+
+def _after(error: CelRuntimeError, cost: int) -> CelRuntimeError:
+    """Return an error that says what had been spent."""
+    error.cost = cost
+    return error
 
 
 class _Plan:

@@ -17,7 +17,6 @@ from kubesched.cel.checker import check
 from kubesched.cel.errors import CelCompileError, CelRuntimeError
 from kubesched.cel.functions.conversions import native_problem
 from kubesched.cel.functions.versions import InvalidVersionError, parse_version
-from kubesched.cel.limits import LIMIT
 from kubesched.cel.parser import parse
 from kubesched.cel.planner import Program, plan
 from kubesched.cel.sized_cache import SizedCache
@@ -55,9 +54,12 @@ class CompiledSelector:
         program = self._program
         if program is None:
             raise CelRuntimeError(self.error)
-        cost = LIMIT
+        cost = 0
         try:
             result, cost = program.evaluate(device_value(driver, device, list_attributes=self._list_attributes))
+        except CelRuntimeError as error:
+            cost = error.cost
+            raise
         finally:
             if spend is not None:
                 spend(cost)
