@@ -391,6 +391,34 @@ def test_kinds_that_are_not_served_here_are_left_out_with_a_count(loading: Loadi
     assert report.skipped == {"NodeMetrics": 2, "Rocket": 1, "ComponentStatus": 1}
 
 
+def test_what_a_server_has_of_its_own_and_cannot_replace_stays(loading: Loading) -> None:
+    binding = an_object(
+        "ClusterRoleBinding",
+        "system:kube-scheduler",
+        api_version="rbac.authorization.k8s.io/v1",
+        roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "another"},
+    )
+    assert loading.load(of_a_cluster(binding)) == Report(0, [], kept=1)
+    (problem,) = loading.problems(json.dumps(binding))
+    assert "cannot change roleRef" in problem, "who writes it is told"
+
+
+def test_a_status_that_cannot_be_is_left_out(loading: Loading) -> None:
+    condition = {"type": "Ready", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z", "message": ""}
+    network = an_object(
+        "ServiceCIDR",
+        "own",
+        api_version="networking.k8s.io/v1",
+        spec={"cidrs": ["10.9.0.0/16"]},
+        status={"conditions": [condition]},
+    )
+    report = loading.load(of_a_cluster(network))
+    assert (report.loaded, report.problems) == (1, [])
+    (warning,) = report.warnings
+    assert 'ServiceCIDR "own": its status is left out: ' in warning
+    assert len(loading.problems(json.dumps({**network, "metadata": {"name": "m"}}))) == 1, "who writes it is told"
+
+
 def test_what_a_cluster_shows_twice_is_loaded_once(loading: Loading) -> None:
     pod = an_object("Pod", "p", "default", spec=a_spec())
     assert loading.load(of_a_cluster(pod), of_a_cluster(pod)) == Report(1, [])

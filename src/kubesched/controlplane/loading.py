@@ -151,18 +151,33 @@ class _Creation:
             self._twice += 1
             return
         found = self._put(manifest, resource, wanted, is_new=key not in self._created)
+        if found is None:
+            self._kept += 1
+            return
         self._created[resource.store, meta.get("namespace", ""), found["metadata"]["name"]] = uid
-        status = document.get("status")
-        if status and "status" in resource.subresources:
-            found = self.client.update(resource, {**found, "status": status}, "status")
+        found = self._with_status(manifest, resource, found)
         if _has_generated_selector(resource, document):
             found["spec"].pop("manualSelector", None)
         _keep_identity(self._server, resource, found, document["metadata"])
         if manifest.exported:
             self.imported.append(manifest)
 
-    def _put(self, manifest: Manifest, resource: Resource, wanted: Document, *, is_new: bool) -> Document:
-        """Return an object as it is stored."""
+    def _with_status(self, manifest: Manifest, resource: Resource, found: Document) -> Document:
+        """Return an object with the status that it came with, as it is stored."""
+        status = manifest.document.get("status")
+        if not status or "status" not in resource.subresources:
+            return found
+        try:
+            return self.client.update(resource, {**found, "status": status}, "status")
+        except ApiError as error:
+            if not manifest.exported:
+                raise
+            # a cluster had it that way, for reasons that need not be ours
+            self._warned.append(f"its status is left out: {error.message}")
+            return found
+
+    def _put(self, manifest: Manifest, resource: Resource, wanted: Document, *, is_new: bool) -> Document | None:
+        """Return an object as it is stored; None if the one that is there stays."""
         try:
             # fields of another release do not make an object wrong that a cluster has taken
             if manifest.exported:
@@ -174,9 +189,24 @@ class _Creation:
         except ApiError as error:
             if error.reason != "AlreadyExists" or not is_new:
                 raise
-            return self.client.update(resource, wanted)
+            return self._replaced(manifest, resource, wanted)
         except (ValueError, OverflowError) as error:
             raise ApiError(400, "BadRequest", f"cannot be written as JSON: {error}") from None
+
+    def _replaced(self, manifest: Manifest, resource: Resource, wanted: Document) -> Document | None:
+        """Return an object that the server came with, as somebody else has it; None if it stays as it is.
+
+        What a cluster has made for itself, such as the range of its addresses, may be nothing that another can take.
+        """
+        meta = wanted["metadata"]
+        before = self.client.get(resource, meta.get("namespace", ""), meta["name"])
+        if before is None or not manifest.exported:
+            return self.client.update(resource, wanted)
+        version = before["metadata"]["resourceVersion"]
+        try:
+            return self.client.update(resource, {**wanted, "metadata": {**meta, "resourceVersion": version}})
+        except ApiError:
+            return None
 
 
 _STRICTNESS = (IGNORE, WARN, STRICT)
