@@ -150,6 +150,20 @@ def test_a_body_in_small_pieces_is_no_flood() -> None:
     played(work)
 
 
+@pytest.mark.parametrize("size", [1000, 200_000, 900_000])
+def test_a_body_that_comes_with_its_headers_is_no_header(size: int) -> None:
+    async def work(house: House) -> None:
+        reader, writer = await house.client()
+        for _ in range(3):
+            writer.write(BEGIN + b"Content-Length: %d\r\n\r\n" % size + b"a" * size)
+            head = await reader.readuntil(b"\r\n\r\n")
+            assert head.startswith(b"HTTP/1.1 200")
+            assert await reader.readexactly(size) == b"a" * size
+        writer.close()
+
+    played(work)
+
+
 def test_the_quietest_connection_makes_room_and_one_in_use_stays() -> None:
     async def work(house: House) -> None:
         watching = await house.client(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -125,18 +125,17 @@ class HttpConnection(web.RequestHandler):
             return
         if not self.unfinished:
             self._await_headers()
-        self._count(manager, len(data))
-        if not manager.has_room(self.unfinished):
-            self._refuse()
-            return
         before = self._request_count
         super().data_received(data)
-        if self._request_count != before:
+        if self._request_count == before:
+            self._count(manager, len(data))
+        else:
             self._headers_came()
             self._body, self._of_body = (self._messages[-1][1] if self._messages else None), 0
-            # requests that are sent ahead are held, so they count together
-            if len(self._messages) <= 1:
-                self._count(manager, -self.unfinished)
+            # what came with them may be of the body; requests that are sent ahead are held, so they count together
+            self._count(manager, -self.unfinished if len(self._messages) <= 1 else len(data))
+        if not manager.has_room(self.unfinished):
+            self._refuse()
 
     def _count(self, manager: Handlers, size: int) -> None:
         self.unfinished += size
