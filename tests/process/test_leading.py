@@ -10,6 +10,7 @@ import pytest
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.api_client import Document
 from kubesched.testing.clusters import SHORT_LEASE, Cluster, a_cluster_process, all_bound, node_of, settled
+from kubesched.testing.probes import fetch, free_port
 from kubesched.testing.processes import SchedulerProcess, eventually
 
 NODES = [a_node(f"n{number}", cpu="4") for number in range(3)]
@@ -193,3 +194,41 @@ def test_a_new_leader_binds_nothing_before_it_has_caught_up(lost: bool, tmp_path
                 role["metadata"].pop("resourceVersion")
                 cluster.api.ok("PUT", ROLE, role)
                 all_bound(cluster.api, 1)
+
+
+def cached_nodes(scheduler: SchedulerProcess) -> str:
+    """Return what a scheduler says of the nodes in its cache, asked by a signal."""
+    end = "Dump of scheduling queue"
+    before = len(scheduler.lines(end))
+    scheduler.process.send_signal(signal.SIGUSR2)
+    eventually(lambda: scheduler.lines(end)[before:], "it dumps its cache")
+    return scheduler.log.rpartition(end)[0].rpartition("Dump of cached NodeInfo")[2]
+
+
+@pytest.mark.slow
+def test_with_delay_cache_until_active_nothing_is_listed_before_it_leads(tmp_path: Path) -> None:
+    def standby(port: int, *, delayed: bool) -> AbstractContextManager[SchedulerProcess]:
+        flags = (f"--secure-port={port}", "--bind-address=127.0.0.1")
+        return cluster.scheduler(*SHORT_LEASE, *flags, config={"delayCacheUntilActive": delayed})
+
+    with a_cluster_process(tmp_path, NODES) as cluster, cluster.scheduler(*SHORT_LEASE) as leader:
+        leader.says(LEADS)
+        eager_port, delayed_port = free_port(), free_port()
+        with standby(eager_port, delayed=False) as eager:
+            eager.says(STANDS)
+            eventually(lambda: fetch(eager_port, "/readyz")[0] == 200, "it is ready to take over")
+            assert "n0" in cached_nodes(eager)
+            assert eager.end() == 0
+        with standby(delayed_port, delayed=True) as delayed:
+            delayed.says(STANDS)
+            code, text = eventually(lambda: fetch(delayed_port, "/readyz"), "it answers")
+            assert code == 500
+            assert "[-]sched-handler-sync failed" in text
+            assert "n0" not in cached_nodes(delayed)
+            assert fetch(delayed_port, "/livez")[0] == 200
+            assert leader.end() == 0
+            delayed.says(LEADS)
+            create_pods(cluster, "a")
+            all_bound(cluster.api, 1)
+            assert fetch(delayed_port, "/readyz")[0] == 200
+            assert "n0" in cached_nodes(delayed)
