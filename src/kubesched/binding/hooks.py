@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kubesched.framework.hooks import POINT_OF_HOOK, failed, is_interrupt, status_of
+from kubesched.framework.hooks import POINT_OF_HOOK, failed, is_interrupt
 from kubesched.framework.plugin import Plugin
 from kubesched.framework.status import Status
 from kubesched.scheduling.outcomes import Placed
@@ -27,7 +27,7 @@ async def ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any,
         if is_called_off(raised):
             raise
         answer = failed(plugin, hook, raised)
-    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], status_of(answer), since)
+    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
     return answer
 
 

@@ -25,7 +25,6 @@ from kubesched.framework.observer import (
     UNRESERVE,
     Stopwatch,
 )
-from kubesched.framework.permission import Permission
 from kubesched.framework.status import Status, error
 from kubesched.framework.texts import described, tidy
 
@@ -58,7 +57,7 @@ def ask(
         answer: T | Status = checked(getattr(plugin, hook)(*arguments), hook)
     except BaseException as raised:
         answer = failed(plugin, hook, raised)
-    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], status_of(answer), since)
+    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
     return answer
 
 
@@ -95,10 +94,3 @@ def place_of(plugin: "Plugin", raised: BaseException) -> str:
         if file == own or ((found is None or found[0] != own) and not file.startswith(_PACKAGE)):
             found = file, line
     return tidy(f" ({os.path.basename(found[0])}:{found[1]})") if found is not None else ""
-
-
-def status_of(answer: object) -> Status | None:
-    """Return the status that an answer is or carries, None for success."""
-    if isinstance(answer, Status):
-        return answer
-    return answer.status if isinstance(answer, Permission) else getattr(answer, "status", None)

@@ -299,12 +299,16 @@ class Stopwatch:
         """Keep that plugins were asked."""
         self._asked.append((point, plugins, times))
 
-    def plugin(self, plugin: str, point: str, status: Status | None, began: float) -> None:
-        """Take note that a plugin was run, from `began` until now; tell of it if this cycle is sampled."""
+    def plugin(self, plugin: str, point: str, answer: Any, began: float) -> None:
+        """Take note that a plugin was run, from `began` until now; tell of it if this cycle is sampled.
+
+        `answer` is a status, has one, or is None for success.
+        """
         seconds = self.now() - began
         if seconds > self.longest_plugin[2]:
             self.longest_plugin = plugin, point, seconds
         if self.sampled:
+            status: Status | None = getattr(answer, "status", answer)
             code = Code.SUCCESS if status is None else status.code
             self.observers.plugin_ran(plugin, point, code.text, seconds)
 
@@ -330,7 +334,7 @@ class _Untimed(Stopwatch):
     def asked(self, point: str, plugins: tuple[str, ...], times: int) -> None:
         """Keep nothing."""
 
-    def plugin(self, plugin: str, point: str, status: Status | None, began: float) -> None:
+    def plugin(self, plugin: str, point: str, answer: Any, began: float) -> None:
         """Tell nobody."""
 
 
