@@ -9,6 +9,7 @@ Only what an expression can name is known: its variables (`device` in a selector
 from collections.abc import Mapping
 from typing import Final
 
+from kubesched.cel import messages as made
 from kubesched.cel import types
 from kubesched.cel.declarations import FUNCTIONS, Function, Overload
 from kubesched.cel.source import Problems
@@ -83,9 +84,11 @@ def check(root: Node, problems: Problems, *, list_attributes: bool) -> Type:
     return check_names(root, problems, {"device": types.DEVICE}, fields)
 
 
-def check_names(root: Node, problems: Problems, variables: dict[str, Type], fields: Fields) -> Type:
-    """Return the type of a tree that may name variables, with the types of all its parts filled in."""
-    checker = _Checker(problems, variables, fields)
+def check_names(
+    root: Node, problems: Problems, variables: dict[str, Type], fields: Fields, *, messages: bool = False
+) -> Type:
+    """Return the type of a tree that may name variables, and make objects if it may, with all its parts' types."""
+    checker = _Checker(problems, variables, fields, messages=messages)
     checker.check(root)
     for node in descendants(root):
         if node.type is not None:
@@ -96,8 +99,11 @@ def check_names(root: Node, problems: Problems, variables: dict[str, Type], fiel
 class _Checker:
     """Sets the type of every node that it is shown."""
 
-    def __init__(self, problems: Problems, variables: dict[str, Type], fields: Fields) -> None:
+    def __init__(
+        self, problems: Problems, variables: dict[str, Type], fields: Fields, *, messages: bool = False
+    ) -> None:
         self.known = Substitutions()
+        self._messages = messages
         self._problems = problems
         self._fields = fields
         self._scopes: list[dict[str, Type]] = [variables]
@@ -173,14 +179,16 @@ class _Checker:
 
     def _struct_field(self, node: Node, target: Type, name: str) -> Type:
         fields = self._fields.get(target.name)
+        if self._messages and made.is_message(target.name):
+            return made.field_type(target.name, name) or self._undefined(node, name)
         if fields is None:
             self._problems.report(node.offset, f"unexpected failed resolution of '{target.name}'")
             return types.ERROR
-        found = fields.get(name)
-        if found is None:
-            self._problems.report(node.offset, f"undefined field '{name}'")
-            return types.ERROR
-        return found
+        return fields.get(name) or self._undefined(node, name)
+
+    def _undefined(self, node: Node, name: str) -> Type:
+        self._problems.report(node.offset, f"undefined field '{name}'")
+        return types.ERROR
 
     # -- calls
 
@@ -196,7 +204,7 @@ class _Checker:
         prefix = qualified_name(node.target)
         if prefix is not None:
             function = FUNCTIONS.get(f"{prefix.removeprefix('.')}.{node.function}")
-            if function is not None:
+            if function is not None and (self._messages or function.name not in made.FUNCTION_NAMES):
                 # the name of a function, not a target
                 node.function, node.target = function.name, None
                 return self._resolved(node, function)
@@ -294,11 +302,26 @@ class _Checker:
     def _message(self, node: Message) -> Type:
         for entry in node.entries:
             self.check(entry.value)
+        name = node.name.removeprefix(".")
+        if self._messages and made.is_message(name):
+            self._check_fields(node, name)
+            return Type("struct", name)
         if not node.name.removeprefix(".").startswith("google.protobuf."):
             return self._undeclared(node, node.name)
         # differs: the reference can construct protocol buffer messages, which a device selector has no use for
         self._problems.report(node.offset, f"kubesched does not construct messages: '{node.name}'")
         return types.ERROR
+
+    def _check_fields(self, node: Message, name: str) -> None:
+        for entry in node.entries:
+            assert isinstance(entry.key, Literal)
+            expected, found = made.field_type(name, entry.key.value), self._type(entry.value)
+            if entry.optional:
+                found = self._present(entry.value, found)
+            if expected is None or not self.known.fits(expected, found):
+                wanted = "" if expected is None else shown(expected)
+                words = f"expected type of field '{entry.key.value}' is '{wanted}' but provided type is"
+                self._problems.report(entry.offset, f"{words} '{shown(found)}'")
 
     # -- folds
 

@@ -234,6 +234,7 @@ _STRINGS: Final = {
         list_join_string list(string).(string) -> string""",
     "format": "string_format string.(list(dyn)) -> string",
     "strings.quote": "strings_quote (string) -> string",
+    "jsonpatch.escapeKey": "string_jsonpatch_escapeKey_string (string) -> string",
 }
 
 _LISTS: Final = {

@@ -35,7 +35,20 @@ from kubesched.cel.functions.library import CONVERSIONS, PURE
 from kubesched.cel.functions.regex import RegexError
 from kubesched.cel.go_format import shown
 from kubesched.cel.limits import LIMIT, LIMIT_EXCEEDED
-from kubesched.cel.syntax import Call, Comprehension, Ident, ListNode, Literal, MapNode, Node, Select, descendants
+from kubesched.cel.messages import COST as MESSAGE_COST
+from kubesched.cel.messages import MessageValue
+from kubesched.cel.syntax import (
+    Call,
+    Comprehension,
+    Ident,
+    ListNode,
+    Literal,
+    MapNode,
+    Message,
+    Node,
+    Select,
+    descendants,
+)
 from kubesched.cel.values import MISSING, NONE, CelMap, Opaque, Optional, Uint, go_type_name
 from kubesched.cel.work import work_of
 
@@ -131,6 +144,8 @@ class _Planner:
                 return self._map(node)
             case Comprehension():
                 return self._comprehension(node)
+            case Message():
+                return self._message(node)
         raise AssertionError(node)
 
     # -- attributes
@@ -286,6 +301,25 @@ class _Planner:
             return found
 
         return _constant(build([])) if known else _Plan(_charged(build, NEW_MAP))
+
+    def _message(self, node: Message) -> _Plan:
+        described = node.type
+        assert described is not None
+        entries = [(entry.key, self.plan(entry.value).run, entry.optional) for entry in node.entries]
+
+        def build(frame: Frame) -> MessageValue:
+            found = MessageValue(described)
+            for key, run, optional in entries:
+                value = run(frame)
+                if optional and type(value) is Optional:
+                    if not value.present:
+                        continue
+                    value = value.value
+                assert isinstance(key, Literal)
+                found.put(key.value, value)
+            return found
+
+        return _Plan(_charged(build, MESSAGE_COST))
 
     def _comprehension(self, node: Comprehension) -> _Plan:
         init = self.plan(node.accu_init).run

@@ -21,13 +21,13 @@ from kubesched.cel.validators import validate
 class Rule:
     """A compiled expression."""
 
-    def __init__(self, expression: str, variables: dict[str, Type], fields: Fields) -> None:
-        """Compile an expression; raises CelCompileError."""
+    def __init__(self, expression: str, variables: dict[str, Type], fields: Fields, *, messages: bool = False) -> None:
+        """Compile an expression, one that may make objects if told so; raises CelCompileError."""
         problems = Problems(expression)
         try:
             root = parse(expression, problems)
             if not problems:
-                self.type = check_names(root, problems, variables, fields)
+                self.type = check_names(root, problems, variables, fields, messages=messages)
             if not problems:
                 validate(root, problems)
             if problems:

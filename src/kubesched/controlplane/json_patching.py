@@ -25,6 +25,10 @@ class OperationError(ValueError):
     """An operation that cannot be carried out."""
 
 
+class FailedTestError(OperationError):
+    """A value that is not what it was to be."""
+
+
 def json_patched(document: Any, operations: list[Operation]) -> Any:
     """Return a document with operations carried out one after another; raises OperationError."""
     patched = _Patched(_copied(document))
@@ -93,7 +97,7 @@ def _test(patched: _Patched, operation: Operation) -> None:
     found = patched.root if pointer == "" else _value(*_place(patched, pointer))
     # what is not there is null
     if not _equal(None if found is _NOTHING else found, operation.get("value")):
-        raise OperationError(f"testing value {pointer} failed")
+        raise FailedTestError(f"testing value {pointer} failed")
 
 
 _OPERATIONS: dict[str, Callable[[_Patched, Operation], None]] = {

@@ -79,7 +79,7 @@ class ApiServer:
         self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.services)
         self.services.refusal = self._refusal
-        self.services.admission = Chain(store, self.services.catalog, self.access.decide)
+        self.services.admission = Chain(store, self.services.catalog, self.services.schemas, self.access.decide)
         self.note = note
         self._handlers = handlers
         self._discovery = Discovery(self.services.catalog)

@@ -97,7 +97,9 @@ GOOD: dict[str, tuple[str, Document]] = {
         {
             "spec": {
                 "matchConstraints": {"resourceRules": RULES},
-                "mutations": [{"patchType": "JSONPatch", "jsonPatch": {"expression": "[]"}}],
+                "mutations": [
+                    {"patchType": "JSONPatch", "jsonPatch": {"expression": '[JSONPatch{op: "test", path: "/a"}]'}}
+                ],
                 "reinvocationPolicy": "Never",
             }
         },

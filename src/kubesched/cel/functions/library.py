@@ -7,7 +7,7 @@ by overload, the checker's if it could tell, else the first whose parameters the
 from collections.abc import Callable
 from typing import Any, Final
 
-from kubesched.cel import values
+from kubesched.cel import messages, values
 from kubesched.cel.declarations import FORMAT_NAMES, FUNCTIONS
 from kubesched.cel.errors import CelValueError
 from kubesched.cel.functions import (
@@ -123,6 +123,7 @@ OVERLOADS: Final[dict[str, Implementation]] = {
     **_every("join", strings.join),
     **_every("format", formatting.format_text),
     **_every("strings.quote", strings.quote),
+    **_every("jsonpatch.escapeKey", messages.escaped_key),
     # lists
     **_every("isSorted", lists.is_sorted),
     **{f"list_{name}_sum_{name}": lists.total(zero) for name, zero in _SUMS.items()},

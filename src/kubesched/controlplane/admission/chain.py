@@ -1,6 +1,6 @@
 """Who is asked before an object is stored: policies and webhooks as they are configured at the moment.
 
-    object ──▶ webhooks that may change it ──▶ the kind's rules ──▶ policies ──▶ webhooks that may refuse ──▶ quotas
+    object ──▶ policies, webhooks that change it ──▶ the kind's rules ──▶ policies, webhooks that check it ──▶ quotas
 
 From a request that is being carried out to a changed object, to a refusal or to nothing. Where nothing is configured,
 nothing is looked at.
@@ -13,29 +13,32 @@ from __future__ import annotations
 from kubesched.controlplane.admission.attributes import Asked
 from kubesched.controlplane.admission.authorizing import Decide
 from kubesched.controlplane.admission.matching import Around, is_exempt
+from kubesched.controlplane.admission.mutating_policies import MutatingPolicies
 from kubesched.controlplane.admission.parameters import Parameters
 from kubesched.controlplane.admission.reviewing import Grounds, Review
 from kubesched.controlplane.admission.validating_policies import ValidatingPolicies
 from kubesched.controlplane.admission.webhooks import Changing, Webhook, ask_all, webhooks_of, without_later
 from kubesched.controlplane.requests import Request, Target
 from kubesched.controlplane.resources import Catalog
+from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.services import Objects
 from kubesched.controlplane.store import Change, Document, Store
 
 _GROUP = "admissionregistration.k8s.io"
 _POLICIES, _BINDINGS = f"validatingadmissionpolicies.{_GROUP}", f"validatingadmissionpolicybindings.{_GROUP}"
+_CHANGES, _CHANGE_BINDINGS = f"mutatingadmissionpolicies.{_GROUP}", f"mutatingadmissionpolicybindings.{_GROUP}"
 _CHANGING, _CHECKING = f"mutatingwebhookconfigurations.{_GROUP}", f"validatingwebhookconfigurations.{_GROUP}"
 
 
 class Chain:
     """Asks whoever is configured; `idle` is true while nobody is, `changes` while somebody may change objects."""
 
-    def __init__(self, store: Store, catalog: Catalog, decide: Decide) -> None:
+    def __init__(self, store: Store, catalog: Catalog, schemas: Schemas, decide: Decide) -> None:
         self._store = store
-        self._grounds = Grounds(Around(store, catalog), Parameters(store, catalog), decide)
+        self._grounds = Grounds(Around(store, catalog), Parameters(store, catalog), decide, schemas)
         self.idle, self.changes = True, False
         self._configured: _Configured | None = None
-        for name in (_POLICIES, _BINDINGS, _CHANGING, _CHECKING):
+        for name in (_POLICIES, _BINDINGS, _CHANGES, _CHANGE_BINDINGS, _CHANGING, _CHECKING):
             store.watch(name, self._changed)
         self._look()
 
@@ -45,8 +48,8 @@ class Chain:
 
     def _look(self) -> None:
         """See whether anything is configured; it is compiled when it is first asked."""
-        self.changes = bool(len(self._store.set_of(_CHANGING)))
-        self.idle = not (self.changes or len(self._store.set_of(_BINDINGS)) or len(self._store.set_of(_CHECKING)))
+        self.changes = any(len(self._store.set_of(name)) for name in (_CHANGING, _CHANGE_BINDINGS))
+        self.idle = not (self.changes or any(len(self._store.set_of(name)) for name in (_BINDINGS, _CHECKING)))
 
     def change(
         self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
@@ -57,8 +60,15 @@ class Chain:
         new, old = objects
         if new is not None and operation == "CREATE" and not place.subresource:
             new = without_later(new, named=bool(place.name or not new["metadata"].get("generateName")))
-        review = self._review(operation, place, request, (new, old), dry_run=dry_run)
-        return Changing(self._now().changing, review).outcome()
+        configured = self._now()
+        review = before = self._review(operation, place, request, (new, old), dry_run=dry_run)
+        review = configured.changes.changed(review)
+        found = Changing(configured.changing, review).outcome()
+        if found is not None:
+            review = review.with_new(found)
+        if review.new != before.new:
+            review = configured.changes.changed(review, again=True)
+        return None if review.new == before.new else review.new
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
         """Raise ApiError if an operation on an object is not admitted, UnansweredError if somebody is not asked yet."""
@@ -89,5 +99,6 @@ class _Configured:
             return [stored.document() for stored in store.set_of(name).in_order()]
 
         self.policies = ValidatingPolicies(of(_POLICIES), of(_BINDINGS))
+        self.changes = MutatingPolicies(of(_CHANGES), of(_CHANGE_BINDINGS))
         self.changing: list[Webhook] = webhooks_of(of(_CHANGING))
         self.checking: list[Webhook] = webhooks_of(of(_CHECKING))

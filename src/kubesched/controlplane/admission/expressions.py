@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from kubesched.cel import types
 from kubesched.cel.errors import CelAbortError, CelCompileError, CelRuntimeError, CelValueError
+from kubesched.cel.messages import JSON_PATCH, OBJECT
 from kubesched.cel.rules import Rule
 from kubesched.cel.types import Type, list_of, map_of
 from kubesched.cel.values import MISSING, CelMap
@@ -86,17 +87,25 @@ _AUTHORIZER: Final = {"authorizer": types.AUTHORIZER, "authorizer.requestResourc
 CONDITION: Final = (types.BOOL,)
 MESSAGE: Final = (types.STRING,)
 AUDITED: Final = (types.STRING, types.NULL)
+CONFIGURATION: Final = (OBJECT,)
+OPERATIONS: Final = (list_of(JSON_PATCH),)
 ANYTHING: Final[tuple[Type, ...]] = ()
 
 
 class Names:
     """What an expression may name, besides the request and its objects; `variables` are those that policies declare."""
 
-    __slots__ = ("_key", "authorizer", "params", "variables")
+    __slots__ = ("authorizer", "makes_objects", "params", "variables")
 
     def __init__(
-        self, *, params: bool = False, authorizer: bool = True, variables: Mapping[str, Type] | None = None
+        self,
+        *,
+        params: bool = False,
+        authorizer: bool = True,
+        variables: Mapping[str, Type] | None = None,
+        makes_objects: bool = False,
     ) -> None:
+        self.makes_objects = makes_objects
         self.params = params
         self.authorizer = authorizer
         self.variables = variables
@@ -104,6 +113,10 @@ class Names:
     def without_authorizer(self) -> Names:
         """Return the same without an authorizer."""
         return Names(params=self.params, authorizer=False, variables=self.variables)
+
+    def for_changes(self) -> Names:
+        """Return the same for expressions that say how an object is changed."""
+        return Names(params=self.params, variables=self.variables, makes_objects=True)
 
     def types(self) -> dict[str, Type]:
         """Return the types of variables by name."""
@@ -125,7 +138,7 @@ class Expression:
         self.text = text
         variables = names.types()
         fields = _FIELDS if names.variables is None else {**_FIELDS, _VARIABLES.name: names.variables}
-        self._rule = Rule(text, variables, fields)
+        self._rule = Rule(text, variables, fields, messages=names.makes_objects)
         self._names = tuple(variables)
         self.type = self._rule.type
         if results and self.type not in results:
@@ -137,11 +150,15 @@ class Expression:
         return self._rule.run([values.get(name) for name in self._names])
 
 
+# how names are told apart
+_Key = tuple[bool, bool, tuple[tuple[str, Type], ...] | None, bool]
+
+
 @lru_cache(maxsize=_MOST_KEPT)
-def _compiled(
-    text: str, params: bool, authorizer: bool, variables: tuple[tuple[str, Type], ...] | None, results: tuple[Type, ...]
-) -> Expression | CelCompileError:
-    names = Names(params=params, authorizer=authorizer, variables=None if variables is None else dict(variables))
+def _compiled(text: str, key: _Key, results: tuple[Type, ...]) -> Expression | CelCompileError:
+    params, authorizer, declared, makes_objects = key
+    variables = None if declared is None else dict(declared)
+    names = Names(params=params, authorizer=authorizer, variables=variables, makes_objects=makes_objects)
     try:
         return Expression(text, names, results)
     except CelCompileError as error:
@@ -151,7 +168,7 @@ def _compiled(
 def compiled(text: str, names: Names, results: tuple[Type, ...]) -> Expression:
     """Return a compiled expression, the same one as long as it is kept; raises CelCompileError."""
     variables = None if names.variables is None else tuple(names.variables.items())
-    found = _compiled(text, names.params, names.authorizer, variables, results)
+    found = _compiled(text, (names.params, names.authorizer, variables, names.makes_objects), results)
     if isinstance(found, CelCompileError):
         raise CelCompileError(str(found))
     return found
@@ -247,6 +264,15 @@ def value_of(document: Any) -> Any:
     if isinstance(document, Sequence) and not isinstance(document, str | bytes):
         return [value_of(each) for each in document]
     return document
+
+
+def document_of(value: Any) -> Any:
+    """Return a value of an expression as JSON."""
+    if isinstance(value, CelMap):
+        return {str(name): document_of(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [document_of(each) for each in value]
+    return value
 
 
 def _quoted(name: str) -> str:

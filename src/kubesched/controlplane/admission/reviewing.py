@@ -13,17 +13,21 @@ from kubesched.controlplane.admission.expressions import value_of
 from kubesched.controlplane.admission.matching import Around, Match
 from kubesched.controlplane.admission.parameters import Parameters
 from kubesched.controlplane.conversion import from_storage
+from kubesched.controlplane.ownership.tracking import way_of_objects
+from kubesched.controlplane.ownership.ways import Way
 from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.store import Document
 
 
 class Grounds:
-    """What reviews look at besides requests: namespaces, parameters, who may do what."""
+    """What reviews look at besides requests: namespaces, parameters, who may do what, the shapes of objects."""
 
-    def __init__(self, around: Around, parameters: Parameters, decide: Decide) -> None:
+    def __init__(self, around: Around, parameters: Parameters, decide: Decide, schemas: Schemas) -> None:
         self.around = around
         self.parameters = parameters
         self.decide = decide
+        self.schemas = schemas
 
 
 class Review:
@@ -45,6 +49,10 @@ class Review:
     def parameters(self) -> Parameters:
         """Return who finds parameters."""
         return self._grounds.parameters
+
+    def way_of(self, resource: Resource) -> Way:
+        """Return the way in which objects of a resource are merged."""
+        return way_of_objects(self._grounds.schemas, resource)
 
     def matched(self, match: Match) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not; raises ApiError."""

@@ -21,8 +21,8 @@ import msgspec
 from kubesched.api.go_text import quote
 from kubesched.controlplane.admission.expressions import EvaluationError
 from kubesched.controlplane.admission.matching import Match
+from kubesched.controlplane.admission.policies import Conditions
 from kubesched.controlplane.admission.reviewing import Review
-from kubesched.controlplane.admission.validating_policies import Conditions
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.json_patching import OperationError, json_patched
 from kubesched.controlplane.resources import Resource

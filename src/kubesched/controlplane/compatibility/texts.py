@@ -75,8 +75,8 @@ ACTIONS: dict[tuple[str, str], str] = {
     ("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding"): (
         "puts a policy to work: Deny and Warn; there is no audit log for Audit"
     ),
-    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): "kept; nothing is changed by it",
-    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): "kept",
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicy"): "changes objects before they are stored",
+    ("admissionregistration.k8s.io/v1", "MutatingAdmissionPolicyBinding"): "puts a policy to work",
     ("apiregistration.k8s.io/v1", "APIService"): (
         "one for each version that is served here; those of other servers are kept, and requests for them get 503"
     ),
@@ -138,7 +138,6 @@ SUBRESOURCES_LEFT_OUT: dict[str, str] = {}
 BEHAVIOURS: dict[str, str] = {
     "answers in protocol buffers and CBOR": "clients that ask for them get JSON, since they all take it",
     "admission webhooks behind services": "there is no network to services: the call fails, and failurePolicy decides",
-    "mutating admission policies": "kept, and not applied",
     "accounts that pods name": "need not be there; such pods get no token volume",
     "`kubernetes.io/enforce-mountable-secrets` of accounts": "deprecated; not applied",
     "the PodSecurity and NodeRestriction admission plugins": "not applied",

@@ -15,7 +15,9 @@ from kubesched.controlplane.admission.expressions import (
     ANYTHING,
     AUDITED,
     CONDITION,
+    CONFIGURATION,
     MESSAGE,
+    OPERATIONS,
     Names,
     compiled,
     variable_type,
@@ -115,13 +117,13 @@ class MutatingAdmissionPolicies(_Policies):
     def problems(self, document: Document, context: Context) -> list[str]:
         """Return what is wrong with a policy."""
         spec = document["spec"]
-        _, wrong = variables_of(spec, always=True)
+        names, wrong = variables_of(spec, always=True)
         problems = self._shared_problems(spec)
         problems += _operation_problems("spec.matchConstraints", spec.get("matchConstraints")) + wrong
         if not spec.get("mutations"):
             problems.append(required("spec.mutations", "mutations must contain at least one item"))
         for number, mutation in enumerate(spec.get("mutations") or ()):
-            problems += _mutation_problems(index("spec.mutations", number), mutation)
+            problems += _mutation_problems(index("spec.mutations", number), mutation, names.for_changes())
         policy = spec.get("reinvocationPolicy") or ""
         if not policy:
             problems.append(required("spec.reinvocationPolicy"))
@@ -321,25 +323,27 @@ def _annotation_problems(path: str, annotation: Document, policy: str, names: Na
     return problems
 
 
-_PATCHES: dict[str, tuple[str, str]] = {
-    "ApplyConfiguration": ("applyConfiguration", "jsonPatch"),
-    "JSONPatch": ("jsonPatch", "applyConfiguration"),
+# own field, the other one, what the expression amounts to
+_PATCHES: dict[str, tuple[str, str, tuple[Type, ...]]] = {
+    "ApplyConfiguration": ("applyConfiguration", "jsonPatch", CONFIGURATION),
+    "JSONPatch": ("jsonPatch", "applyConfiguration", OPERATIONS),
 }
 
 
-def _mutation_problems(path: str, mutation: Document) -> list[str]:
-    """Return what is wrong with a mutation; its expression makes objects of types that are not known here."""
+def _mutation_problems(path: str, mutation: Document, names: Names) -> list[str]:
     kind = mutation.get("patchType") or ""
     if not kind:
         return [required(child(path, "patchType"))]
     if kind not in _PATCHES:
         return [not_supported(child(path, "patchType"), kind, sorted(_PATCHES))]
-    own, other = _PATCHES[kind]
+    own, other, results = _PATCHES[kind]
     patch: Any = mutation.get(own)
     problems = []
     if patch is None:
         problems.append(required(child(path, own), f"must be specified when patchType is {kind}"))
-    elif not (patch.get("expression") or "").strip():
+    elif text := (patch.get("expression") or "").strip():
+        problems += expression_problems(child(path, own, "expression"), text, names, results)
+    else:
         problems.append(required(child(path, own, "expression")))
     if mutation.get(other) is not None:
         why = f"must not be specified when patchType is {kind}"

@@ -1,0 +1,132 @@
+"""What policies have in common, whether they check objects or change them: whom they match, conditions, variables.
+
+From policies and bindings as they are configured to what is compiled once and asked often.
+"""
+
+# upstream: apiserver/pkg/admission/plugin/policy/generic, plugin/webhook/matchconditions/matcher.go (v1.36)
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from kubesched.cel.errors import CelCompileError
+from kubesched.cel.types import DYN, Type
+from kubesched.controlplane.admission.expressions import (
+    ANYTHING,
+    CONDITION,
+    CONDITIONS_BUDGET,
+    BudgetError,
+    Evaluation,
+    EvaluationError,
+    Expression,
+    Names,
+    compiled,
+    variable_type,
+)
+from kubesched.controlplane.admission.matching import Match
+from kubesched.controlplane.store import Document
+
+Compiled = Expression | CelCompileError
+P = TypeVar("P", bound="Policy")
+
+
+class Conditions:
+    """Match conditions: all must be true for a request to be looked at."""
+
+    def __init__(self, conditions: Sequence[Document], *, params: bool, failure_policy: str) -> None:
+        names = Names(params=params)
+        self._expressions = [
+            compiled_or_error((each.get("expression") or "").strip(), names, CONDITION) for each in conditions
+        ]
+        self._ignores = failure_policy == "Ignore"
+
+    def hold(self, values: Document) -> bool:
+        """Return whether they hold; raises EvaluationError if that cannot be told and matters."""
+        if not self._expressions:
+            return True
+        evaluation = Evaluation({**values, "namespaceObject": None}, CONDITIONS_BUDGET)
+        problems = []
+        for expression in self._expressions:
+            try:
+                if evaluated(evaluation, expression) is False:
+                    return False
+            except BudgetError as error:
+                problems = [str(error)]
+                break
+            except EvaluationError as error:
+                problems.append(str(error))
+        if not problems:
+            return True
+        if self._ignores:
+            return False
+        raise EvaluationError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
+
+
+class Policy:
+    """One policy: whom it matches, and what its expressions may name."""
+
+    def __init__(self, document: Document) -> None:
+        spec = document["spec"]
+        self.name: str = document["metadata"]["name"]
+        self.param_kind: Document | None = spec.get("paramKind")
+        self.ignores = spec.get("failurePolicy") == "Ignore"
+        match = spec.get("matchConstraints") or {}
+        self.match = Match(match, match.get("resourceRules") or (), match.get("excludeResourceRules") or ())
+        params = self.param_kind is not None
+        conditions = spec.get("matchConditions") or ()
+        self.conditions = Conditions(conditions, params=params, failure_policy=spec.get("failurePolicy") or "Fail")
+        self.variables: dict[str, Compiled] = {}
+        self.names = self._declare(spec.get("variables") or (), params=params)
+
+    def _declare(self, variables: Sequence[Document], *, params: bool) -> Names:
+        declared: dict[str, Type] = {}
+        for variable in variables:
+            names = Names(params=params, variables=dict(declared))
+            found = compiled_or_error(variable.get("expression") or "", names, ANYTHING)
+            self.variables[variable["name"]] = found
+            declared[variable["name"]] = variable_type(found.type) if isinstance(found, Expression) else DYN
+        return Names(params=params, variables=declared)
+
+    def evaluation(self, values: Document) -> Evaluation:
+        """Return what expressions are evaluated with."""
+        evaluation = Evaluation(values)
+        evaluation.declare(self.variables)
+        return evaluation
+
+
+class Binding:
+    """One binding."""
+
+    def __init__(self, document: Document) -> None:
+        spec = document["spec"]
+        self.name: str = document["metadata"]["name"]
+        self.policy: str = spec["policyName"]
+        self.param_ref: Document | None = spec.get("paramRef")
+        self.actions: Sequence[str] = spec.get("validationActions") or ()
+        match = spec.get("matchResources")
+        self.match: Match | None = None
+        if match is not None:
+            self.match = Match(match, match.get("resourceRules") or (), match.get("excludeResourceRules") or ())
+
+
+def bound(policies: Sequence[P], bindings: Sequence[Document]) -> list[tuple[P, list[Binding]]]:
+    """Return policies with their bindings, those that have some."""
+    found = [Binding(each) for each in bindings]
+    named = ((policy, [each for each in found if each.policy == policy.name]) for policy in policies)
+    return [(policy, own) for policy, own in named if own]
+
+
+def compiled_or_error(text: str, names: Names, results: tuple[Type, ...]) -> Compiled:
+    """Return a compiled expression, or why it cannot be compiled."""
+    try:
+        return compiled(text, names, results)
+    except CelCompileError as error:
+        return error
+
+
+def evaluated(evaluation: Evaluation, expression: Compiled) -> Any:
+    """Return what an expression amounts to; raises EvaluationError, BudgetError."""
+    if isinstance(expression, CelCompileError):
+        raise EvaluationError(f"compilation error: {expression}")
+    return evaluation.run(expression)
