@@ -196,6 +196,8 @@ class _Reader:
             value = json.loads(
                 data.decode("utf-8", "replace"), strict=False, parse_constant=_no_number, parse_float=_number
             )
+            if isinstance(value, str):
+                return mended_text(value)
             return json.loads(mended_text(json.dumps(value, ensure_ascii=False)))
         except json.JSONDecodeError as error:
             # where it is would be another place in the next version, and the same trouble said again

@@ -7,11 +7,12 @@ from datetime import datetime
 
 import msgspec
 
+from kubesched.api import tolerant_json
 from kubesched.app.connecting import AGENT
 from kubesched.app.named_clusters import NamedCluster
 from kubesched.client.rest import Rest, RestClient
 from kubesched.client.targets import load_target
-from kubesched.errors import KubeschedError
+from kubesched.errors import InvalidObjectError, KubeschedError
 
 UP, STARTING, SILENT = "Up", "Starting", "NotAnswering"
 PATIENCE_SECONDS = 10.0
@@ -69,8 +70,8 @@ async def _count(rest: Rest, resource: str, selector: str = "") -> int:
     while True:
         answer = await rest.get(f"/api/v1/{resource}", query)
         try:
-            page = msgspec.json.decode(answer, type=_Page)
-        except msgspec.MsgspecError as error:
+            page = tolerant_json.decode(answer, _Page)
+        except InvalidObjectError as error:
             raise KubeschedError(f"the list of {resource} cannot be read: {error}") from None
         count += len(page.items) + (page.metadata.remaining or 0)
         if not page.metadata.following or page.metadata.remaining is not None:

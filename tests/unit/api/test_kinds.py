@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from kubesched.api import tolerant_json
 from kubesched.api.coordination import Lease, LeaseSpec
 from kubesched.api.devices import DeviceAttribute, ResourceClaim
 from kubesched.api.events import Event, EventSeries
@@ -431,3 +432,19 @@ def test_objects_cannot_be_changed() -> None:
     pod: ApiObject = decode(a_document())
     with pytest.raises(AttributeError):
         pod.kind = "Node"  # type: ignore[misc]
+
+
+def test_texts_that_cannot_be_written_are_mended() -> None:
+    body = {"note": "a\ud800b", "\udfff": ["\ud800", 1, None], "good": "\U0001f600"}
+    written = json.loads(tolerant_json.encode(body))
+    assert written == {"note": "a\ufffdb", "\ufffd": ["\ufffd", 1, None], "good": "\U0001f600"}
+
+
+def test_plain_values_of_kinds_that_plugins_define_are_mended() -> None:
+    class Defined(ApiObject, frozen=True):
+        spec: object = None
+
+    found = decode_json(Defined, b'{"metadata": {"name": "a"}, "spec": {"a": ["\\ud800", {"\\udc00": 1.5}]}}')
+    assert found.spec == {"a": ["\ufffd", {"\ufffd": 1.5}]}
+    with pytest.raises(InvalidObjectError, match=r"^Defined a: JSON is nested too deep$"):
+        decode_json(Defined, b'{"metadata": {"name": "a"}, "spec": %s}' % (b"[" * 100_000 + b"]" * 100_000))
