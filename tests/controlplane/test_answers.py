@@ -251,6 +251,7 @@ def test_a_kind_that_takes_whatever_comes_is_published_as_an_object() -> None:
     assert second == {"type": "object", "x-kubernetes-group-version-kind": kind}
     third = asking.ok("GET", "/openapi/v3/apis/example.com/v1")["components"]["schemas"]["com.example.v1.Foo"]
     assert third["properties"]["apiVersion"]["description"].startswith("APIVersion defines the versioned schema")
+    assert third["properties"]["metadata"]["description"].startswith("Standard object's metadata")
 
 
 # -- lists in pages

@@ -40,7 +40,7 @@ _QUANTITY = {
 }
 _METADATA = {
     "$ref": f"{REFERENCE}{_META}.ObjectMeta",
-    "description": "The object's name, labels and whatever else every object has.",
+    "description": "Standard object's metadata: its name, labels and whatever else every object has.",
 }
 # scalars with a name of their own
 _NAMED: dict[Scalar, tuple[str, Schema]] = {

@@ -13,7 +13,7 @@ from kubesched.controlplane.openapi.texts import objects, pods
 _COMMON = {
     "apiVersion": "APIVersion defines the versioned schema of the object: the group and version it is written in.",
     "kind": "The kind of object that this is.",
-    "metadata": "The object's name, labels and whatever else every object has.",
+    "metadata": "Standard object's metadata: its name, labels and whatever else every object has.",
     "spec": "What is wanted of the object.",
     "status": "How the object is doing, as last seen. It is written by the system.",
     "conditions": "What is true of the object right now, each condition by its type.",

@@ -9,7 +9,7 @@ ObjectMeta.uid: What tells this object from all others, those of the same name a
 ObjectMeta.resourceVersion: Which state of the object this is; a write that names it is refused if there is a newer
     one.
 ObjectMeta.generation: Counts the changes of what is wanted of the object.
-ObjectMeta.creationTimestamp: When the object was created.
+ObjectMeta.creationTimestamp: CreationTimestamp is a timestamp of when the object was created.
 ObjectMeta.deletionTimestamp: When the object goes. It is there while something is still to be done before that.
 ObjectMeta.deletionGracePeriodSeconds: How many seconds the object has before it goes.
 ObjectMeta.labels: Names and values by which objects are selected.
