@@ -25,6 +25,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from kubesched.cli import main
+from kubesched.cli.up_help import EXPORT
 from kubesched.testing.processes import eventually
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
@@ -486,6 +487,8 @@ def test_help_teaches_by_example() -> None:
     text = invoked("--help").stdout
     assert "kubesched up --once examples/quickstart/" in text
     assert "export KUBECONFIG" in text
+    assert f"    {EXPORT}\n" in text, "in one line, for whoever copies it"
+    assert EXPORT in (QUICKSTART.parents[1] / "README.md").read_text().replace("\\\n", "")
 
 
 def test_a_port_that_is_taken_is_told(manifest: Path) -> None:

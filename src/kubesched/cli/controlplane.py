@@ -38,8 +38,8 @@ a scheduler of your choice with the kubeconfig, or with that of --scheduler-kube
 cluster would.
 
 FILES are manifests in YAML or JSON: files with one or several documents, folders, - for standard input. They are loaded
-before the server listens; objects keep the status they come with, so a dump of a cluster can be loaded
-(kubectl get nodes,pods -A -o yaml). Everything is in memory and gone when the server ends, unless there is --data.
+before the server listens; objects of a cluster (they have a UID) are taken as they are, with status, age and UID:
+`kubesched up --help` has a command that exports one. Everything is in memory and gone when the server ends, unless there is --data.
 
 \b
 Example:

@@ -3,11 +3,13 @@
 from kubesched.cli.up_options import delay_lines
 from kubesched.cli.up_run import HOST, UNSCHEDULABLE_CODE
 
-# what verdicts need of a cluster: v1.34 and later have the last four
-EXPORT = """\
-  kubectl get -A -o yaml > cluster.yaml ns,nodes,pods,deploy,rs,sts,ds,rc,jobs,cronjobs,controllerrevisions,\\
-svc,pdb,limits,quota,pc,runtimeclasses,pv,pvc,sc,csinodes,csidrivers,csistoragecapacities,volumeattachments,\\
-deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices"""
+# what verdicts need of a cluster: v1.34 and later have the last four; in one line, since help is indented
+EXPORT = (
+    "kubectl get -A -o yaml > cluster.yaml "
+    "ns,nodes,pods,deploy,rs,sts,ds,rc,jobs,cronjobs,controllerrevisions,"
+    "svc,pdb,limits,quota,pc,runtimeclasses,pv,pvc,sc,csinodes,csidrivers,csistoragecapacities,volumeattachments,"
+    "deviceclasses,resourceclaims,resourceclaimtemplates,resourceslices"
+)
 NO_NODES = (
     "there are no nodes, so no pod can be placed: add some with --nodes 3, or Node objects "
     "(examples/quickstart/nodes.yaml has some), or take those of a cluster: kubectl get nodes -o yaml > nodes.yaml"
@@ -39,7 +41,7 @@ Example: several at once, in the background, and one that is there again tomorro
   kubesched up down dev
 \b
 Example: a cluster as it is, with a scheduler as it might be
-{EXPORT}
+  {EXPORT}
   kubesched up --once --config my-scheduler.yaml cluster.yaml pods-to-come.yaml
   kubesched up --once --nodes 3 --like worker-7 cluster.yaml pods-to-come.yaml
 
