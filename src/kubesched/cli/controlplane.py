@@ -39,7 +39,8 @@ cluster would.
 
 FILES are manifests in YAML or JSON: files with one or several documents, folders, - for standard input. They are loaded
 before the server listens; objects of a cluster (they have a UID) are taken as they are, with status, age and UID:
-`kubesched up --help` has a command that exports one. Everything is in memory and gone when the server ends, unless there is --data.
+`kubesched up --help` has a command that exports one. Everything is in memory and gone when the server ends,
+unless there is --data.
 
 \b
 Example:
