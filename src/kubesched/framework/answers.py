@@ -22,6 +22,8 @@ from kubesched.framework.status import Code, Status
 from kubesched.framework.texts import MOST_CHARACTERS, tidy
 from kubesched.framework.verdict import Verdict
 
+_TEXTS = frozenset((str,))
+
 
 def checked_status(status: Any, hook: str) -> Status | None:
     """Return a status or None as it is, its reasons fit to be written."""
@@ -36,14 +38,18 @@ def _told(status: Status, hook: str) -> Status:
     """Return a status whose code is one and whose reasons are texts that can be written."""
     if type(status.code) is not Code or type(status.reasons) is not tuple:
         raise PluginError(f"{hook} returned {_shown(status)}; make statuses by unschedulable('why') or error('why')")
-    for reason in status.reasons:
-        if type(reason) is not str or len(reason) > MOST_CHARACTERS or not reason.isprintable():
-            break
-    else:
+    if _can_be_written(status.reasons):
         return status
     if not all(isinstance(reason, str) for reason in status.reasons):
         raise PluginError(f"{hook} returned a status whose reasons are {_shown(status.reasons)}; reasons are texts")
     return Status(status.code, tuple(map(tidy, status.reasons)), status.plugin)
+
+
+def _can_be_written(reasons: tuple[Any, ...]) -> bool:
+    """Return whether all reasons are short texts without line breaks; there may be thousands, on each of many nodes."""
+    if not set(map(type, reasons)) <= _TEXTS:
+        return False
+    return max(map(len, reasons), default=0) <= MOST_CHARACTERS and "".join(reasons).isprintable()
 
 
 def checked_permission(permission: Any, hook: str) -> Permission:

@@ -6,7 +6,9 @@ pod's PodScheduled condition) and preemption (why it does not help) say it in th
 
 # upstream: scheduler/framework/types.go, FitError.Error (v1.36)
 
+from collections import Counter
 from collections.abc import Mapping
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,14 +41,17 @@ def count_reasons(
     ids: NDArray[np.int16], statuses: StatusTable, absent: Status | None = None, num_absent: int = 0
 ) -> dict[str, int]:
     """Return how often each reason is given by status indices, and by `num_absent` nodes with the status `absent`."""
-    counts: dict[str, int] = {}
     times = np.bincount(ids) if len(ids) else np.zeros(0, np.intp)
+    # many nodes may each have a list of their own of thousands of reasons: those that count the same go together
+    alike: dict[int, list[Status]] = {}
     for index in np.flatnonzero(times).tolist():
-        for reason in statuses[index].reasons:
-            counts[reason] = counts.get(reason, 0) + int(times[index])
+        alike.setdefault(int(times[index]), []).append(statuses[index])
     if absent is not None and num_absent > 0:
-        for reason in absent.reasons:
-            counts[reason] = counts.get(reason, 0) + num_absent
+        alike.setdefault(num_absent, []).append(absent)
+    counts: Counter[str] = Counter()
+    for count, given in alike.items():
+        for reason, listed in Counter(chain.from_iterable(status.reasons for status in given)).items():
+            counts[reason] += listed * count
     return counts
 
 

@@ -11,6 +11,7 @@ import pytest
 from kubesched.api.pods import Pod
 from kubesched.api.resources import RequestOptions
 from kubesched.cluster import pod_info
+from kubesched.cluster.domain_counts import DomainCounts
 from kubesched.cluster.pod_info import PodReader
 from kubesched.evaluation.question_cache import Recent
 from kubesched.plugins.node_resources.fit_request import fit_request
@@ -110,6 +111,24 @@ def test_rows_that_offer_something_rare_are_judged_by_what_they_offer() -> None:
     assert try_pod(engine, pod) == 1
 
 
+def test_nodes_that_lack_something_rare_and_are_short_of_cpu_in_two_ways_have_their_own_reasons() -> None:
+    engine = build_engine()
+    for name, cpu in (("free", "4"), ("full", "4"), ("small", "1")):
+        engine.cluster.add(a_node(name, cpu=cpu))
+    engine.cluster.add(a_node("rich", cpu="1", allocatable={"example.com/a": 1}))
+    engine.cluster.add(a_pod("filler", cpu="3", node="full"))
+    pod = engine.cluster.reader.read(a_pod(cpu="2", requests={"example.com/a": 1}))
+    ids = engine.evaluate(pod).first_objectors().tolist()
+    statuses, table = engine.evaluators["default-scheduler"].statuses, engine.cluster.table
+    both = ("Insufficient cpu", "Insufficient example.com/a")
+    assert {name: statuses[ids[table.row_of[name]]].reasons for name in table.row_of} == {
+        "free": both[1:],
+        "full": both,
+        "small": both,
+        "rich": both[:1],
+    }
+
+
 def test_the_reasons_of_many_nodes_are_the_same_texts() -> None:
     request = fit_request(
         PodReader(RequestOptions()).read(a_pod(requests=dict.fromkeys(keys(50), 1))).resources, lambda _: False
@@ -118,6 +137,30 @@ def test_the_reasons_of_many_nodes_are_the_same_texts() -> None:
     assert one is not None
     assert other is not None
     assert one.reasons[0] is other.reasons[0]
+
+
+# -- affinity
+
+
+def test_terms_that_mean_the_same_pods_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = an_engine()
+    for number in range(NODES):
+        engine.cluster.add(a_pod(f"p{number}", node=f"n{number}", labels={"app": f"a{number % 2}"}))
+    counted = []
+    count = DomainCounts._count
+
+    def counting(self: DomainCounts, row: int, domain: int) -> tuple[int, int, int] | None:
+        counted.append(len(self._sources))
+        return count(self, row, domain)
+
+    monkeypatch.setattr(DomainCounts, "_count", counting)
+    near = [(1, f"app=a{number % 2}@zone") for number in range(500)]
+    apart = [f"app=a{number % 2}@hostname" for number in range(500)]
+    pod = engine.cluster.reader.read(a_pod(affinity=an_affinity(prefer_near=near, apart=apart)))
+    evaluation = engine.evaluate(pod)
+    assert evaluation.feasible().count == 0
+    evaluation.score()
+    assert sum(counted) <= 2 * 2 * NODES
 
 
 # -- what is remembered

@@ -285,6 +285,16 @@ def test_who_is_concerned_by_extended_resources(
 # -- Filter
 
 
+def test_a_pod_may_ask_for_more_extended_resources_than_an_integer_has_bits() -> None:
+    names = [f"example.com/r{number}" for number in range(70)]
+    classes = [a_device_class(f"c{number}", extended_resource=name) for number, name in enumerate(names)]
+    nodes = [a_node(f"without-{few}", allocatable=dict.fromkeys(names[: 70 - few], "1")) for few in range(3)]
+    slices = [a_slice(f"s{few}", "d0", node=f"without-{few}") for few in range(3)]
+    asked = Asked(a_pod("p", requests=dict.fromkeys(names, "1")), *nodes, *classes, *slices)
+    # each has one device, which stands for one resource that the node lacks
+    assert asked.filter() == {"without-2": CANNOT}
+
+
 def test_nodes_without_enough_devices_are_rejected() -> None:
     objects = (
         a_node("n1"),

@@ -7,7 +7,7 @@ node offers itself, and which devices it can reach.
 
 # upstream: dynamicresources.go, Filter; extendeddynamicresources.go, filterExtendedResources (v1.36)
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
 import msgspec
@@ -99,25 +99,22 @@ class DeviceFilter:
             verdicts.reject(everywhere, STALE_CLAIM)
             return
         backed = sorted(name for name in state.extended if self._classes.of_resource(name) is not None)
-        lacking = np.zeros(len(rows), np.int64)
-        for bit, name in enumerate(backed):
-            lacking |= (self._allocatable(name, rows) == 0).astype(np.int64) << bit
-        for name in state.extended.keys() - set(backed):
-            # where nothing stands for a resource it must at least be known
-            none = np.flatnonzero(self._allocatable(name, rows) == 0)
-            absent = [position for position in none.tolist() if not self._offers(int(rows[position]), name)]
-            verdicts.reject(np.array(absent, np.intp), CANNOT_FIT)
-        for pattern in np.unique(lacking).tolist():
-            positions = everywhere[(lacking[everywhere] == pattern) & (verdicts.which[everywhere] == 0)]
-            resources = tuple(name for bit, name in enumerate(backed) if pattern >> bit & 1)
-            yield Part(positions, self._variant(pod, state, resources))
+        verdicts.reject(self._without(state.extended.keys() - set(backed), rows), CANNOT_FIT)
+        judged = everywhere[verdicts.which[everywhere] == 0]
+        lacking = [Nodes(self._table, rows[judged]).allocatable(name) == 0 for name in backed]
+        for alike in _alike(lacking, len(judged)):
+            resources = tuple(name for name, mask in zip(backed, lacking, strict=True) if mask[alike[0]])
+            yield Part(judged[alike], self._variant(pod, state, resources))
 
-    def _allocatable(self, resource: str, rows: NDArray[np.intp]) -> NDArray[np.int64]:
-        return Nodes(self._table, rows).allocatable(resource)
-
-    def _offers(self, row: int, resource: str) -> bool:
-        node = self._table.nodes[row]
-        return node is not None and resource in node.status.allocatable
+    def _without(self, resources: Set[str], rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the positions of rows that do not know every one of some resources, be it none of it."""
+        nodes = self._table.nodes
+        absent = [
+            position
+            for position, row in enumerate(rows.tolist() if resources else ())
+            if (node := nodes[row]) is None or not resources <= node.status.allocatable.keys()
+        ]
+        return np.array(absent, np.intp)
 
     def _variant(self, pod: PodInfo, state: PodDevices, resources: tuple[str, ...]) -> Variant | None:
         """Return the made-up claim for nodes that lack some resources; None if a node needs none of it."""
@@ -227,6 +224,19 @@ class _Verdicts:
     def verdict(self) -> Verdict:
         """Return the verdict."""
         return Verdict(self.which, tuple(self._statuses))
+
+
+def _alike(masks: Sequence[NDArray[np.bool_]], count: int) -> Iterator[NDArray[np.intp]]:
+    """Yield the positions, of so many, that have the same in every mask; masks may be many."""
+    if not count:
+        return
+    if not masks:
+        yield np.arange(count)
+        return
+    patterns = np.ascontiguousarray(np.packbits(np.array(masks), axis=0).T)
+    _, which = np.unique(patterns.view(f"V{patterns.shape[1]}").ravel(), return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    yield from np.split(order, np.flatnonzero(np.diff(which[order])) + 1)
 
 
 def _score_of_others(state: PodDevices) -> int:

@@ -95,6 +95,16 @@ D = TypeVar("D", bound=Domains)
 SourcesByKey = Mapping[str, Collection[Source]]
 
 
+def sources_by_key(sources: Iterable[tuple[str, Source]]) -> SourcesByKey:
+    """Return sources by topology key; where many terms count the same pods, their rows are looked at once."""
+    found: dict[str, dict[int, Source]] = {}
+    for key, (rows, weight) in sources:
+        of_key = found.setdefault(key, {})
+        _, known = of_key.get(id(rows), (rows, 0))
+        of_key[id(rows)] = (rows, known + weight)
+    return {key: list(of_key.values()) for key, of_key in found.items()}
+
+
 class Touched(NamedTuple):
     """A domain that changed."""
 

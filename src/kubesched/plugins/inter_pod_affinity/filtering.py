@@ -18,14 +18,20 @@ from kubesched.cluster.affinity_terms import AffinityTerm
 from kubesched.cluster.changes import Changes, Group
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.columns import ABSENT
-from kubesched.cluster.domain_counts import Source
 from kubesched.cluster.pod_counts import Carried, PodMatch
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.nodes import Rows
 from kubesched.framework.plugin import FilterPlugin
 from kubesched.framework.questions import FEW_ROWS, FilterQuestion, FilterWorlds
 from kubesched.framework.status import Status, StatusTable, unresolvable, unschedulable
-from kubesched.plugins.inter_pod_affinity.domains import NO_ROW, OccupiedDomains, Tally, Touched
+from kubesched.plugins.inter_pod_affinity.domains import (
+    NO_ROW,
+    OccupiedDomains,
+    SourcesByKey,
+    Tally,
+    Touched,
+    sources_by_key,
+)
 from kubesched.plugins.inter_pod_affinity.terms import MeaningTerms, match_of, match_of_all, namespaces_of
 from kubesched.plugins.inter_pod_affinity.worlds import AffinityWorlds
 
@@ -147,22 +153,17 @@ class AffinityFilterQuestion(FilterQuestion):
         namespaces = namespaces_of(term, self._cluster)
         return namespaces is None or self.meaning.namespace in namespaces
 
-    def _affinity_sources(self) -> dict[str, list[Source]]:
+    def _affinity_sources(self) -> SourcesByKey:
         if self.affinity_match is None:
             return {}
         return {term.topology_key: [(self.affinity_match.rows, 1)] for term in self.affinity_terms}
 
-    def _anti_affinity_sources(self) -> dict[str, list[Source]]:
-        sources: dict[str, list[Source]] = {}
-        for term, match in zip(self.anti_affinity_terms, self.anti_affinity_matches, strict=True):
-            sources.setdefault(term.topology_key, []).append((match.rows, 1))
-        return sources
+    def _anti_affinity_sources(self) -> SourcesByKey:
+        matches = zip(self.anti_affinity_terms, self.anti_affinity_matches, strict=True)
+        return sources_by_key((term.topology_key, (match.rows, 1)) for term, match in matches)
 
-    def _existing_sources(self) -> dict[str, list[Source]]:
-        sources: dict[str, list[Source]] = {}
-        for carried in self.meaning.terms:
-            sources.setdefault(carried.key.term.topology_key, []).append((carried.rows, 1))
-        return sources
+    def _existing_sources(self) -> SourcesByKey:
+        return sources_by_key((carried.key.term.topology_key, (carried.rows, 1)) for carried in self.meaning.terms)
 
     # -- objections
 

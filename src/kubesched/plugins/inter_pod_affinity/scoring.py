@@ -7,6 +7,8 @@ domains' rows are scored again; the normalised column is reworked only when its 
 
 # upstream: interpodaffinity/scoring.go (v1.36)
 
+from itertools import chain
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,14 +16,13 @@ from kubesched.api.field_errors import aggregate
 from kubesched.cluster.affinity_terms import NO_TERMS
 from kubesched.cluster.changes import Changes, Group
 from kubesched.cluster.cluster import Cluster
-from kubesched.cluster.domain_counts import Source
 from kubesched.cluster.pod_counts import Carried, PodMatch, TermKey
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.framework.plugin import MAX_NODE_SCORE, ScorePlugin
 from kubesched.framework.questions import FEW_ROWS, Feasible, ScoreQuestion
 from kubesched.framework.status import Status, error
-from kubesched.plugins.inter_pod_affinity.domains import NO_ROW, Domains, Tally, Touched
+from kubesched.plugins.inter_pod_affinity.domains import NO_ROW, Domains, SourcesByKey, Tally, Touched, sources_by_key
 from kubesched.plugins.inter_pod_affinity.terms import MeaningTerms, match_of
 
 
@@ -124,14 +125,10 @@ class AffinityScoreQuestion(ScoreQuestion):
             self._tally.exchange(self._sources())
         return self._tally.update(rows)
 
-    def _sources(self) -> dict[str, list[Source]]:
-        sources: dict[str, list[Source]] = {}
-        for (term, weight), match in zip(self._terms, self._matches, strict=True):
-            sources.setdefault(term.topology_key, []).append((match.rows, weight))
-        for carried in self._meaning.terms:
-            source = (carried.rows, self._weight(carried.key))
-            sources.setdefault(carried.key.term.topology_key, []).append(source)
-        return sources
+    def _sources(self) -> SourcesByKey:
+        own = ((term, match.rows, weight) for (term, weight), match in zip(self._terms, self._matches, strict=True))
+        carried = ((each.key.term, each.rows, self._weight(each.key)) for each in self._meaning.terms)
+        return sources_by_key((term.topology_key, (rows, weight)) for term, rows, weight in chain(own, carried))
 
     def _weight(self, key: TermKey) -> int:
         if key.kind is Carried.REQUIRED_AFFINITY:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kubesched.cluster.table import NodeTable
 from kubesched.framework.nodes import Nodes
 from kubesched.framework.questions import FilterWorlds
+from kubesched.framework.status import Status
 from kubesched.framework.verdict import Verdict
 from kubesched.plugins.node_resources.fit_request import FitRequest
 
@@ -61,15 +62,21 @@ def _with_exceptions(
     for index in sparse:
         offering |= table.scalars.rows_offering(request.names[index])
     which = everywhere.which.astype(np.int16)
-    statuses = {status: place for place, status in enumerate(everywhere.statuses)}
-    statuses.setdefault(None, len(statuses))
+    # a status may be listed twice
+    statuses = list(everywhere.statuses)
+    places: dict[Status | None, int] = {}
+    for place, status in enumerate(statuses):
+        places.setdefault(status, place)
     if table.node_count != table.size:
-        which[~nodes.present] = statuses[None]
+        which[~nodes.present] = places[None]
     if offering:
         for position, row in enumerate(nodes.row_numbers()):
             if row in offering:
                 status = request.status(request.objection(table, row, delegated))
-                which[position] = statuses.setdefault(status, len(statuses))
+                if status not in places:
+                    places[status] = len(statuses)
+                    statuses.append(status)
+                which[position] = places[status]
     return Verdict(which, tuple(statuses))
 
 
