@@ -138,7 +138,23 @@ class Search:
             ):
                 return False
             least += sum(numbers)
-        return least > len(self._candidates)
+        return least > len(self._candidates) and self._selectors_are_sound()
+
+    def _selectors_are_sound(self) -> bool:
+        """Return whether no selector that the search gets to fails on a device: it would say so."""
+        requests = (options for of_claim in self._wanted for options in of_claim)
+        for options in requests:
+            spare = -1
+            for each in options:
+                try:
+                    selected = sum(selects(each.plan, candidate) for candidate in self._candidates)
+                except AllocationError:
+                    return False
+                spare = max(spare, selected - each.number)
+            if spare < 0:
+                # the search ends here
+                break
+        return True
 
     def _claim(self, claim: int) -> Steps:
         """Serve a claim and those after it."""

@@ -91,3 +91,11 @@ def test_more_devices_than_there_are_take_no_search() -> None:
     engine.cluster.add(a_slice("large", *(f"d{each}" for each in range(16)), node="large"))
     found = engine.evaluate(engine.cluster.reader.read(a_claiming_pod("p", "c"))).feasible()
     assert [engine.cluster.table.names[row] for row in found.mask.nonzero()[0]] == ["large"]
+
+
+def test_a_selector_that_fails_is_told_though_more_devices_are_wanted_than_there_are() -> None:
+    claim = a_resource_claim("c", a_device_request("r", "device.attributes['gpu.example.com'].missing", count=9))
+    engine = an_engine(claim, nodes=1)
+    failure = engine.evaluate(engine.cluster.reader.read(a_claiming_pod("p", "c"))).filter_failure()
+    assert failure is not None
+    assert "no such key: missing" in failure.message
