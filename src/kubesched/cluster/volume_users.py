@@ -18,7 +18,9 @@ from kubesched.cluster.csi_translation import (
     csi_volume_of_inline,
     in_tree_plugin_of_volume,
 )
+from kubesched.cluster.objects import full_name
 from kubesched.cluster.pod_info import PodInfo
+from kubesched.cluster.volume_claims import ephemeral_claim_name
 
 K = TypeVar("K")
 L = TypeVar("L")
@@ -92,6 +94,16 @@ def volume_uses(pod: PodInfo) -> VolumeUses:
         tuple(attachable for volume in volumes if (attachable := _attachable(volume)) is not None),
     )
     return uses if any(uses) else NO_VOLUMES
+
+
+def used_claims(pod: PodInfo) -> list[str]:
+    """Return the claims of a pod's volumes by namespace and name, whether or not they exist."""
+    uses = pod.derive(volume_uses)
+    names = list(uses.claims)
+    for use in uses.attachable:
+        if isinstance(use, EphemeralClaim):
+            names.append(ephemeral_claim_name(pod.name, use.volume_name))
+    return [full_name(pod.namespace, name) for name in names]
 
 
 def names_claim(pod: PodInfo, claim: PersistentVolumeClaim) -> bool:

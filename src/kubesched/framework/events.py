@@ -4,7 +4,7 @@ From plugins (what they register for) to the queue. Names of resources and actio
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from enum import Enum, IntFlag, StrEnum
 from typing import Any, NamedTuple
 
@@ -115,11 +115,26 @@ def _label(resource: str, action: Action) -> str:
     return f"{resource}{action.text}"
 
 
+class Subject(NamedTuple):
+    """What an event is about, and what a rejected pod waits for: only pods that have a name in common are asked.
+
+    `of_event` gets the old and the new object; None means that the event may help any pod. `of_pod` depends on the pod
+    alone. Names are what the plugin makes them, `namespace/name` of a claim for example.
+    """
+
+    of_event: Callable[[Any, Any], Collection[str] | None]
+    of_pod: Callable[[PodInfo], Collection[str]]
+
+
 class Registration(NamedTuple):
-    """An event that can help pods which the plugin rejected, with the function that tells; None means: always."""
+    """An event that can help pods which the plugin rejected, with the function that tells; None means: always.
+
+    Where the event is about one of many objects, `subject` spares asking the pods that do not use it.
+    """
 
     event: ClusterEvent
     hint: HintFunction | None = None
+    subject: Subject | None = None
 
 
 # upstream: framework/types.go, UnrollWildCardResource (v1.36)

@@ -28,6 +28,7 @@ from kubesched.framework.plugin import UNCACHED, PreFilterPlugin
 from kubesched.framework.questions import FilterWorlds, WorldsFilterPlugin
 from kubesched.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from kubesched.framework.verdict import Verdict
+from kubesched.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 _DISK_TAKEN = unschedulable("node(s) had no available disk")
 _CLAIM_TAKEN = unschedulable(
@@ -122,7 +123,9 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
         return (
             Registration(ClusterEvent(Resource.POD, Action.DELETE), after_pod_deleted),
             Registration(ClusterEvent(Resource.NODE, Action.ADD)),
-            Registration(ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD), after_claim_added),
+            Registration(
+                ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD), after_claim_added, CLAIMS_OF_VOLUMES
+            ),
         )
 
 

@@ -37,6 +37,7 @@ from kubesched.framework.nodes import NodeRow, Nodes
 from kubesched.framework.plugin import UNCACHED, FilterPlugin, PreFilterPlugin
 from kubesched.framework.status import SKIP, Status, unresolvable
 from kubesched.framework.verdict import Verdict
+from kubesched.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 TOPOLOGY_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
 # where a node is asked that lacks the label under its old name
@@ -113,7 +114,9 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         return (
             Registration(ClusterEvent(Resource.STORAGE_CLASS, Action.ADD), after_storage_class_added),
             Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
-            Registration(ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, changed), after_claim_change),
+            Registration(
+                ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, changed), after_claim_change, CLAIMS_OF_VOLUMES
+            ),
             Registration(ClusterEvent(Resource.PERSISTENT_VOLUME, changed), after_volume_change),
         )
 

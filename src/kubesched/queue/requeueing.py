@@ -2,12 +2,12 @@
 
 From an event and a rejected pod to a strategy: stay, try again after the backoff, or at once. Hints are asked once per
 (event, plugin, template and labels), not per pod, unless claims are made for each pod of the template; one that raises
-counts as "try again".
+counts as "try again". Of the pods that wait, only those are asked about that wait for something the event may help.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.answers import checked_hint
@@ -17,6 +17,7 @@ from kubesched.framework.events import (
     Hint,
     HintFunction,
     Resource,
+    Subject,
     registrations_for_extenders,
 )
 from kubesched.framework.hooks import is_interrupt
@@ -43,7 +44,13 @@ class Registered(NamedTuple):
     event: ClusterEvent
     plugin: str
     hint: HintFunction | None
+    subject: Subject | None = None
 
+
+# What a rejected pod waits for: a plugin, or a plugin and the name of an object.
+WaitsFor = str | tuple[str, str]
+# What pods wait for that any event may help.
+ANYTHING: Final = ""
 
 # Under this name the queue remembers that an extender rejected a pod.
 EXTENDER = "Extender"
@@ -76,7 +83,10 @@ def registrations_of(profile: Profile, asked: Asked) -> tuple[Registered, ...]:
             found.append(Registered(registration.event, EXTENDER, None))
     for plugin in profile.plugins.values():
         registrations = registered_events(plugin)
-        found += [Registered(each.event, plugin.name, each.hint if asked.hints else None) for each in registrations]
+        if asked.hints:
+            found += [Registered(each.event, plugin.name, each.hint, each.subject) for each in registrations]
+        else:
+            found += [Registered(each.event, plugin.name, None) for each in registrations]
         of_nodes = [r.event.action for r in registrations if r.event.resource == Resource.NODE]
         if any(action & Action.ADD for action in of_nodes):
             for action in (TAINT,) if asked.hints else (TAINT, LABEL):
@@ -95,6 +105,14 @@ class Requeueing:
         self._observers = observers
         self._registered = {name: registrations_of(profile, asked) for name, profile in profiles.items()}
         self._matches: dict[ClusterEvent, dict[str, list[Registered]]] = {}
+        self._interest: dict[ClusterEvent, tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]] = {}
+        # scheduler -> plugin -> by what its pods are told apart
+        self._subjects: dict[str, dict[str, set[Subject]]] = {}
+        for name, registrations in self._registered.items():
+            of_profile = self._subjects.setdefault(name, {})
+            for registered in registrations:
+                if registered.subject is not None:
+                    of_profile.setdefault(registered.plugin, set()).add(registered.subject)
 
     def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
         """Return what a plugin registered for, in any profile."""
@@ -108,6 +126,41 @@ class Requeueing:
     def of_interest(self, event: ClusterEvent) -> bool:
         """Return whether any plugin registered for an event."""
         return is_wildcard(event) or any(self._matching(event).values())
+
+    def waits_for(self, queued: QueuedPod) -> set[WaitsFor]:
+        """Return what a rejected pod waits for, to be found by; depends on the pod and on who rejected it."""
+        subjects = self._subjects.get(queued.pod.spec.scheduler_name)
+        if subjects is None or not queued.rejected:
+            return {ANYTHING}
+        found: set[WaitsFor] = set(queued.rejected_by)
+        for plugin in queued.rejected_by & subjects.keys():
+            for subject in subjects[plugin]:
+                names = _names_of(subject.of_pod, queued.pod)
+                found.update([ANYTHING] if names is None else [(plugin, name) for name in names])
+        return found
+
+    def helps(self, event: ClusterEvent, old: Any, new: Any) -> Set[WaitsFor] | None:
+        """Return what pods wait for that an event may help; None where that may be any pod."""
+        if is_wildcard(event):
+            return None
+        plugins, narrowed = self._interested(event)
+        if not narrowed:
+            return plugins
+        found: set[WaitsFor] = set(plugins)
+        for plugin, subject in narrowed:
+            names = _names_of(subject.of_event, old, new)
+            found.update([plugin] if names is None else [(plugin, name) for name in names])
+        return found
+
+    def _interested(self, event: ClusterEvent) -> tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]:
+        """Return the plugins whose pods an event may help, and those that tell them apart by a subject."""
+        known = self._interest.get(event)
+        if known is None:
+            matching = [registered for of_profile in self._matching(event).values() for registered in of_profile]
+            plugins = {registered.plugin for registered in matching if registered.subject is None}
+            narrowed = {(each.plugin, each.subject) for each in matching if each.subject is not None}
+            known = self._interest[event] = ({ANYTHING, *plugins}, tuple(narrowed))
+        return known
 
     def asking(self, event: ClusterEvent, old: Any, new: Any) -> "EventHints":
         """Return the hints about one event, each asked once per kind of pod."""
@@ -197,6 +250,17 @@ class EventHints:
             if failure is not None:
                 observers.hint_failed(plugin, label, pod, failure)
         return answer
+
+
+def _names_of(names: Callable[..., Collection[str] | None], *about: Any) -> set[str] | None:
+    """Return the names a subject gives; None where it gives none or cannot tell."""
+    try:
+        found = names(*about)
+        return None if found is None else set(found)
+    except BaseException as raised:
+        if is_interrupt(raised):
+            raise
+        return None
 
 
 def has_claims_of_its_own(pod: PodInfo) -> bool:

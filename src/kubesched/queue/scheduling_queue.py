@@ -75,7 +75,7 @@ class SchedulingQueue:
         self.options = options or QueueOptions()
         self._nominations = nominations
         self._requeueing = requeueing
-        self._waiting = Waiting(profiles, self.options.backoff)
+        self._waiting = Waiting(profiles, self.options.backoff, requeueing)
         self._in_flight = InFlight()
         self._gating = Gating(profiles, requeueing, observers)
         self._observers = observers
@@ -137,6 +137,7 @@ class SchedulingQueue:
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
             self._waiting.put(queued, queued.place)
             return
+        self._waiting.park(queued)
         for event in events:
             asked = self._requeueing.asking(event, old, pod)
             strategy = asked.strategy(queued) if self._requeueing.asks_hints else Strategy.AFTER_BACKOFF
@@ -254,9 +255,12 @@ class SchedulingQueue:
         """Move the pods that an event helps; `concerns` leaves some out. Return how many were moved."""
         if not self._requeueing.of_interest(event):
             return 0
-        parked = list(self._waiting.parked.values())
-        candidates = [queued for queued in parked if concerns is None or concerns(queued.pod)]
-        moved = self._move(candidates, event, old, new, now, event.label)
+        moved = 0
+        if self._waiting.parked:
+            candidates = self._waiting.parked.waiting_for(self._requeueing.helps(event, old, new))
+            if concerns is not None:
+                candidates = [queued for queued in candidates if concerns(queued.pod)]
+            moved = self._move(candidates, event, old, new, now, event.label)
         self._in_flight.note(event, old, new)
         return moved
 
@@ -293,8 +297,7 @@ class SchedulingQueue:
             while (queued := heap.peek()) is not None and not self._waiting.is_backing_off(queued, now):
                 moved += self._activate(queued, now, BACKOFF_COMPLETE)
         limit = self.options.max_in_unschedulable_seconds
-        parked = self._waiting.parked.values()
-        stale = [queued for queued in parked if now - max(queued.timestamp, queued.flushed_at) > limit]
+        stale = [queued for queued in self._waiting.parked if now - max(queued.timestamp, queued.flushed_at) > limit]
         for queued in stale:
             queued.was_flushed = True
             queued.flushed_at = now

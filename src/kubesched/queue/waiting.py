@@ -18,24 +18,27 @@ from kubesched.queue.arithmetic import (
     is_backing_off,
 )
 from kubesched.queue.keyed_heap import KeyedHeap
+from kubesched.queue.parked import Parked
 from kubesched.queue.queued_pod import Place, QueuedPod
+from kubesched.queue.requeueing import Requeueing
 
 
 class Waiting:
     """Active, backoff, unschedulable and gated pods by UID."""
 
-    def __init__(self, profiles: Mapping[str, Profile], policy: BackoffPolicy) -> None:
+    def __init__(self, profiles: Mapping[str, Profile], policy: BackoffPolicy, requeueing: Requeueing) -> None:
         self._profiles = profiles
+        self._requeueing = requeueing
         self._policy = policy
         self.active: KeyedHeap[QueuedPod] = KeyedHeap()
         self.backoff: KeyedHeap[QueuedPod] = KeyedHeap()
         # pods that are not tried before their time: whose last attempt ended in an error, or took long
         self.error_backoff: KeyedHeap[QueuedPod] = KeyedHeap()
-        self.parked: dict[str, QueuedPod] = {}
+        self.parked = Parked()
 
     def __iter__(self) -> Iterator[QueuedPod]:
         yield from (*self.active, *self.backoff, *self.error_backoff)
-        yield from list(self.parked.values())
+        yield from self.parked
 
     def get(self, uid: str) -> QueuedPod | None:
         """Return the pod under a UID."""
@@ -54,7 +57,11 @@ class Waiting:
         elif place is Place.BACKOFF:
             self.error_backoff.put(queued.uid, error_backoff_order(self.expiry(queued)), queued)
         else:
-            self.parked[queued.uid] = queued
+            self.park(queued)
+
+    def park(self, queued: QueuedPod) -> None:
+        """Let a pod wait for an event; one that is there already is found by what it waits for now."""
+        self.parked.put(queued, self._requeueing.waits_for(queued))
 
     def remove(self, queued: QueuedPod) -> None:
         """Take a pod out of wherever it waits."""
@@ -62,7 +69,7 @@ class Waiting:
         self.active.remove(uid)
         self.backoff.remove(uid)
         self.error_backoff.remove(uid)
-        self.parked.pop(uid, None)
+        self.parked.remove(uid)
 
     def expiry(self, queued: QueuedPod) -> float:
         """Return when a pod's backoff ends."""
@@ -97,7 +104,7 @@ class Waiting:
             (self.active, (Place.ACTIVE,)),
             (self.backoff, (Place.BACKOFF,)),
             (self.error_backoff, (Place.BACKOFF,)),
-            (self.parked.values(), (Place.UNSCHEDULABLE, Place.GATED)),
+            (self.parked, (Place.UNSCHEDULABLE, Place.GATED)),
         )
         seen: set[str] = set()
         for pods, allowed in places:

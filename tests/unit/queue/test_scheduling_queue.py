@@ -9,7 +9,7 @@ from kubesched.api.pods import Pod
 from kubesched.cluster.cluster import Cluster
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.build import EnabledPlugin
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
 from kubesched.framework.plugin import FilterPlugin, Plugin, PreEnqueuePlugin
 from kubesched.framework.profile import Profile
 from kubesched.framework.status import Status, unresolvable
@@ -26,6 +26,8 @@ POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
 GATES_GONE = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
 TOLERATION = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION)
 
+CLAIM_ADDED = ClusterEvent(Resource.RESOURCE_CLAIM, Action.ADD)
+
 
 class Rejector(FilterPlugin):
     """A plugin that pods can blame; nodes help them, if the hint says so."""
@@ -40,7 +42,14 @@ class Rejector(FilterPlugin):
         return (
             Registration(ClusterEvent(Resource.NODE, Action.ADD), self._hint),
             Registration(ClusterEvent(Resource.POD, Action.UPDATE_POD_TOLERATION), self._hint),
+            Registration(CLAIM_ADDED, self._hint, Subject(self._about, lambda pod: [pod.labels["waits-for"]])),
         )
+
+    @staticmethod
+    def _about(old: Any, new: Any) -> Sequence[str] | None:
+        if new == "broken":
+            raise RuntimeError("cannot tell")
+        return None if new == "everybody" else (new,)
 
     def _hint(self, pod: PodInfo, old: Any, new: Any) -> Hint:
         self.asked += 1
@@ -215,6 +224,43 @@ def test_hints_are_asked_once_per_kind_of_pod(script: Script) -> None:
     script.rejector.asked = 0
     assert script.event(NODE_ADDED, None, a_node("n2")) == 50
     assert script.rejector.asked == 1
+
+
+def test_only_pods_that_wait_for_the_object_of_an_event_are_asked(script: Script) -> None:
+    for name in ("a", "b", "c"):
+        script.add(name, labels={"waits-for": name})
+        script.reject(script.pop(), "Rejector")
+    script.event(CLAIM_ADDED, None, "b")
+    assert script.rejector.asked == 1
+    assert [script.place(name) for name in ("a", "b", "c")] == [
+        Place.UNSCHEDULABLE,
+        Place.BACKOFF,
+        Place.UNSCHEDULABLE,
+    ]
+    script.update("c", labels={"waits-for": "a"})
+    script.event(CLAIM_ADDED, None, "c")
+    assert script.place("c") is Place.UNSCHEDULABLE
+    script.event(CLAIM_ADDED, None, "a")
+    # they are alike now
+    assert script.rejector.asked == 2
+    assert script.place("a") is script.place("c") is Place.BACKOFF
+
+
+@pytest.mark.parametrize("event", ["everybody", "broken"])
+def test_all_pods_are_asked_about_an_event_that_may_help_any_or_cannot_be_told(script: Script, event: str) -> None:
+    for name in ("a", "b"):
+        script.add(name, labels={"waits-for": name})
+        script.reject(script.pop(), "Rejector")
+    script.event(CLAIM_ADDED, None, event)
+    assert script.rejector.asked == 2
+    assert script.place("a") is script.place("b") is Place.BACKOFF
+
+
+def test_a_pod_of_which_cannot_be_told_what_it_waits_for_is_asked_always(script: Script) -> None:
+    script.add("a")
+    script.reject(script.pop(), "Rejector")
+    script.event(CLAIM_ADDED, None, "b")
+    assert script.place("a") is Place.BACKOFF
 
 
 def test_a_pod_that_is_pending_is_tried_at_once(script: Script) -> None:

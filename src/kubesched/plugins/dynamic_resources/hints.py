@@ -5,12 +5,12 @@ From an event's old and new object to whether another attempt is worth it.
 
 # upstream: dynamicresources.go, EventsToRegister, isSchedulableAfterClaimChange, isSchedulableAfterPodChange (v1.36)
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kubesched.api.devices import ResourceClaim
 from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder
+from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
+from kubesched.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, used_claim_names
 
 
 class DeviceHints:
@@ -25,7 +25,7 @@ class DeviceHints:
         node_actions = Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE
         return (
             Registration(ClusterEvent(Resource.NODE, node_actions)),
-            Registration(ClusterEvent(Resource.RESOURCE_CLAIM, changed), self.after_claim_change),
+            Registration(ClusterEvent(Resource.RESOURCE_CLAIM, changed), self.after_claim_change, USED_CLAIMS),
             Registration(ClusterEvent(Resource.POD, Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM), self.after_pod_change),
             Registration(ClusterEvent(Resource.DEVICE_CLASS, changed)),
             Registration(ClusterEvent(Resource.RESOURCE_SLICE, changed)),
@@ -37,7 +37,7 @@ class DeviceHints:
             uses_it = any(claim.uid == new.uid for claim in self._finder.claims(pod))
         except NotReadyError:
             return Hint.QUEUE_SKIP
-        if old is not None and old.status.allocation is not None and new.status.allocation is None:
+        if _let_go(old, new):
             return Hint.QUEUE
         if not uses_it or (old is not None and old.status == new.status):
             return Hint.QUEUE_SKIP
@@ -52,3 +52,15 @@ class DeviceHints:
         except NotReadyError:
             return Hint.QUEUE_SKIP
         return Hint.QUEUE
+
+
+def _let_go(old: ResourceClaim | None, new: ResourceClaim) -> bool:
+    """Return whether a claim let go of devices, which anybody may need."""
+    return old is not None and old.status.allocation is not None and new.status.allocation is None
+
+
+def _changed(old: ResourceClaim | None, new: ResourceClaim) -> Collection[str] | None:
+    return None if _let_go(old, new) else (new.full_name,)
+
+
+USED_CLAIMS = Subject(_changed, used_claim_names)

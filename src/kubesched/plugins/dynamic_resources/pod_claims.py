@@ -146,6 +146,13 @@ def is_controlled_by(claim: ResourceClaim, uid: str) -> bool:
     return controller is not None and controller.uid == uid
 
 
+def used_claim_names(pod: PodInfo) -> list[str]:
+    """Return the claims that a pod names or that were made for it, by namespace and name, be they there or not."""
+    generated = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
+    named = [entry.resource_claim_name for entry in pod.spec.resource_claims]
+    return [f"{pod.namespace}/{name}" for name in (*named, *generated) if name is not None]
+
+
 def _claim_name(pod: PodInfo, entry: PodResourceClaim) -> tuple[str | None, bool]:
     """Return the claim's name (None: there is to be none), and whether it was generated."""
     if entry.resource_claim_name is not None:

@@ -23,6 +23,7 @@ from kubesched.framework.verdict import Verdict
 from kubesched.plugins.node_volume_limits import hints
 from kubesched.plugins.node_volume_limits.request import Request, Requests
 from kubesched.plugins.node_volume_limits.worlds import EXCEEDED, LimitWorlds, has_driver, not_installed
+from kubesched.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 NOT_CONCERNED = "no attachable volumes"
 REQUEST = StateKey[Request]("NodeVolumeLimits")
@@ -103,7 +104,9 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
             Registration(ClusterEvent(Resource.CSI_NODE, Action.ADD)),
             Registration(ClusterEvent(Resource.CSI_NODE, Action.UPDATE), hints.after_csi_node_updated),
             Registration(ClusterEvent(Resource.POD, Action.DELETE), hints.after_pod_deleted),
-            Registration(ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD), hints.after_claim_added),
+            Registration(
+                ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD), hints.after_claim_added, CLAIMS_OF_VOLUMES
+            ),
             Registration(ClusterEvent(Resource.VOLUME_ATTACHMENT, Action.DELETE), hints.after_attachment_deleted),
         )
 

@@ -14,6 +14,7 @@ from kubesched.cluster.pod_info import PodInfo
 from kubesched.cluster.storage_pools import volume_limit
 from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.plugins.volume_binding.claims import claim_names
+from kubesched.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 
 def registrations() -> Sequence[Registration]:
@@ -21,7 +22,7 @@ def registrations() -> Sequence[Registration]:
     changed = Action.ADD | Action.UPDATE
     return (
         Registration(ClusterEvent(Resource.STORAGE_CLASS, changed), after_storage_class_change),
-        Registration(ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, changed), after_claim_change),
+        Registration(ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, changed), after_claim_change, CLAIMS_OF_VOLUMES),
         Registration(ClusterEvent(Resource.PERSISTENT_VOLUME, changed)),
         Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
         Registration(ClusterEvent(Resource.CSI_NODE, changed), after_csi_node_change),
