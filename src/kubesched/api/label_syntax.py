@@ -164,7 +164,8 @@ class _Parser:
         return (_IDENTIFIER if kind in _KEYWORDS else kind), text
 
     def _take(self, keywords: bool = False) -> _Token:
-        """Return the next token; keywords count as identifiers unless asked for."""
+        """Return the next token; keywords count as identifiers unless asked for. Nothing comes after the end."""
         token = self._tokens[self._position] if keywords else self._peek()
-        self._position += 1
+        if token[0] != _END:
+            self._position += 1
         return token

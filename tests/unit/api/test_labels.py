@@ -84,6 +84,7 @@ def test_matching(text: str, labels: dict[str, str], expected: bool) -> None:
     ("text", "message"),
     [
         ("a in (1", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("a in (1,", "unable to parse requirement: found '', expected: ',', or identifier"),
         ("a in ((", "unable to parse requirement: found '(', expected: ',', ')' or identifier"),
         ("a in (,(", "unable to parse requirement: found '(', expected: ',', or identifier"),
         ("a,", "found '', expected: identifier after ','"),
