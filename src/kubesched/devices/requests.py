@@ -124,6 +124,11 @@ class RequestPlan:
             return False
         return all(self._matches(content, *each) for each in self._selectors)
 
+    @property
+    def has_selectors(self) -> bool:
+        """Return whether expressions choose among devices."""
+        return bool(self._selectors)
+
     def _matches(self, content: DeviceContent, owner: str, position: int, selector: DeviceSelector) -> bool:
         expression = selector.cel.expression if selector.cel is not None else ""
         if not is_compiled(expression, list_attributes=self._features.list_attributes):

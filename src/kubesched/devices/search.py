@@ -133,8 +133,11 @@ class Search:
         least = 0
         for requests in self._wanted:
             numbers = [min(each.number for each in options) for options in requests]
+            # a selector may end in an error, which then has to be told
             if sum(numbers) > MAX_RESULTS or any(
-                each.plan.admin_access or each.plan.all_devices for options in requests for each in options
+                each.plan.admin_access or each.plan.all_devices or each.plan.has_selectors
+                for options in requests
+                for each in options
             ):
                 return False
             least += sum(numbers)
