@@ -58,6 +58,7 @@ def test_roles_and_bindings(api: Asking) -> None:
         "system:auth-delegator",
         "system:kube-scheduler",
         "system:volume-scheduler",
+        "system:service-account-issuer-discovery",
         "system:node",
     }
     assert names(api, f"/apis/{RBAC}/clusterrolebindings") == {
@@ -67,6 +68,7 @@ def test_roles_and_bindings(api: Asking) -> None:
         "system:public-info-viewer",
         "system:kube-scheduler",
         "system:volume-scheduler",
+        "system:service-account-issuer-discovery",
         "system:node",
     }
     in_system = f"/apis/{RBAC}/namespaces/kube-system"

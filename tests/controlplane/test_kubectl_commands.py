@@ -66,10 +66,6 @@ REFUSED = [
     (("cp", __file__, "one:/tmp/x"), f"{NOBODY}no command can be executed"),
     (("logs", "one", "-c", "x"), "container x is not valid for pod one"),
     (("logs", "none"), 'pods "none" not found'),
-    (("top", "pods"), "Metrics API not available"),
-    (("top", "nodes"), "Metrics API not available"),
-    (("debug", "one", "--image=busybox"), "ephemeral containers are disabled for this cluster"),
-    (("create", "token", "default"), "the server could not find the requested resource"),
     (("get", "componentstatuses"), "the server doesn't have a resource type"),
     (("get", "--raw", "/api/v1/nodes/n1/proxy/metrics"), "node n1 is simulated"),
 ]
@@ -79,6 +75,17 @@ def test_what_only_a_machine_could_do_is_refused_at_once(kubectl: Kubectl) -> No
     with_a_pod(kubectl)
     for words, complaint in REFUSED:
         assert complaint in kubectl.refused(*words), words
+
+
+def test_what_needs_no_machine_is_done(kubectl: Kubectl) -> None:
+    container = {"name": "two", "image": "busybox", "resources": {"requests": {"cpu": "250m", "memory": "1Gi"}}}
+    kubectl("run", "two", "--image=busybox", "--overrides", json.dumps({"spec": {"containers": [container]}}))
+    kubectl("wait", "--for=condition=Ready", "pod/two", LIMIT)
+    assert kubectl("top", "pod", "two", "--no-headers").split() == ["two", "250m", "1024Mi"]
+    assert "n1" in kubectl("top", "nodes")
+    kubectl("debug", "two", "--image=busybox", "--container=debugger")
+    assert kubectl("get", "pod", "two", "-o", "jsonpath={.spec.ephemeralContainers[0].name}") == "debugger"
+    assert kubectl("create", "token", "default").count(".") == 2
 
 
 def test_the_log_of_a_pod_that_waits_is_empty(kubectl: Kubectl) -> None:

@@ -11,6 +11,7 @@ from kubesched.testing.good_objects import path_of as good_path
 from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
+WEBHOOKS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
 POD: Document = {
     "apiVersion": "v1",
     "kind": "Pod",
@@ -56,7 +57,9 @@ def path_of(kind: str, name: str = "") -> str:
 def test_odd_objects_disturb_nobody(kind: str) -> None:
     async def story(cluster: SimulatedCluster) -> None:
         for other in GOOD:
-            cluster.create(good(other))
+            # a webhook that nobody answers refuses what it is about
+            if other not in WEBHOOKS:
+                cluster.create(good(other))
         cluster.create(POD)
         await asyncio.sleep(1)
         asking = Asking(cluster.server)

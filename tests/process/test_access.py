@@ -59,9 +59,9 @@ def test_without_its_roles_it_says_what_it_lacks_and_begins_when_it_has_them(tmp
     with a_cluster_process(tmp_path, [a_node("n"), a_pod("p")]) as cluster:
         granted = revoke(cluster)
         with cluster.scheduler() as scheduler:
-            line = scheduler.says('User "system:kube-scheduler" cannot watch resource "')
+            line = scheduler.says('User "system:kube-scheduler" cannot list resource "')
             assert "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it" in line
-            assert len(scheduler.lines("cannot watch resource")) == 1, "said once, not for each kind"
+            assert len(scheduler.lines("cannot list resource")) == 1, "said once, not for each kind"
             restore(cluster, granted)
             bound(cluster.api, "p")
 

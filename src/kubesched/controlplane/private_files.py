@@ -4,6 +4,7 @@ From bytes to a file that is there whole, or as it was before. Whoever can write
 folders and files of others are not used.
 """
 
+import errno
 import os
 import pwd
 import secrets
@@ -23,7 +24,7 @@ def make_privately(folder: Path) -> None:
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
     if not folder.is_dir():
-        raise FileExistsError(folder)
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
 
 
 def folder_problem(folder: Path) -> str:

@@ -132,5 +132,6 @@ def test_a_plugins_refusal_of_its_arguments_names_profile_and_plugin(registry: R
     with pytest.raises(PluginError) as caught:
         build_engine(config, registry=registry)
     assert str(caught.value) == (
-        "profile 'tenant-scheduler': plugin 'TenantNodes': args: write them as {label: example.com/tenant}"
+        "profile 'tenant-scheduler': plugin 'TenantNodes': profiles[1].pluginConfig[7].args: "
+        "write them as {label: example.com/tenant}"
     )
