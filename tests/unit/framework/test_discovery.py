@@ -1,6 +1,7 @@
 """Discovery: entry points, references, modules; whatever is wrong is one sentence."""
 
 import importlib.metadata
+import signal
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -207,8 +208,13 @@ def test_whatever_foreign_code_raises_is_one_sentence(error: BaseException, text
 
 
 def test_an_interrupt_is_not_swallowed() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        guarded(fail(KeyboardInterrupt()), "s")
+    # a process in the background ignores it
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            guarded(fail(KeyboardInterrupt()), "s")
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_module_that_is_an_attribute_is_taken_whole(here: str) -> None:
