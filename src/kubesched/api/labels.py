@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -101,6 +101,13 @@ def _checks_of(requirements: tuple[Requirement, ...]) -> tuple[_Check, ...]:
     return tuple((kind, key, frozenset(values), bound) for key, kind, values, bound in sorted(questions))
 
 
+class NeededLabel(NamedTuple):
+    """A label that has to be there, with one of these values; None: whichever."""
+
+    key: str
+    values: frozenset[str] | None
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Selector:
     """A conjunction of requirements, sorted by key; equality and hash go by what it asks, not by how it is written."""
@@ -134,6 +141,17 @@ class Selector:
     def keys(self) -> frozenset[str]:
         """Return the label keys that the answer depends on."""
         return frozenset(requirement.key for requirement in self.requirements)
+
+    @property
+    def needed_label(self) -> NeededLabel | None:
+        """Return a label without which nothing matches, one of few values if there is; None if nothing is needed."""
+        needed: NeededLabel | None = None
+        for kind, key, values, _ in self._checks:
+            if kind in (_ANY_OF, _NEVER):
+                return NeededLabel(key, values)
+            if kind in (_PRESENT, _ABOVE, _BELOW):
+                needed = needed or NeededLabel(key, None)
+        return needed
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Tell whether the labels satisfy every requirement."""

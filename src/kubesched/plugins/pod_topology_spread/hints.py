@@ -7,9 +7,11 @@ constraint's selector tells the change; nodes matter if they have all topology k
 # upstream: podtopologyspread/plugin.go, isSchedulableAfterPodChange, isSchedulableAfterNodeChange (v1.36)
 
 from collections.abc import Callable, Mapping
+from weakref import WeakKeyDictionary
 
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.nodes import Node
+from kubesched.api.selector_sets import SelectorSet
 from kubesched.cluster.pod_info import PodInfo
 from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
@@ -20,6 +22,7 @@ class SpreadHints:
 
     def __init__(self, key: Callable[[PodInfo], SpreadKey]) -> None:
         self._key = key
+        self._sets: WeakKeyDictionary[SpreadKey, SelectorSet] = WeakKeyDictionary()
 
     def registrations(self) -> tuple[Registration, ...]:
         """Return the events of interest with their functions."""
@@ -34,16 +37,16 @@ class SpreadHints:
         """Return whether a pod that came, went or changed makes a difference."""
         if any(changed is not None and not _involved(changed, pod) for changed in (new, old)):
             return Hint.QUEUE_SKIP
-        constraints = self._constraints(pod)
+        key = self._checked_key(pod)
         if old is not None and new is not None:
-            return _hint(_update_helps(pod, old, new, constraints))
+            return _hint(_tolerates_more(pod, old, new, key) or self._selectors(key).differ(old.labels, new.labels))
         changed = new if new is not None else old
         assert changed is not None, "an event has an object"
-        return _hint(any(constraint.selector.matches(changed.labels) for constraint in constraints))
+        return _hint(self._selectors(key).any_matches(changed.labels))
 
     def after_node(self, pod: PodInfo, old: Node | None, new: Node | None) -> Hint:
         """Return whether a node that came, went or changed makes a difference."""
-        constraints = self._constraints(pod)
+        constraints = self._checked_key(pod).constraints
         before = old is not None and _has_all_keys(old.metadata.labels, constraints)
         after = new is not None and _has_all_keys(new.metadata.labels, constraints)
         if old is None or new is None:
@@ -54,11 +57,18 @@ class SpreadHints:
         moved = any(was.get(c.topology_key, "") != now.get(c.topology_key, "") for c in constraints)
         return _hint(after and (moved or old.spec.taints != new.spec.taints))
 
-    def _constraints(self, pod: PodInfo) -> tuple[Constraint, ...]:
+    def _checked_key(self, pod: PodInfo) -> SpreadKey:
         key = self._key(pod)
         if key.failure:
             raise InvalidSelectorError(key.failure)
-        return key.constraints
+        return key
+
+    def _selectors(self, key: SpreadKey) -> SelectorSet:
+        """Return the selectors of all constraints; every pod that comes or goes is held against them."""
+        known = self._sets.get(key)
+        if known is None:
+            known = self._sets[key] = SelectorSet(constraint.selector for constraint in key.constraints)
+        return known
 
 
 def _hint(helps: bool) -> Hint:
@@ -74,12 +84,10 @@ def _involved(changed: PodInfo, pod: PodInfo) -> bool:
     return changed.namespace == pod.namespace
 
 
-def _update_helps(pod: PodInfo, old: PodInfo, new: PodInfo, constraints: tuple[Constraint, ...]) -> bool:
-    """Return whether an update lets the pod tolerate more nodes, or lets another pod count or no longer count."""
-    tolerates_more = pod.uid == new.uid and new.spec.tolerations != old.spec.tolerations
-    if tolerates_more and any(constraint.honor_taints for constraint in constraints):
-        return True
-    return any(c.selector.matches(old.labels) != c.selector.matches(new.labels) for c in constraints)
+def _tolerates_more(pod: PodInfo, old: PodInfo, new: PodInfo, key: SpreadKey) -> bool:
+    """Return whether an update lets the pod tolerate nodes that count."""
+    changed = pod.uid == new.uid and new.spec.tolerations != old.spec.tolerations
+    return changed and any(constraint.honor_taints for constraint in key.constraints)
 
 
 def _has_all_keys(labels: Mapping[str, str], constraints: tuple[Constraint, ...]) -> bool:
