@@ -56,10 +56,13 @@ class Recent(Generic[V]):
 
     def put(self, key: Hashable, value: V, weight: int) -> None:
         """Keep an entry; one that was kept before keeps its weight."""
-        before = self._entries.get(key)
-        weight = weight if before is None else before[1]
-        self._entries[key] = (value, weight)
-        self.weight += weight if before is None else 0
+        entry = (value, weight)
+        kept = self._entries.setdefault(key, entry)
+        if kept is not entry:
+            if kept[0] is not value:
+                self._entries[key] = (value, kept[1])
+            return
+        self.weight += weight
         while len(self._entries) > self.limit or (self.weight > self._heaviest and len(self._entries) > 1):
             self.weight -= self._entries.popitem(last=False)[1][1]
 

@@ -47,6 +47,10 @@ def _told(status: Status, hook: str) -> Status:
 
 def _can_be_written(reasons: tuple[Any, ...]) -> bool:
     """Return whether all reasons are short texts without line breaks; there may be thousands, on each of many nodes."""
+    if len(reasons) == 1:
+        # as it mostly is
+        reason = reasons[0]
+        return type(reason) is str and len(reason) <= MOST_CHARACTERS and reason.isprintable()
     if not set(map(type, reasons)) <= _TEXTS:
         return False
     return max(map(len, reasons), default=0) <= MOST_CHARACTERS and "".join(reasons).isprintable()
@@ -86,6 +90,9 @@ def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
 
 
 def _all_of(kind: Any, values: Any, what: str) -> None:
+    if type(values) is tuple and not values:
+        # as it mostly is
+        return
     if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in values):
         raise PluginError(f"{what} {_shown(values)}; expected a list")
 

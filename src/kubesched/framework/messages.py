@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from kubesched.framework.outcomes import NodeVerdicts
 from kubesched.framework.status import Status, StatusTable
 
+# Up to so many reasons are counted one by one.
+FEW_REASONS = 20
 NO_NODE_AVAILABLE = "0/{} nodes are available:"
 
 
@@ -42,16 +44,21 @@ def count_reasons(
 ) -> dict[str, int]:
     """Return how often each reason is given by status indices, and by `num_absent` nodes with the status `absent`."""
     times = np.bincount(ids) if len(ids) else np.zeros(0, np.intp)
-    # many nodes may each have a list of their own of thousands of reasons: those that count the same go together
-    alike: dict[int, list[Status]] = {}
-    for index in np.flatnonzero(times).tolist():
-        alike.setdefault(int(times[index]), []).append(statuses[index])
+    given = [(statuses[index], int(times[index])) for index in np.flatnonzero(times).tolist()]
     if absent is not None and num_absent > 0:
-        alike.setdefault(num_absent, []).append(absent)
-    counts: Counter[str] = Counter()
-    for count, given in alike.items():
-        for reason, listed in Counter(chain.from_iterable(status.reasons for status in given)).items():
-            counts[reason] += listed * count
+        given.append((absent, num_absent))
+    counts: dict[str, int] = {}
+    # many nodes may each have a list of their own of thousands of reasons: those that count the same go together
+    long: dict[int, list[Status]] = {}
+    for status, nodes in given:
+        if len(status.reasons) > FEW_REASONS:
+            long.setdefault(nodes, []).append(status)
+            continue
+        for reason in status.reasons:
+            counts[reason] = counts.get(reason, 0) + nodes
+    for nodes, alike in long.items():
+        for reason, listed in Counter(chain.from_iterable(status.reasons for status in alike)).items():
+            counts[reason] = counts.get(reason, 0) + listed * nodes
     return counts
 
 
