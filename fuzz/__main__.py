@@ -33,7 +33,7 @@ def main(
     replay: str | None,
     only_list: bool,
 ) -> None:
-    """Feed targets with inputs that nobody would send, until the time is over.
+    """Run fuzz targets on hostile inputs until the time is over.
 
     Each target runs in a process of its own under each engine: Hypothesis, which makes changes to seeds and shrinks
     what it finds; and atheris, which follows coverage, where it is installed (pip install atheris). Exit code 1: there

@@ -63,7 +63,7 @@ def with_atheris(name: str, target: Target, seconds: float) -> None:
             "-max_len=65536",
             "-print_final_stats=1",
         ]
-        # the last options win: those that the command was given
+        # options given on the command line override these
         atheris.Setup([sys.argv[0], folder, *options, *sys.argv[1:]], target)
         atheris.Fuzz()
 
