@@ -22,7 +22,7 @@ test-slow: $(READY)
 	$(BIN)/python -m pytest -n auto -m slow
 
 test-cluster: $(READY)
-	$(BIN)/python -m pytest -m cluster tests/cluster
+	$(BIN)/python -m pytest -m cluster tests/real_cluster
 
 check: $(READY)
 	$(BIN)/ruff check src tests benchmarks fuzz

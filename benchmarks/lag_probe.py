@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.plugin import PostBindPlugin, PreBindPlugin
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.plugin import PostBindPlugin, PreBindPlugin
 
 PERIOD_SECONDS = 0.005
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from benchmarks.workloads import WORKLOADS, Workload, filler, node
 from kubesched.api.pods import Pod
-from kubesched.queue.queued_pod import QueuedPod
-from kubesched.scheduling.cycle import CycleContext, schedule
-from kubesched.scheduling.engine import Engine, build_engine
-from kubesched.scheduling.outcomes import Failed, Placed
-from kubesched.scheduling.visit_order import VisitOrder
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.cycle import CycleContext, schedule
+from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.outcomes import Failed, Placed
+from kubesched.core.scheduling.visit_order import VisitOrder
 
 # so that large clusters fit into memory
 MOST_PLACED = 300_000

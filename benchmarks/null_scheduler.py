@@ -16,7 +16,7 @@ from kubesched.client.events import EventRecorder
 from kubesched.client.reflecting import Reflector
 from kubesched.client.rest import RestClient
 from kubesched.client.targets import load_target
-from kubesched.framework.effects import Bind, EffectError, Emit
+from kubesched.core.framework.effects import Bind, EffectError, Emit
 
 
 class Binder:

@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.support.virtual_time import run_in_virtual_time
+
 from kubesched.api.devices import Device, DeviceAttribute, ResourceClaim
 from kubesched.api.kinds import KINDS, decode_json, encode
 from kubesched.api.label_syntax import parse_selector
@@ -24,7 +26,6 @@ from kubesched.client.watch_events import INITIAL_EVENTS_END
 from kubesched.config.golang import parse_duration
 from kubesched.config.load import load
 from kubesched.errors import KubeschedError
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 DEVICE = Device(name="gpu-0", attributes={"a": DeviceAttribute(int_value=1), "b": DeviceAttribute(string_value="x")})
 LONGEST_EXPRESSION = 10_240

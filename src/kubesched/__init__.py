@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from kubesched.cluster.changes import Group
-    from kubesched.cluster.cluster import Cluster
-    from kubesched.cluster.kind_groups import kind_group
-    from kubesched.cluster.pod_info import PodInfo
-    from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
-    from kubesched.framework.cycle import CycleState, StateKey
-    from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-    from kubesched.framework.functions import filter_plugin, score_plugin
-    from kubesched.framework.nodes import NodeRow, Nodes
-    from kubesched.framework.outcomes import PostFilterResult, PreFilterResult
-    from kubesched.framework.permission import Permission
-    from kubesched.framework.plugin import (
+    from kubesched.core.cluster.changes import Group
+    from kubesched.core.cluster.cluster import Cluster
+    from kubesched.core.cluster.kind_groups import kind_group
+    from kubesched.core.cluster.pod_info import PodInfo
+    from kubesched.core.framework.cycle import CycleState, StateKey
+    from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+    from kubesched.core.framework.functions import filter_plugin, score_plugin
+    from kubesched.core.framework.nodes import NodeRow, Nodes
+    from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
+    from kubesched.core.framework.permission import Permission
+    from kubesched.core.framework.plugin import (
         BindPlugin,
         FilterPlugin,
         PermitPlugin,
@@ -34,33 +33,34 @@ if TYPE_CHECKING:
         ReservePlugin,
         ScorePlugin,
     )
-    from kubesched.framework.registry import Registry
-    from kubesched.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
-    from kubesched.framework.verdict import Verdict
-    from kubesched.scheduling.decision import Decision, decide
-    from kubesched.scheduling.engine import Engine, build_engine
+    from kubesched.core.framework.registry import Registry
+    from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
+    from kubesched.core.framework.verdict import Verdict
+    from kubesched.core.scheduling.decision import Decision, decide
+    from kubesched.core.scheduling.engine import Engine, build_engine
+    from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
 
 _HOMES = {
-    "cluster.changes": "Group",
-    "cluster.cluster": "Cluster",
-    "cluster.kind_groups": "kind_group",
-    "cluster.pod_info": "PodInfo",
+    "core.cluster.changes": "Group",
+    "core.cluster.cluster": "Cluster",
+    "core.cluster.kind_groups": "kind_group",
+    "core.cluster.pod_info": "PodInfo",
     "errors": "InvalidObjectError KubeschedError PluginError",
-    "framework.cycle": "CycleState StateKey",
-    "framework.events": "Action ClusterEvent Hint Registration Resource",
-    "framework.functions": "filter_plugin score_plugin",
-    "framework.nodes": "NodeRow Nodes",
-    "framework.outcomes": "PostFilterResult PreFilterResult",
-    "framework.permission": "Permission",
-    "framework.plugin": (
+    "core.framework.cycle": "CycleState StateKey",
+    "core.framework.events": "Action ClusterEvent Hint Registration Resource",
+    "core.framework.functions": "filter_plugin score_plugin",
+    "core.framework.nodes": "NodeRow Nodes",
+    "core.framework.outcomes": "PostFilterResult PreFilterResult",
+    "core.framework.permission": "Permission",
+    "core.framework.plugin": (
         "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
-    "framework.registry": "Registry",
-    "framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
-    "framework.verdict": "Verdict",
-    "scheduling.decision": "Decision decide",
-    "scheduling.engine": "Engine build_engine",
+    "core.framework.registry": "Registry",
+    "core.framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
+    "core.framework.verdict": "Verdict",
+    "core.scheduling.decision": "Decision decide",
+    "core.scheduling.engine": "Engine build_engine",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

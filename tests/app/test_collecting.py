@@ -5,6 +5,7 @@ import gc
 from collections.abc import Iterator
 
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.app import collecting
 from kubesched.app.collecting import (
@@ -14,7 +15,6 @@ from kubesched.app.collecting import (
     WORTH_WHILE,
     Collecting,
 )
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 # as it is when nobody counts
 GIVE_BACK = collecting.give_back

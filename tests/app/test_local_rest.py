@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
@@ -19,8 +20,7 @@ from kubesched.controlplane.faults import Dice, parse_faults
 from kubesched.controlplane.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import SCHEDULER, new_server
 from kubesched.controlplane.transport import Transport
-from kubesched.framework.effects import ConflictError, Delete, NotFoundError
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.core.framework.effects import ConflictError, Delete, NotFoundError
 
 PODS = "/api/v1/namespaces/default/pods"
 CONTAINERS = [{"name": "c", "image": "i"}]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.world import World, live
 
 from kubesched.app.flags import LOGS
 from kubesched.app.go_flags import parse_flags
@@ -20,12 +21,11 @@ from kubesched.app.log_writer import LogWriter
 from kubesched.app.logs import Log, LogOptionError, LogOptions, Logs, ModuleLevel, parse_vmodule, read_log_options
 from kubesched.app.observing import Instruments
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.effects import Bind, Delete
-from kubesched.framework.observer import Observer
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.effects import Bind, Delete
+from kubesched.core.framework.observer import Observer
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.metric_options import MetricOptions
 from kubesched.testing import a_cluster, a_node, a_pod
-from kubesched.testing.world import World, live
 
 MOMENT = datetime(2026, 11, 15, 9, 16, 8, 511023)
 POD = a_cluster(a_node("n1")).reader.read(a_pod("small"))

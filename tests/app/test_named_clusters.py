@@ -12,10 +12,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.support.processes import eventually
 
 from kubesched.app import named_clusters
 from kubesched.app.named_clusters import NamedClusterError, claimed, end, find, find_all, process_identity
-from kubesched.testing.processes import eventually
 
 HOLDS = """
 import sys, time

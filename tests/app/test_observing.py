@@ -5,15 +5,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
+from tests.support.world import World, live
 
 from kubesched.app.logs import Log, LogOptions
 from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.loop.scheduler import Scheduler, build_scheduler
+from kubesched.core.loop.scheduler import Scheduler, build_scheduler
 from kubesched.serving.metric_options import MetricOptions
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.virtual_time import run_in_virtual_time
-from kubesched.testing.world import World, live
 
 
 def instruments(lines: list[str] | None = None) -> Instruments:

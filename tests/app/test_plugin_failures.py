@@ -10,11 +10,11 @@ from kubesched.app.logs import LogOptions, Logs
 from kubesched.app.observing import Instruments
 from kubesched.app.plugin_failures import PluginFailures
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.observer import Observer, Observers
-from kubesched.framework.plugin import FilterPlugin
-from kubesched.framework.registry import Registry
-from kubesched.scheduling.decision import decide
-from kubesched.scheduling.engine import build_engine
+from kubesched.core.framework.observer import Observer, Observers
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.scheduling.decision import decide
+from kubesched.core.scheduling.engine import build_engine
 from kubesched.serving.metric_options import MetricOptions
 from kubesched.testing import a_node, a_pod
 

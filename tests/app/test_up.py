@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.support.virtual_time import run_in_virtual_time
+from tests.support.world import assert_nobody_waits_in_vain, assert_settled
 
 from kubesched.app.placements import Placement, Report, read_report
 from kubesched.app.up import LocalCluster, Wishes
-from kubesched.cluster.cluster import Cluster
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config import IN_TREE, load, merge_catalogs
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.bootstrap import bootstrap
@@ -27,13 +27,13 @@ from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.simulation.options import LIFELIKE
 from kubesched.controlplane.transport import Transport
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.plugin import FilterPlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status, unschedulable
-from kubesched.testing.virtual_time import run_in_virtual_time
-from kubesched.testing.world import assert_nobody_waits_in_vain, assert_settled
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status, unschedulable
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.support.policies import a_policy, named, weighted
 
 from kubesched.cli.config import config_group
 from kubesched.config.document import dump, parse
 from kubesched.config.policy import translate
-from kubesched.testing.policies import a_policy, named, weighted
 
 PLAIN = a_policy(predicates=named("GeneralPredicates"), priorities=weighted(MostRequestedPriority=3))
 

@@ -14,10 +14,10 @@ import aiohttp
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from tests.support.control_plane import a_control_plane
 
 from kubesched.cli import main
 from kubesched.controlplane.kubeconfig import MARK, KubeconfigError, kubeconfig, new_token, write_kubeconfig
-from kubesched.testing.control_plane import a_control_plane
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
 

@@ -14,11 +14,11 @@ import aiohttp
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from tests.support.control_plane import Process, a_control_plane
 
 from kubesched.cli import main
 from kubesched.controlplane.persistence import journal
 from kubesched.controlplane.persistence.folder import opened
-from kubesched.testing.control_plane import Process, a_control_plane
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-file}\ndata: {text: first}\n"

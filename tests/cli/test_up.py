@@ -23,10 +23,10 @@ import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from tests.support.processes import eventually
 
 from kubesched.cli import main
 from kubesched.cli.up_help import EXPORT
-from kubesched.testing.processes import eventually
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
 # for processes on a machine that has much else to do
@@ -125,8 +125,8 @@ def test_manifests_come_from_standard_input_too(tmp_path: Path) -> None:
 
 def test_a_configuration_a_plugin_and_delays_count(manifest: Path, tmp_path: Path) -> None:
     (tmp_path / "picky.py").write_text(
-        "from kubesched.framework.functions import filter_plugin\n"
-        "from kubesched.framework.status import unschedulable\n"
+        "from kubesched.core.framework.functions import filter_plugin\n"
+        "from kubesched.core.framework.status import unschedulable\n"
         "@filter_plugin('Picky')\n"
         "def picky(pod, node):\n"
         "    return unschedulable('node(s) too plain')\n"

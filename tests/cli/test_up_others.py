@@ -9,12 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from tests.support.control_plane import Process, a_local_cluster
+from tests.support.processes import eventually
 
 from kubesched.app import standing
 from kubesched.app.named_clusters import claimed, find
 from kubesched.cli import main
-from kubesched.testing.control_plane import Process, a_local_cluster
-from kubesched.testing.processes import eventually
 
 SECONDS = 30.0
 PODS = "/api/v1/namespaces/default/pods"

@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.client.followed_server import OLDEST
 from kubesched.client.informing import MOST_PATIENCE_SECONDS, Followed, Informers
 from kubesched.client.rest import Query, Refused, Unreachable
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 NODES, SERVICES = "/api/v1/nodes", "/api/v1/services"
 KINDS = [Followed("Node", NODES, Node), Followed("Service", SERVICES, Node)]

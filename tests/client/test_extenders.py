@@ -17,9 +17,8 @@ from tests.client.conftest import Authority
 from kubesched.client.extenders import ExtenderCarrier, tls_context
 from kubesched.config.golang import Duration
 from kubesched.config.types import Extender, ExtenderTLSConfig
-from kubesched.errors import KubeschedError
-from kubesched.framework.effects import Bind
-from kubesched.framework.extenders import (
+from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.extenders import (
     Answer,
     FilterAnswer,
     FilterQuestion,
@@ -28,6 +27,7 @@ from kubesched.framework.extenders import (
     PrioritizeAnswer,
     PrioritizeQuestion,
 )
+from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
 
 VERBS = {"filter_verb": "filter", "prioritize_verb": "prioritize", "preempt_verb": "preempt", "bind_verb": "bind"}

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.client.followed_server import OLDEST, FollowedServer, is_older
 from kubesched.client.reflecting import Reflector
 from kubesched.client.rest import Query, Refused, RestClient, Target, Unreachable
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 NODES = "/api/v1/nodes"
 

@@ -6,10 +6,10 @@ import pytest
 
 from kubesched.api.kinds import to_builtins
 from kubesched.conformance import events, hints
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import InvalidObjectError
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.framework.plugin import FilterPlugin
-from kubesched.framework.registry import Registry
 from kubesched.testing import a_node, a_pod
 
 

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
+from tests.support.api import Asking
+from tests.support.roles import RBAC, a_binding, a_guarded_server, a_role, a_rule, create
 
 from kubesched.controlplane.access import Attributes, Rule, Tokens
 from kubesched.controlplane.access.rules import missing
@@ -12,8 +14,6 @@ from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.requests import ANONYMOUS, Request, Response, User
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
-from kubesched.testing.roles import RBAC, a_binding, a_guarded_server, a_role, a_rule, create
 
 ADMIN_TOKEN, SCHEDULER_TOKEN, ANNA_TOKEN = "the-administrators-secret", "the-schedulers-secret", "annas-secret"
 TOKENS = {

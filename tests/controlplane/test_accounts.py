@@ -10,6 +10,9 @@ import pytest
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.accounts.issuing import ISSUER
@@ -18,9 +21,6 @@ from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.requests import Request, Response, User
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 SPACE = "/api/v1/namespaces/default"

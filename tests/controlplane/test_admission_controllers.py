@@ -2,9 +2,10 @@
 
 import asyncio
 
+from tests.support.good_objects import good
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
+
 from kubesched.controlplane.simulation import Options
-from kubesched.testing.good_objects import good
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 
 def test_policies_say_which_generation_was_looked_at() -> None:

@@ -5,13 +5,13 @@ what is refused, and what every cluster begins with.
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api, found_at, good, path_of, put
+from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule
 
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.requests import User
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api, found_at, good, path_of, put
-from kubesched.testing.roles import a_binding, a_guarded_server, a_role, a_rule
 
 POLICY, BINDING = "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"
 CHANGES, SCHEMA, LEVEL = "MutatingAdmissionPolicy", "FlowSchema", "PriorityLevelConfiguration"

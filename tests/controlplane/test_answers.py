@@ -6,15 +6,15 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
+from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule
+from tests.support.roles import create as create_objects
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.loading import Manifest, create
 from kubesched.controlplane.requests import Request, Response, User
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
-from kubesched.testing.roles import a_binding, a_guarded_server, a_role, a_rule
-from kubesched.testing.roles import create as create_objects
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 SPACE = "/api/v1/namespaces/default"

@@ -4,9 +4,8 @@ import json
 from typing import Any
 
 import pytest
-
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
 
 Document = dict[str, Any]
 PLACE = "autoscaling.alpha.kubernetes.io"

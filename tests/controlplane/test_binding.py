@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.support.api import Asking, events_of
 
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking, events_of
 
 PODS = "/api/v1/namespaces/default/pods"
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)

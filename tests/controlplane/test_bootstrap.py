@@ -1,6 +1,8 @@
 """What every cluster begins with."""
 
 import pytest
+from tests.support.api import Asking
+from tests.support.roles import RBAC
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.bootstrap import bootstrap
@@ -8,8 +10,6 @@ from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.requests import ANONYMOUS
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
-from kubesched.testing.roles import RBAC
 
 AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 

@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.control_plane import a_local_cluster
+from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.app.up import LocalCluster, Wishes
 from kubesched.config import IN_TREE, load
@@ -22,11 +26,7 @@ from kubesched.controlplane.local import LocalClient, path_of
 from kubesched.controlplane.manifests import Manifest, read
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.transport import Transport
-from kubesched.framework.registry import Registry
-from kubesched.testing.api import Asking
-from kubesched.testing.control_plane import a_local_cluster
-from kubesched.testing.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.core.framework.registry import Registry
 
 Document = dict[str, Any]
 # the objects of a kind, in the namespace of a chart

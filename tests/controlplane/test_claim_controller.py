@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 FINALIZER = "resource.kubernetes.io/delete-protection"

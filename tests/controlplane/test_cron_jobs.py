@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster
+from tests.support.workloads import a_job, status_of, with_nodes
 
 from kubesched.controlplane.cron import ScheduleError, parse_schedule
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.workloads import a_job, status_of, with_nodes
 
 Document = dict[str, Any]
 MINUTE = 60

@@ -4,10 +4,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api, damaged
 
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api, damaged
 
 Document = dict[str, Any]
 

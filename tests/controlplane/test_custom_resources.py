@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.local import LocalClient
@@ -13,9 +16,6 @@ from kubesched.controlplane.persistence.folder import opened
 from kubesched.controlplane.requests import Request, Response, User
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 Document = dict[str, Any]
 

@@ -5,10 +5,8 @@ from collections import Counter
 from typing import Any
 
 import pytest
-
-from kubesched.controlplane.simulation import Options
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.workloads import (
+from tests.support.simulated import SimulatedCluster
+from tests.support.workloads import (
     a_node,
     a_template,
     a_workload,
@@ -18,6 +16,8 @@ from kubesched.testing.workloads import (
     staying,
     with_nodes,
 )
+
+from kubesched.controlplane.simulation import Options
 
 Document = dict[str, Any]
 

@@ -4,12 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-
-from kubesched.controlplane.simulation import Options
-from kubesched.controlplane.statuses import ApiError
-from kubesched.controlplane.workloads import rollouts
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.workloads import (
+from tests.support.simulated import SimulatedCluster
+from tests.support.workloads import (
     a_node,
     a_template,
     a_workload,
@@ -20,6 +16,10 @@ from kubesched.testing.workloads import (
     staying,
     with_nodes,
 )
+
+from kubesched.controlplane.simulation import Options
+from kubesched.controlplane.statuses import ApiError
+from kubesched.controlplane.workloads import rollouts
 
 Document = dict[str, Any]
 REVISION = "deployment.kubernetes.io/revision"

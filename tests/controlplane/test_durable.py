@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.api import Asking, events_of, seen
 
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.local import LocalClient
@@ -16,7 +17,6 @@ from kubesched.controlplane.persistence.errors import DataError
 from kubesched.controlplane.persistence.journal import SqliteJournal
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.store import Document, Store
-from kubesched.testing.api import Asking, events_of, seen
 
 PODS = "/api/v1/namespaces/default/pods"
 MAPS = "/api/v1/namespaces/default/configmaps"

@@ -4,10 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster
+from tests.support.workloads import a_template, a_workload, with_nodes
 
 from kubesched.controlplane.workloads.owning import BURST
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.workloads import a_template, a_workload, with_nodes
 
 MOST = 2**31 - 1
 TURNS = 12

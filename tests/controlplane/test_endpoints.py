@@ -3,9 +3,10 @@
 import asyncio
 from typing import Any
 
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
+
 from kubesched.controlplane.endpoints.packing import MOST_IN_A_SLICE, pack
 from kubesched.controlplane.simulation import Options
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 MANAGED_BY = "endpointslice.kubernetes.io/managed-by"

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.support.api import Asking, seen
 
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking, seen
 
 PODS = "/api/v1/namespaces/default/pods"
 POD = f"{PODS}/p"

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-
-from kubesched.testing.good_objects import an_api, good, path_of, put
+from tests.support.good_objects import an_api, good, path_of, put
 
 SLICE, CHECKS, CHANGES = "EndpointSlice", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"
 HOOK, RULE = "webhooks|0", "webhooks|0|rules|0"

@@ -6,6 +6,8 @@ from typing import Any
 
 import aiohttp
 import pytest
+from tests.support.api import events_of, seen
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.controlplane.faults import Dice, Fault, FaultError, parse_faults
 from kubesched.controlplane.http import HttpServer
@@ -15,8 +17,6 @@ from kubesched.controlplane.resources import Catalog
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.transport import ConnectionLostError, Transport
 from kubesched.controlplane.watching import Watch
-from kubesched.testing.api import events_of, seen
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 NODES = "/api/v1/nodes"
 CATALOG = Catalog()

@@ -4,13 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
+from tests.support.workloads import a_job, a_template, a_workload, phases, with_nodes
 
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
-from kubesched.testing.workloads import a_job, a_template, a_workload, phases, with_nodes
 
 Document = dict[str, Any]
 FINALIZER = "example.com/mine"

@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster
+from tests.support.workloads import a_job, a_template, conditions, phases, status_of, staying, with_nodes
 
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.statuses import ApiError
 from kubesched.controlplane.workloads.job_backoff import Backoff
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.workloads import a_job, a_template, conditions, phases, status_of, staying, with_nodes
 
 Document = dict[str, Any]
 TRACKING = "batch.kubernetes.io/job-tracking"

@@ -17,8 +17,7 @@ import aiohttp
 import msgspec
 import pytest
 import yaml
-
-from kubesched.testing.control_plane import SECONDS, a_control_plane
+from tests.support.control_plane import SECONDS, a_control_plane
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 WRITERS = 8

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from tests.support.good_objects import GOOD, an_api, good, path_of, put
 
 from kubesched.controlplane.resources import Catalog
-from kubesched.testing.good_objects import GOOD, an_api, good, path_of, put
 
 Document = dict[str, Any]
 

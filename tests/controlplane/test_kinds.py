@@ -6,8 +6,7 @@ The last part damages good objects field by field: whatever a client sends, it g
 from typing import Any
 
 import pytest
-
-from kubesched.testing.good_objects import GOOD, an_api, damaged, found_at, good, path_of
+from tests.support.good_objects import GOOD, an_api, damaged, found_at, good, path_of
 
 Document = dict[str, Any]
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
-from kubesched.testing.control_plane import a_control_plane
-from kubesched.testing.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
+from tests.support.control_plane import a_control_plane
+from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 
 pytestmark = pytest.mark.skipif(is_missing(), reason=WHY_MISSING)
 

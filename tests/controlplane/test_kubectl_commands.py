@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from kubesched.testing.control_plane import a_local_cluster
-from kubesched.testing.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
+from tests.support.control_plane import a_local_cluster
+from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 
 pytestmark = pytest.mark.skipif(is_missing(), reason=WHY_MISSING)
 

@@ -1,11 +1,11 @@
 """Lists in pages and by selectors, and watches from a version on."""
 
 import pytest
+from tests.support.api import Asking, events_of, seen
 
 from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.store import Store
-from kubesched.testing.api import Asking, events_of, seen
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = "application/merge-patch+json"

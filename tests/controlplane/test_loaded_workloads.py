@@ -6,6 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster
+from tests.support.virtual_time import run_in_virtual_time
+from tests.support.workloads import a_job, a_node, a_workload, images, set_image
 
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.loading import create
@@ -13,9 +16,6 @@ from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.manifests import Manifest
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.store import Store
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.virtual_time import run_in_virtual_time
-from kubesched.testing.workloads import a_job, a_node, a_workload, images, set_image
 
 Document = dict[str, Any]
 KINDS = ("Node", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision", "Job", "ResourceQuota")

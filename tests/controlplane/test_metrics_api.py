@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.requests import Request, Response
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 API = "/apis/metrics.k8s.io/v1beta1"

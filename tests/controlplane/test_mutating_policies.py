@@ -3,9 +3,8 @@
 from typing import Any
 
 import pytest
-
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api, good, path_of
+from tests.support.api import Asking
+from tests.support.good_objects import an_api, good, path_of
 
 Document = dict[str, Any]
 GROUP = "/apis/admissionregistration.k8s.io/v1"

@@ -4,11 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 

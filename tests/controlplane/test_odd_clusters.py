@@ -4,11 +4,10 @@ import asyncio
 from typing import Any
 
 import pytest
-
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import GOOD, damaged, good
-from kubesched.testing.good_objects import path_of as good_path
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
+from tests.support.api import Asking
+from tests.support.good_objects import GOOD, damaged, good
+from tests.support.good_objects import path_of as good_path
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 WEBHOOKS = ("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")

@@ -2,12 +2,13 @@
 
 import asyncio
 
+from tests.support.api import Asking
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
+
 from kubesched.controlplane.own_service import NAME, NAMESPACE, OwnService
 from kubesched.controlplane.running import new_server, running
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.simulation.controller import tools_for
-from kubesched.testing.api import Asking
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 SERVICE = f"/api/v1/namespaces/{NAMESPACE}/services/{NAME}"
 ENDPOINTS = f"/api/v1/namespaces/{NAMESPACE}/endpoints/{NAME}"

@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.requests import User
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
 
 SPACE = "/api/v1/namespaces/default"
 ONE, TWO, UNBOUND = f"{SPACE}/pods/one", f"{SPACE}/pods/two", f"{SPACE}/pods/unbound"

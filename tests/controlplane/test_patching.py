@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
 
 from kubesched.controlplane.patching import (
     JSON_PATCH,
@@ -17,7 +18,6 @@ from kubesched.controlplane.requests import Request
 from kubesched.controlplane.resources import Catalog
 from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
 
 SCHEMAS = Schemas()
 CATALOG = Catalog()

@@ -4,9 +4,9 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 

@@ -3,8 +3,7 @@
 from typing import Any
 
 import pytest
-
-from kubesched.testing.api import Asking
+from tests.support.api import Asking
 
 PODS = "/api/v1/namespaces/default/pods"
 LABEL_RULE = (

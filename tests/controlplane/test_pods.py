@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
 
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking
 
 PODS = "/api/v1/namespaces/default/pods"
 CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from multidict import CIMultiDict
+from tests.support.api import Asking, Document
 
 from kubesched.controlplane.protobuf import ProtobufError, from_protobuf, members_of
 from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.schema import library
-from kubesched.testing.api import Asking, Document
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"

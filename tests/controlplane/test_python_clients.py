@@ -25,8 +25,7 @@ from kubernetes.leaderelection.resourcelock.leaselock import LeaseLock as Blocki
 from kubernetes_asyncio.leaderelection.electionconfig import Config as AwaitedConfig
 from kubernetes_asyncio.leaderelection.leaderelection import LeaderElection as AwaitedElection
 from kubernetes_asyncio.leaderelection.resourcelock.leaselock import LeaseLock as AwaitedLock
-
-from kubesched.testing.control_plane import Process, a_control_plane
+from tests.support.control_plane import Process, a_control_plane
 
 # the clients leave sockets to the garbage collector
 pytestmark = [

@@ -4,12 +4,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
+from tests.support.workloads import a_job, a_workload, status_of, staying, with_nodes
 
 from kubesched.controlplane.statuses import ApiError
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
-from kubesched.testing.workloads import a_job, a_workload, status_of, staying, with_nodes
 
 Document = dict[str, Any]
 PODS = "/api/v1/namespaces/default/pods"

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from tests.support.good_objects import DAMAGE, GOOD, places
 
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.http import HttpServer
@@ -20,7 +21,6 @@ from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.store import Store
-from kubesched.testing.good_objects import DAMAGE, GOOD, places
 
 SECONDS = 20.0
 # how long an answer to a request that may be incomplete is waited for

@@ -4,11 +4,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule, create
 
 from kubesched.controlplane.requests import ADMINISTRATOR, User
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking
-from kubesched.testing.roles import a_binding, a_guarded_server, a_role, a_rule, create
 
 TOKENS = "/apis/authentication.k8s.io/v1/tokenreviews"
 SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"

@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from tests.support.api import Asking
+from tests.support.roles import RBAC, a_binding, a_guarded_server, a_role, a_rule, create
 
 from kubesched.controlplane.requests import User
 from kubesched.controlplane.server import ApiServer
-from kubesched.testing.api import Asking
-from kubesched.testing.roles import RBAC, a_binding, a_guarded_server, a_role, a_rule, create
 
 GROUP = "rbac.authorization.k8s.io"
 ROLES = f"/apis/{RBAC}/namespaces/default/roles"

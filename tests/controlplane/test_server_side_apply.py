@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
-
-from kubesched.testing.api import Asking, Document
+from tests.support.api import Asking, Document
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any
 
 import pytest
+from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.loading import create
 from kubesched.controlplane.manifests import Manifest
 from kubesched.controlplane.simulation import Options
-from kubesched.testing.simulated import SimulatedCluster, in_simulated_cluster
 
 Document = dict[str, Any]
 NOT_READY = "node.kubernetes.io/not-ready"

@@ -4,11 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
-
-from kubesched.controlplane.simulation import Options
-from kubesched.controlplane.workloads.stateful_pods import parent_and_ordinal
-from kubesched.testing.simulated import SimulatedCluster
-from kubesched.testing.workloads import (
+from tests.support.simulated import SimulatedCluster
+from tests.support.workloads import (
     a_template,
     a_workload,
     images,
@@ -18,6 +15,9 @@ from kubesched.testing.workloads import (
     staying,
     with_nodes,
 )
+
+from kubesched.controlplane.simulation import Options
+from kubesched.controlplane.workloads.stateful_pods import parent_and_ordinal
 
 Document = dict[str, Any]
 CLAIM = {

@@ -5,14 +5,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.api import Asking, Document, events_of
+from tests.support.good_objects import GOOD, an_api, good, path_of
 
 from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.tables import printer_of
 from kubesched.controlplane.tables.printing import human_duration
 from kubesched.controlplane.watching import Watch
-from kubesched.testing.api import Asking, Document, events_of
-from kubesched.testing.good_objects import GOOD, an_api, good, path_of
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 EARLIER = (NOW - timedelta(minutes=5)).strftime("%Y-%m-%dT%H:%M:%SZ")

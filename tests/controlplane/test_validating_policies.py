@@ -4,12 +4,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.api import Asking
+from tests.support.good_objects import an_api, good, path_of
+from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule
 
 from kubesched.controlplane.requests import Request, Response, User
 from kubesched.controlplane.writing import warnings_in
-from kubesched.testing.api import Asking
-from kubesched.testing.good_objects import an_api, good, path_of
-from kubesched.testing.roles import a_binding, a_guarded_server, a_role, a_rule
 
 Document = dict[str, Any]
 GROUP = "/apis/admissionregistration.k8s.io/v1"

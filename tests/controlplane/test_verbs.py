@@ -1,8 +1,7 @@
 """The verbs that every kind has: create, get, list, update, patch, delete, and their preconditions."""
 
 import pytest
-
-from kubesched.testing.api import Asking
+from tests.support.api import Asking
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = "application/merge-patch+json"

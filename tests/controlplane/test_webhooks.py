@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from tests.support.webhook_service import GROUP, Document, Story, patching, play
 
 from kubesched.controlplane.local import LocalClient
 from kubesched.controlplane.statuses import ApiError
 from kubesched.controlplane.writing import warnings_in
-from kubesched.testing.webhook_service import GROUP, Document, Story, patching, play
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = "application/merge-patch+json"

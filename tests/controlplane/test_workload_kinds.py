@@ -6,8 +6,7 @@ The texts are those of kube-apiserver v1.36.4, all of each.
 from typing import Any
 
 import pytest
-
-from kubesched.testing.good_objects import an_api, found_at, good, path_of, put
+from tests.support.good_objects import an_api, found_at, good, path_of, put
 
 DEFAULTS: list[tuple[str, str, Any]] = [
     (

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import yaml
+from tests.support.api_client import Document
+from tests.support.clusters import ALONE, Cluster, a_cluster_process, all_bound, bound, replace, settled
 
 from kubesched.controlplane.certificates import make_tls
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.api_client import Document
-from kubesched.testing.clusters import ALONE, Cluster, a_cluster_process, all_bound, bound, replace, settled
 
 GRANTS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 ROLES = ("system:kube-scheduler", "system:volume-scheduler")

@@ -3,17 +3,18 @@
 from pathlib import Path
 from typing import Any
 
+from tests.support.clusters import a_cluster_process
+from tests.support.processes import eventually
+
 from kubesched.testing.builders import a_node, a_pod
-from kubesched.testing.clusters import a_cluster_process
-from kubesched.testing.processes import eventually
 
 Document = dict[str, Any]
 
 PLUGIN = """
 from kubesched import Status
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration
-from kubesched.framework.plugin import FilterPlugin
-from kubesched.framework.status import Code
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.status import Code
 
 seats = 0
 

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import yaml
+from tests.support.clusters import a_cluster_process, bound
+from tests.support.probes import fetch, free_port
+from tests.support.processes import a_scheduler
 
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.clusters import a_cluster_process, bound
-from kubesched.testing.probes import fetch, free_port
-from kubesched.testing.processes import a_scheduler
 
 
 def test_the_manifest_of_a_static_pod_works_as_it_is(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import signal
 from pathlib import Path
 
 import pytest
+from tests.support.clusters import ALONE, a_cluster_process, bound, node_of
 
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.clusters import ALONE, a_cluster_process, bound, node_of
 
 LEADS = "Successfully acquired lease"
 

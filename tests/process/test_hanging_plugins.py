@@ -6,11 +6,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from tests.support.clusters import ALONE, SHORT_LEASE, Cluster, a_cluster_process, all_bound, bound, node_of
+from tests.support.probes import fetch, free_port
+from tests.support.processes import SchedulerProcess, eventually
 
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.clusters import ALONE, SHORT_LEASE, Cluster, a_cluster_process, all_bound, bound, node_of
-from kubesched.testing.probes import fetch, free_port
-from kubesched.testing.processes import SchedulerProcess, eventually
 
 NODES = [a_node("n1", cpu="4")]
 LEADS = "Successfully acquired lease kube-system/kube-scheduler"

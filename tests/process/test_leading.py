@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+from tests.support.api_client import Document
+from tests.support.clusters import SHORT_LEASE, Cluster, a_cluster_process, all_bound, node_of, settled
+from tests.support.probes import fetch, free_port
+from tests.support.processes import SchedulerProcess, eventually
 
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.api_client import Document
-from kubesched.testing.clusters import SHORT_LEASE, Cluster, a_cluster_process, all_bound, node_of, settled
-from kubesched.testing.probes import fetch, free_port
-from kubesched.testing.processes import SchedulerProcess, eventually
 
 NODES = [a_node(f"n{number}", cpu="4") for number in range(3)]
 LEADS = "Successfully acquired lease kube-system/kube-scheduler"

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from kubesched.testing import a_namespace, a_node, a_pod
-from kubesched.testing.api_client import ApiClient
-from kubesched.testing.clusters import (
+from tests.support.api_client import ApiClient
+from tests.support.clusters import (
     ALONE,
     a_cluster_process,
     all_bound,
@@ -15,7 +14,9 @@ from kubesched.testing.clusters import (
     unschedulable,
     why_waiting,
 )
-from kubesched.testing.processes import eventually
+from tests.support.processes import eventually
+
+from kubesched.testing import a_namespace, a_node, a_pod
 
 
 def test_a_pod_created_again_under_its_name_while_it_is_being_bound_is_another_one(tmp_path: Path) -> None:

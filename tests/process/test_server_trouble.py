@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
+from tests.support.clusters import ALONE, a_cluster_process, all_bound, bound, settled, unschedulable, why_waiting
 
 from kubesched.api.meta import ApiObject
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.clusters import ALONE, a_cluster_process, all_bound, bound, settled, unschedulable, why_waiting
 
 NODES = [a_node(f"n{number}", cpu="4") for number in range(5)]
 # so that a server can be killed while pods are being bound

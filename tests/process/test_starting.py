@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.support.clusters import ALONE, a_cluster_process, bound
+from tests.support.processes import a_scheduler
 
 from kubesched.cli.run import main
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.clusters import ALONE, a_cluster_process, bound
-from kubesched.testing.processes import a_scheduler
 
 SECRET = "s3cr3t-of-nobody"
 NOT_PEM = b64encode(SECRET.encode()).decode()

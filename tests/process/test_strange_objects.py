@@ -7,14 +7,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.support.api_client import Document, document_of
+from tests.support.clusters import ALONE, Cluster, a_cluster_process, bound, unschedulable
+from tests.support.good_objects import GOOD
+from tests.support.processes import a_scheduler
+from tests.support.unchecked_server import UncheckedServer, an_unchecked_server
+
 from kubesched.api.kinds import KINDS
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.api_client import Document, document_of
-from kubesched.testing.clusters import ALONE, Cluster, a_cluster_process, bound, unschedulable
-from kubesched.testing.good_objects import GOOD
-from kubesched.testing.processes import a_scheduler
-from kubesched.testing.unchecked_server import UncheckedServer, an_unchecked_server
 
 MEBIBYTE = 2**20
 FLAGS = (ALONE, "--secure-port=0", "--kube-api-qps=5000", "--kube-api-burst=5000", "--kubeconfig")

@@ -4,11 +4,12 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.device_stories import given, kind, message_of, put_pool, release
+from tests.support.world import World, live
 
 from kubesched.api.devices import Device, ResourceClaim
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.device_stories import given, kind, message_of, put_pool, release
 from kubesched.testing.devices import (
     a_claiming_pod,
     a_device,
@@ -19,7 +20,6 @@ from kubesched.testing.devices import (
     a_slice,
     an_alternative,
 )
-from kubesched.testing.world import World, live
 
 ONE_SLOT = {"card": {"slots": "1"}}
 COLOUR = "gpu.example.com/colour"

@@ -4,16 +4,17 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from tests.support.world import World, assert_settled, live
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import ImageVolumeSource, Volume
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Effect
-from kubesched.framework.plugin import Permission, PermitPlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Code, Status
-from kubesched.loop.scheduler import LoopOptions, Scheduler, build_scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.plugin import Permission, PermitPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.loop.scheduler import LoopOptions, Scheduler, build_scheduler
 from kubesched.testing import (
     a_claim,
     a_container,
@@ -26,7 +27,6 @@ from kubesched.testing import (
     an_affinity,
 )
 from kubesched.testing.shorthand import HOSTNAME, ZONE
-from kubesched.testing.world import World, assert_settled, live
 
 HEAD = """
 apiVersion: kubescheduler.config.k8s.io/v1

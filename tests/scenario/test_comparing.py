@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from tests.support.world import World, live
 
-from kubesched.loop.comparing import compare
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.loop.comparing import compare
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.world import World, live
 
 
 def compared(world: World, scheduler: Scheduler) -> list[str]:

@@ -9,24 +9,24 @@ from collections import Counter
 from typing import Any, ClassVar
 
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import ContainerStatus, Pod, PodStatus, ResourceRequirements
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.errors import ConfigError
 from kubesched.config.types import Extender
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Effect
-from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.outcomes import PreFilterResult
-from kubesched.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, ScorePlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status, unschedulable
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, ScorePlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_container, a_node, a_pod, a_spread, an_affinity
 from kubesched.testing.shorthand import HOSTNAME
-from kubesched.testing.world import World, live
 
 HEAD = """
 apiVersion: kubescheduler.config.k8s.io/v1

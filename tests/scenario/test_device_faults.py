@@ -4,6 +4,8 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.device_stories import claim_of, given, message_of, put_pool, release
+from tests.support.world import World, live
 
 from kubesched.api.devices import (
     CapacityRequestPolicy,
@@ -14,10 +16,9 @@ from kubesched.api.devices import (
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.effects import ConflictError, Effect, Write
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.effects import ConflictError, Effect, Write
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, a_storage_class, a_volume
-from kubesched.testing.device_stories import claim_of, given, message_of, put_pool, release
 from kubesched.testing.devices import (
     a_claiming_pod,
     a_device,
@@ -28,7 +29,6 @@ from kubesched.testing.devices import (
     a_taint_rule,
 )
 from kubesched.testing.shorthand import HOSTNAME
-from kubesched.testing.world import World, live
 
 # -- 30: what was reported belongs to nobody
 

@@ -4,13 +4,13 @@ import asyncio
 
 import pytest
 from aiohttp import web
+from tests.support.extender_service import Body, Cut, Reply, Service, extended, until
+from tests.support.staging import evicted
+from tests.support.world import World
 
-from kubesched.framework.effects import Bind
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.effects import Bind
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.extender_service import Body, Cut, Reply, Service, extended, until
-from kubesched.testing.staging import evicted
-from kubesched.testing.world import World
 
 
 def message(world: World, name: str) -> str:

@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.meta import LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import Pod, PodAffinityTerm
-from kubesched.framework.effects import Bind
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.effects import Bind
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod, an_affinity
-from kubesched.testing.world import World, live
 
 
 def test_fault_20_a_node_deleted_and_added_again_under_its_name_is_a_new_node() -> None:

@@ -9,15 +9,15 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.pods import Pod
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.observer import Bound, FailedAttempt, Observer
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.arithmetic import SLOW_SECONDS
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.observer import Bound, FailedAttempt, Observer
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.arithmetic import SLOW_SECONDS
 from kubesched.testing import a_node, a_pod, a_spread, an_affinity
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
-from kubesched.testing.world import World, live
 
 GOOD = 1000
 LONG = "'" + "a" * 1000 + "'" + ".replace('a', 'aaaaaaaaaa')" * 2

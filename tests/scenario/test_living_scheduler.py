@@ -5,16 +5,16 @@ import re
 from typing import Any
 
 import pytest
+from tests.support.virtual_time import run_in_virtual_time
+from tests.support.world import World, assert_nobody_waits_in_vain, assert_settled, live
 
 from kubesched.api.storage import PersistentVolume
 from kubesched.config.types import Extender
-from kubesched.framework.effects import Bind, Delete, Effect, Patch, Read
-from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.loop.scheduler import Scheduler, build_scheduler
-from kubesched.queue.queued_pod import Place
+from kubesched.core.framework.effects import Bind, Delete, Effect, Patch, Read
+from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.loop.scheduler import Scheduler, build_scheduler
+from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
-from kubesched.testing.virtual_time import run_in_virtual_time
-from kubesched.testing.world import World, assert_nobody_waits_in_vain, assert_settled, live
 
 
 def test_pods_are_bound_and_confirmed() -> None:

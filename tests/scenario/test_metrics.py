@@ -5,24 +5,24 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import pytest
+from tests.support.world import Story, World, live
 
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Delete
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, PrioritizeAnswer, Question
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.observer import Observer
-from kubesched.framework.plugin import UNCACHED, FilterPlugin, Permission, PermitPlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Code, Status, unschedulable
-from kubesched.loop.gauges import read_gauges
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, Delete
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, PrioritizeAnswer, Question
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Permission, PermitPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Code, Status, unschedulable
+from kubesched.core.loop.gauges import read_gauges
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.metric_registry import MetricRegistry
 from kubesched.serving.metrics import SchedulerGauges, SchedulerMetrics
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.world import Story, World, live
 
 DEFAULT = "default-scheduler"
 

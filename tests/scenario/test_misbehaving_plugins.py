@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.support.world import World, live
 
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.framework.observer import Observer
-from kubesched.framework.outcomes import PostFilterResult
-from kubesched.framework.permission import Permission
-from kubesched.framework.plugin import (
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.outcomes import PostFilterResult
+from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.plugin import (
     UNCACHED,
     BindPlugin,
     FilterPlugin,
@@ -35,13 +36,12 @@ from kubesched.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
-from kubesched.framework.texts import MOST_CHARACTERS
-from kubesched.framework.verdict import Verdict
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
+from kubesched.core.framework.texts import MOST_CHARACTERS
+from kubesched.core.framework.verdict import Verdict
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.world import World, live
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

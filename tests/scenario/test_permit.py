@@ -3,16 +3,17 @@
 import asyncio
 from collections.abc import Callable
 
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.framework.events import Registration
-from kubesched.framework.plugin import Permission, PermitPlugin, PostBindPlugin, PreFilterPlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import SUCCESS, Code, Status
-from kubesched.framework.waiting import PodsThatWait
-from kubesched.loop.scheduler import Scheduler
+from tests.support.world import World, live
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.plugin import Permission, PermitPlugin, PostBindPlugin, PreFilterPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import SUCCESS, Code, Status
+from kubesched.core.framework.waiting import PodsThatWait
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.world import World, live
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

@@ -3,16 +3,16 @@
 import asyncio
 
 import pytest
+from tests.support.pod_groups import a_group, condition, evicted, member, places, play, put_members, said_of
+from tests.support.world import World, live
 
-from kubesched.framework.effects import Bind, Effect
-from kubesched.framework.observer import GroupAttempt, Observer
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place
+from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.observer import GroupAttempt, Observer
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place
 from kubesched.serving.metric_registry import MetricRegistry
 from kubesched.serving.metrics import SchedulerMetrics
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.pod_groups import a_group, condition, evicted, member, places, play, put_members, said_of
-from kubesched.testing.world import World, live
 
 ZONE = "topology.kubernetes.io/zone"
 

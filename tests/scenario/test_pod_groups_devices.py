@@ -4,16 +4,16 @@ import asyncio
 
 import msgspec
 import pytest
+from tests.support.pod_groups import Attempts, a_group, member, places, play
+from tests.support.world import World
 
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.groups import PodGroupResourceClaim
 from kubesched.api.pods import Pod, PodResourceClaim
-from kubesched.framework.effects import Effect, Write
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.effects import Effect, Write
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
-from kubesched.testing.pod_groups import Attempts, a_group, member, places, play
-from kubesched.testing.world import World
 
 # -- what is reserved
 

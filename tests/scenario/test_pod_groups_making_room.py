@@ -4,13 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.pod_groups import Attempts, a_group, evicted, member, places, play, put_members
+from tests.support.world import World
 
 from kubesched.api.pods import Pod
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.pod_groups import Attempts, a_group, evicted, member, places, play, put_members
-from kubesched.testing.world import World
 
 # -- making room
 

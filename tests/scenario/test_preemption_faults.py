@@ -8,24 +8,24 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.staging import evicted, with_grace, with_plugins
+from tests.support.world import World, live
 
 from kubesched.api.meta import Condition
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.cluster.cluster import Cluster
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Delete, Effect, Patch
-from kubesched.framework.extenders import Answer, PreemptAnswer, PreemptQuestion, Question
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin
-from kubesched.framework.status import Status, unresolvable, unschedulable
-from kubesched.loop.scheduler import Scheduler
-from kubesched.plugins.default_preemption import DefaultPreemption
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
+from kubesched.core.framework.extenders import Answer, PreemptAnswer, PreemptQuestion, Question
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin
+from kubesched.core.framework.status import Status, unresolvable, unschedulable
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.testing import a_budget, a_node, a_pod, an_affinity
 from kubesched.testing.builders import DELETED_AT
-from kubesched.testing.staging import evicted, with_grace, with_plugins
-from kubesched.testing.world import World, live
 
 # -- gated pods and their promises
 

@@ -5,19 +5,19 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
+from tests.support.staging import evicted, slow, throttled, with_grace, with_plugins
+from tests.support.world import World, live
 
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Delete, Effect, Patch
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
-from kubesched.framework.status import SUCCESS, Code, Status, unschedulable
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place, QueuedPod
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
+from kubesched.core.framework.status import SUCCESS, Code, Status, unschedulable
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.staging import evicted, slow, throttled, with_grace, with_plugins
-from kubesched.testing.world import World, live
 
 
 def queued(scheduler: Scheduler, name: str) -> QueuedPod:

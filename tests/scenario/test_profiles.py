@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 import pytest
+from tests.support.staging import bound, evicted
+from tests.support.world import World, live
 
-from kubesched.framework.effects import Effect, Emit, Patch
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place
+from kubesched.core.framework.effects import Effect, Emit, Patch
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.staging import bound, evicted
-from kubesched.testing.world import World, live
 
 PROFILES = """
 apiVersion: kubescheduler.config.k8s.io/v1

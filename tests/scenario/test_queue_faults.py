@@ -10,20 +10,20 @@ from typing import Any, ClassVar
 
 import msgspec
 import pytest
+from tests.support.world import Story, World, live
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.plugin import FilterPlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status, unschedulable
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_csi_node, a_node, a_pod, a_spread, a_storage_class, a_volume
 from kubesched.testing.devices import a_device_class, a_slice
-from kubesched.testing.world import Story, World, live
 
 SSD = {"disk": "ssd"}
 CONFIG = """

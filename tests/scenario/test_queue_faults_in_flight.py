@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import pytest
+from tests.support.world import Story, World, live
 
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.effects import Bind, Effect
-from kubesched.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.plugin import FilterPlugin, Permission, PermitPlugin, Plugin, ReservePlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Code, Status
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place, QueuedPod
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, Plugin, ReservePlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.world import Story, World, live
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

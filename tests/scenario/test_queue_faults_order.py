@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import pytest
+from tests.support.world import Story, World, live
 
 from kubesched.api.pods import Pod
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
-from kubesched.framework.effects import Bind, Effect
-from kubesched.framework.events import Registration
-from kubesched.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.framework.plugin import PreEnqueuePlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status, unresolvable
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.plugin import PreEnqueuePlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status, unresolvable
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod, an_affinity
-from kubesched.testing.world import Story, World, live
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

@@ -9,16 +9,16 @@ from itertools import permutations
 
 import msgspec
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ApiObject, OwnerReference
 from kubesched.api.pods import Pod, PodResourceClaim, PodResourceClaimStatus, PodStatus
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.queued_pod import Place
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume, an_ephemeral_volume
 from kubesched.testing.devices import a_device_class, a_device_request, a_resource_claim, a_slice
-from kubesched.testing.world import World, live
 
 # -- devices
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.meta import Condition
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.feature_gates import FeatureGates, parse_emulated_version
-from kubesched.framework.observer import Observer
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.observer import Observer
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod, a_spread
-from kubesched.testing.world import World, live
 
 Step = Callable[[World], None]
 

@@ -5,15 +5,15 @@ from collections import Counter
 
 import msgspec
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.devices import ResourceClaim
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.effects import Effect, Read, Write
-from kubesched.framework.observer import Observer
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import Effect, Read, Write
+from kubesched.core.framework.observer import Observer
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
-from kubesched.testing.world import World, live
 
 NAMES = [f"p{number}" for number in range(60)]
 

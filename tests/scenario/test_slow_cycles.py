@@ -7,17 +7,17 @@ import asyncio
 from typing import Any
 
 import pytest
+from tests.support.virtual_time import VirtualTimeLoop
+from tests.support.world import World, live
 
-from kubesched.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.framework.observer import Observer
-from kubesched.framework.plugin import FilterPlugin, ReservePlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status, error, unschedulable
-from kubesched.loop.scheduler import Scheduler
-from kubesched.queue.arithmetic import MOST_SLOW_SECONDS, SLOW_FACTOR, slow_backoff_seconds
+from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.plugin import FilterPlugin, ReservePlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status, error, unschedulable
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.queue.arithmetic import MOST_SLOW_SECONDS, SLOW_FACTOR, slow_backoff_seconds
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.virtual_time import VirtualTimeLoop
-from kubesched.testing.world import World, live
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

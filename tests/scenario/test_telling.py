@@ -2,14 +2,15 @@
 
 import asyncio
 
+from tests.support.virtual_time import run_in_virtual_time
+from tests.support.world import World, live
+
 from kubesched.api.meta import ApiObject
-from kubesched.framework.effects import Bind, ConflictError, Effect, Patch
-from kubesched.loop.inbox import Tasks
-from kubesched.loop.scheduler import Scheduler
-from kubesched.loop.telling import Telling
+from kubesched.core.framework.effects import Bind, ConflictError, Effect, Patch
+from kubesched.core.loop.inbox import Tasks
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.loop.telling import Telling
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.virtual_time import run_in_virtual_time
-from kubesched.testing.world import World, live
 
 
 def why(world: World, name: str) -> str:

@@ -8,18 +8,18 @@ from collections import Counter
 from typing import Any, ClassVar
 
 import pytest
+from tests.support.world import World, live
 
 from kubesched.api.pods import AWSElasticBlockStoreVolumeSource, Volume
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.nodes import NodeRow
-from kubesched.framework.plugin import FilterPlugin, Plugin, ScorePlugin
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Status
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_csi_node, a_node, a_pod, a_service, a_storage_class, a_volume
 from kubesched.testing.shorthand import HOSTNAME
-from kubesched.testing.world import World, live
 
 HEAD = """
 apiVersion: kubescheduler.config.k8s.io/v1

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-
-from kubesched.testing.serving import Authority, Pair
+from tests.support.serving import Authority, Pair
 
 
 class Identities(NamedTuple):

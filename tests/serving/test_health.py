@@ -2,11 +2,11 @@
 
 import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
+from tests.support.serving import Facts, served
 
 from kubesched.serving.health import Check, HealthPage
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.requests import Answer, Request
-from kubesched.testing.serving import Facts, served
 
 
 async def _nothing() -> bytes:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import pytest
+from tests.support.serving import Facts, FakeApi, Served, served, trusting
 
 from kubesched.serving.authentication import Authentication
 from kubesched.serving.authorization import Authorization
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.server import Server
-from kubesched.testing.serving import Facts, FakeApi, Served, served, trusting
 
 OPEN_TO_ALL = ServingOptions(authorization_always_allow_paths=("*",))
 
@@ -173,7 +173,7 @@ def test_requests_on_one_connection(found: Served) -> None:
 
 HANGING = """
 import time
-from kubesched.testing.serving import served
+from tests.support.serving import served
 with served() as found:
     print(found.server.port, flush=True)
     # a plugin that never lets go: pure Python in the main thread

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.serving import Authority, FakeApi, RefusedError, Served, served
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.serving.lookup import LOOK_EVERY_SECONDS, PATH, Lookup
 from kubesched.serving.options import ServingError, ServingOptions
-from kubesched.testing.serving import Authority, FakeApi, RefusedError, Served, served
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 ADMIN = {"X-Remote-User": "carol", "X-Remote-Group": "system:masters"}
 

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.parser import text_string_to_metric_families
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.events import Action, ClusterEvent, Resource
-from kubesched.framework.observer import FILTER, Bound, FailedAttempt
-from kubesched.framework.status import SUCCESS, Code, unschedulable
-from kubesched.loop.gauges import Gauges
-from kubesched.scheduling.engine import build_engine
+from kubesched.core.framework.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.observer import FILTER, Bound, FailedAttempt
+from kubesched.core.framework.status import SUCCESS, Code, unschedulable
+from kubesched.core.loop.gauges import Gauges
+from kubesched.core.scheduling.engine import build_engine
 from kubesched.serving import catalog
 from kubesched.serving.client_metrics import LeaderMetrics, RequestMetrics
 from kubesched.serving.families import COUNTER, HISTOGRAM, Family, Metric
@@ -25,7 +26,6 @@ from kubesched.serving.metric_registry import MetricRegistry
 from kubesched.serving.metrics import SchedulerGauges, SchedulerMetrics
 from kubesched.serving.process_metrics import describe_process, measure_lag
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 # what kube-scheduler v1.36.4 served after some work
 REFERENCE: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "metrics.json").read_text())

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
+from tests.support.serving import FakeApi, RefusedError
+from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.errors import KubeschedError
 from kubesched.serving.authentication import ANONYMOUS, Authentication, UnauthenticatedError, bearer_token
@@ -14,8 +16,6 @@ from kubesched.serving.options import ServingOptions
 from kubesched.serving.remembering import Remembered
 from kubesched.serving.requests import User
 from kubesched.serving.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
-from kubesched.testing.serving import FakeApi, RefusedError
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 ANNA = User("anna", ("system:authenticated",))
 NO_LOOKUP = ServingOptions(authentication_skip_lookup=True)

@@ -10,12 +10,12 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
+from tests.support.serving import Authority, Pair, Served, served, trusting
 
 from kubesched.serving.certificates import load_identities
 from kubesched.serving.listening import listen
 from kubesched.serving.options import ServingError, ServingOptions
 from kubesched.serving.tls import tls_settings
-from kubesched.testing.serving import Authority, Pair, Served, served, trusting
 
 AUTHORITY = Authority("servers")
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import cbor2
 import pytest
 import yaml
+from tests.support.serving import Facts, Served, served
 
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.profiling import Profiler
-from kubesched.testing.serving import Facts, Served, served
 
 OPEN_TO_ALL = ServingOptions(authorization_always_allow_paths=("*",))
 

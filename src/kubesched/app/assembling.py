@@ -14,18 +14,18 @@ from random import Random
 
 import msgspec
 
-from kubesched.binding.waiting_pods import WaitingPods
 from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.extenders import ExtenderCarrier
 from kubesched.client.informing import Informers, followed
 from kubesched.client.rest import Rest
 from kubesched.config.load import Loaded
-from kubesched.framework.observer import Observers
-from kubesched.framework.registry import Registry
-from kubesched.loop.scheduler import LoopOptions, Scheduler
-from kubesched.loop.waits import LoopWaits
-from kubesched.scheduling.engine import Engine
+from kubesched.core.binding.waiting_pods import WaitingPods
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.scheduler import LoopOptions, Scheduler
+from kubesched.core.loop.waits import LoopWaits
+from kubesched.core.scheduling.engine import Engine
 
 Note = Callable[[str], None]
 

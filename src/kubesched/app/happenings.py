@@ -8,9 +8,9 @@ import re
 
 import msgspec
 
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.observer import ERROR, Bound, FailedAttempt, Observer
-from kubesched.framework.status import Status
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.observer import ERROR, Bound, FailedAttempt, Observer
+from kubesched.core.framework.status import Status
 
 # reasons are kept for so many pods, the last ones
 MOST_REASONS = 10_000

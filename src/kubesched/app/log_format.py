@@ -14,7 +14,7 @@ import msgspec
 
 from kubesched.api.go_text import quote, to_json
 from kubesched.api.meta import ApiObject
-from kubesched.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_info import PodInfo
 
 INFO, WARNING, ERROR = "I", "W", "E"
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Mapping
 
 from kubesched.api.meta import ApiObject
 from kubesched.app.logs import Log, without_secrets
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.events import Action, ClusterEvent, Resource
-from kubesched.framework.observer import (
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.observer import (
     ATTEMPT_FAILED,
     ERROR,
     SCHEDULED,
@@ -22,9 +22,9 @@ from kubesched.framework.observer import (
     GroupAttempt,
     Observer,
 )
-from kubesched.framework.status import Code, Status
-from kubesched.framework.texts import described
-from kubesched.scheduling.decision import NO_NODES
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.texts import described
+from kubesched.core.scheduling.decision import NO_NODES
 
 # The lowest level at which a method logs, where it is not 0.
 _LEVELS = {

@@ -15,11 +15,11 @@ from kubesched.app.logs import Log
 from kubesched.app.plugin_failures import PluginFailures
 from kubesched.client.leader_thread import ExitingObserver
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.observer import Observers
-from kubesched.loop.comparing import compare
-from kubesched.loop.dumping import nodes_text, queue_summary, queue_text
-from kubesched.loop.gauges import Gauges, read_gauges
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.framework.observer import Observers
+from kubesched.core.loop.comparing import compare
+from kubesched.core.loop.dumping import nodes_text, queue_summary, queue_text
+from kubesched.core.loop.gauges import Gauges, read_gauges
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.client_metrics import LeaderMetrics, RequestMetrics
 from kubesched.serving.metric_options import MetricOptions
 from kubesched.serving.metric_pages import HealthMetrics

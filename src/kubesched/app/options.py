@@ -25,7 +25,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded, load
 from kubesched.config.redacting import without_secrets
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.framework.registry import Registry
+from kubesched.core.framework.registry import Registry
 from kubesched.serving.options import ServingOptions, options_from
 
 Note = Callable[[str], None]

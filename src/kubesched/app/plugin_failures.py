@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from kubesched.app.logs import without_secrets
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.texts import tidy
 from kubesched.errors import PluginError
-from kubesched.framework.observer import Observer
-from kubesched.framework.texts import tidy
 from kubesched.notes import MOST_LINES, REPEATED_EVERY_SECONDS
 
 MOST_CHARACTERS = 100_000

@@ -28,7 +28,7 @@ from kubesched.client.candidates import Versions
 from kubesched.client.leader_thread import LeaderThread
 from kubesched.client.leading import settings_from
 from kubesched.client.targets import load_target
-from kubesched.loop.scheduler import LoopOptions
+from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.serving.catalog import LOOP_LAG
 from kubesched.serving.metric_options import read_metric_options
 from kubesched.serving.process_metrics import measure_lag

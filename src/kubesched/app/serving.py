@@ -23,7 +23,7 @@ from kubesched.app.watchdog import LIMIT
 from kubesched.client.rest import RestClient
 from kubesched.client.targets import in_cluster_target, load_target
 from kubesched.config import to_wire
-from kubesched.loop.gauges import read_gauges
+from kubesched.core.loop.gauges import read_gauges
 from kubesched.serving.authentication import Authentication
 from kubesched.serving.authorization import Authorization
 from kubesched.serving.health import PING, Check, Checks, handler_sync_check, shutdown_check

@@ -24,10 +24,10 @@ from kubesched.config.load import Loaded
 from kubesched.controlplane.running import SCHEDULER
 from kubesched.controlplane.simulation import Options, Simulation
 from kubesched.controlplane.transport import Transport
-from kubesched.framework.observer import Observers
-from kubesched.framework.registry import Registry
-from kubesched.loop.scheduler import LoopOptions
-from kubesched.queue.queued_pod import Place
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.scheduler import LoopOptions
+from kubesched.core.queue.queued_pod import Place
 
 # how often to look whether things have settled
 LOOK_SECONDS = 0.02

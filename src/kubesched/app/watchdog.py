@@ -14,7 +14,7 @@ from collections.abc import Callable
 from threading import Event, Thread, main_thread
 from typing import NoReturn
 
-from kubesched.loop.scheduler import Scheduler
+from kubesched.core.loop.scheduler import Scheduler
 
 # the flag that says how long the loop may stand still
 LIMIT = "scheduling-loop-timeout"

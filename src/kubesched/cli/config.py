@@ -23,9 +23,9 @@ from kubesched.config import IN_TREE, FeatureGates, Loaded, ResolvedProfile, loa
 from kubesched.config.document import dump
 from kubesched.config.errors import ConfigError
 from kubesched.config.report import plugins_by_point
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError, PluginError
 from kubesched.files import opened
-from kubesched.framework.registry import Registry
 
 MAX_BYTES = 10 * 1024 * 1024
 OUTPUTS = ("table", "yaml", "json")
@@ -74,7 +74,7 @@ def _ask_constructors(loaded: Loaded, registry: Registry, source: str) -> None:
     if enabled.isdisjoint(registry):
         return
     # it brings the columns and their libraries along
-    from kubesched.scheduling.engine import Engine
+    from kubesched.core.scheduling.engine import Engine
 
     try:
         Engine(loaded, registry)

@@ -17,8 +17,8 @@ import msgspec
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.cli.scenario_files import whole_document
 from kubesched.conformance.corpus import answer, differences
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
-from kubesched.framework.registry import Registry
 
 # a device without line breaks has no end
 LONGEST_LINE = 1 << 28

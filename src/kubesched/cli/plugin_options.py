@@ -19,8 +19,7 @@ import click
 
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
-from kubesched.errors import PluginError
-from kubesched.framework.discovery import (
+from kubesched.core.framework.discovery import (
     SourcedRegistry,
     add_from_module,
     add_reference,
@@ -28,7 +27,8 @@ from kubesched.framework.discovery import (
     installed_plugins,
     make_importable,
 )
-from kubesched.framework.registry import Registry
+from kubesched.core.framework.registry import Registry
+from kubesched.errors import PluginError
 
 F = TypeVar("F", bound=Callable[..., Any])
 

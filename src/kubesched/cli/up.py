@@ -40,8 +40,8 @@ from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.simulation import Options
 from kubesched.controlplane.store import HISTORY
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
-from kubesched.framework.registry import Registry
 
 NO_ZONES = (
     "nodes of --nodes are in no zone, since FILES have nodes already: --like NODE, --zones or a label in --pool says "

@@ -17,7 +17,7 @@ from rich.text import Text
 from kubesched.app.placements import BOUND, OVER, PENDING, TERMINATING, Placement, Report
 from kubesched.app.up import LocalCluster
 from kubesched.controlplane.store import DELETED, Change, Stored
-from kubesched.queue.queued_pod import Place
+from kubesched.core.queue.queued_pod import Place
 
 COLUMNS = ("NAMESPACE", "POD", "NODE", "STATUS", "REASON")
 MOST_EVENTS = 8

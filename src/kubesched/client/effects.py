@@ -16,8 +16,7 @@ from kubesched.api.kinds import KINDS, decode_json, encode, to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.client.rest import Refused, Rest, Unreachable
-from kubesched.errors import InvalidObjectError
-from kubesched.framework.effects import (
+from kubesched.core.framework.effects import (
     Bind,
     ConflictError,
     Delete,
@@ -29,6 +28,7 @@ from kubesched.framework.effects import (
     Read,
     Write,
 )
+from kubesched.errors import InvalidObjectError
 
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"

@@ -20,9 +20,8 @@ from kubesched.client.rest import check_encoding, read_at_most
 from kubesched.client.tls import TlsError, load_identity
 from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender, ExtenderTLSConfig
-from kubesched.errors import InvalidObjectError, KubeschedError
-from kubesched.framework.effects import Bind
-from kubesched.framework.extenders import (
+from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.extenders import (
     Answer,
     FilterAnswer,
     FilterQuestion,
@@ -31,6 +30,7 @@ from kubesched.framework.extenders import (
     PrioritizeAnswer,
     Question,
 )
+from kubesched.errors import InvalidObjectError, KubeschedError
 
 # An answer says something of each node that was asked about, so it grows with the question. Decoded, it may take up
 # twenty times the room.

@@ -21,8 +21,8 @@ from kubesched.client.followed_server import FollowedServer, is_older
 from kubesched.client.reflecting import Reflector, Told
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.framework.plugin import Plugin
-from kubesched.framework.profile import Profile, registered_events
+from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.profile import Profile, registered_events
 
 ALWAYS = ("Node", "Pod")
 TRY_AGAIN_SECONDS = 1.0

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from kubesched.conformance.shapes import check_shape
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
-from kubesched.framework.registry import Registry
 
 Line = Mapping[str, Any]
 

@@ -8,11 +8,11 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.single_plugins import SinglePlugins
+from kubesched.core.framework.events import Action, Registration, registrations_for_extenders
+from kubesched.core.framework.plugin import Plugin, can_reject
+from kubesched.core.framework.registry import Registry
+from kubesched.core.queue.object_changes import node_events, pod_events
 from kubesched.errors import InvalidObjectError, PluginError
-from kubesched.framework.events import Action, Registration, registrations_for_extenders
-from kubesched.framework.plugin import Plugin, can_reject
-from kubesched.framework.registry import Registry
-from kubesched.queue.object_changes import node_events, pod_events
 
 
 def answer(line: Mapping[str, Any], registry: Registry | None = None) -> dict[str, Any]:

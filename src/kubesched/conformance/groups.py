@@ -7,17 +7,17 @@ extenders are not asked.
 from collections.abc import Generator
 from typing import Any, TypeVar, cast
 
-from kubesched.cluster.pod_groups import group_of
 from kubesched.conformance.results import Result, held_back, status_form
-from kubesched.framework.profile import Profile
-from kubesched.framework.status import Status
-from kubesched.queue.queued_pod import QueuedPod
-from kubesched.scheduling.commit import commit
-from kubesched.scheduling.cycle import CycleContext
-from kubesched.scheduling.engine import Engine
-from kubesched.scheduling.groups.cycle import profile_of, schedule_group
-from kubesched.scheduling.groups.results import GroupResult, PodResult
-from kubesched.scheduling.visit_order import VisitOrder
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Status
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.commit import commit
+from kubesched.core.scheduling.cycle import CycleContext
+from kubesched.core.scheduling.engine import Engine
+from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
+from kubesched.core.scheduling.groups.results import GroupResult, PodResult
+from kubesched.core.scheduling.visit_order import VisitOrder
 
 PREFIX = "group:"
 T = TypeVar("T")

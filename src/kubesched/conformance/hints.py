@@ -5,11 +5,11 @@ from typing import Any
 
 from kubesched.api.kinds import decode
 from kubesched.api.pods import Pod
-from kubesched.cluster.cluster import Cluster
 from kubesched.conformance.single_plugins import SinglePlugins
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.framework.events import Action, ClusterEvent, Hint
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import InvalidObjectError, PluginError
-from kubesched.framework.events import Action, ClusterEvent, Hint
-from kubesched.framework.registry import Registry
 
 _ACTIONS: dict[str, Action] = {action.text: action for action in (*Action, Action.UPDATE, Action.ALL)}
 

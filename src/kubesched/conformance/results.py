@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.types import Extender
-from kubesched.evaluation.evaluation import Evaluation
-from kubesched.framework.effects import Effect
-from kubesched.framework.extenders import is_interested
-from kubesched.framework.plugin import PlanningPlugin, PreEnqueuePlugin
-from kubesched.framework.profile import Profile
-from kubesched.framework.status import Code, Status
-from kubesched.scheduling.decision import NO_NODES
-from kubesched.scheduling.diagnosis import diagnose
-from kubesched.scheduling.post_filter import PostFiltered, run_post_filter
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.extenders import is_interested
+from kubesched.core.framework.plugin import PlanningPlugin, PreEnqueuePlugin
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.scheduling.decision import NO_NODES
+from kubesched.core.scheduling.diagnosis import diagnose
+from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 
 Result = dict[str, Any]
 

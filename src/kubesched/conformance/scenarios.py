@@ -17,18 +17,18 @@ from kubesched.api.kinds import decode, flattened, is_foreign
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.cluster.pod_info import PodInfo
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.groups import PREFIX, GroupJudge
 from kubesched.conformance.results import Judge, Result, held_back
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Code
+from kubesched.core.scheduling.cluster_effects import run
+from kubesched.core.scheduling.engine import Engine, build_engine
 from kubesched.errors import InvalidObjectError
-from kubesched.framework.cycle import CycleState
-from kubesched.framework.profile import Profile
-from kubesched.framework.registry import Registry
-from kubesched.framework.status import Code
-from kubesched.scheduling.cluster_effects import run
-from kubesched.scheduling.engine import Engine, build_engine
 
 START_OF_SEQUENCE = datetime(2030, 1, 1, tzinfo=UTC)
 CLAIMS_PLUGIN = "DynamicResources"

@@ -8,17 +8,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubesched.api.kinds import decode
-from kubesched.cluster.cluster import Cluster
-from kubesched.cluster.pod_info import request_options
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import load
 from kubesched.config.types import RawArgs
-from kubesched.framework.effects import RecordingEffects
-from kubesched.framework.plugin import Plugin
-from kubesched.framework.profile import build_plugin
-from kubesched.framework.registry import Registry
-from kubesched.plugins.in_tree import in_tree_registry
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import request_options
+from kubesched.core.framework.effects import RecordingEffects
+from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.profile import build_plugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.plugins.in_tree import in_tree_registry
 
 
 class SinglePlugins:

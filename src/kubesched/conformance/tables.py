@@ -8,9 +8,8 @@ import msgspec
 
 from kubesched.api.pods import Pod
 from kubesched.api.resources import pod_resources
-from kubesched.errors import InvalidObjectError
-from kubesched.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
-from kubesched.queue.arithmetic import (
+from kubesched.core.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
+from kubesched.core.queue.arithmetic import (
     NO_BACKOFF,
     BackoffPolicy,
     active_order,
@@ -19,6 +18,7 @@ from kubesched.queue.arithmetic import (
     backoff_seconds,
     error_backoff_order,
 )
+from kubesched.errors import InvalidObjectError
 
 
 class BackoffQuestion(msgspec.Struct, rename="camel", kw_only=True):

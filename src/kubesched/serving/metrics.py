@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 
 from kubesched.api.meta import ApiObject
-from kubesched.cluster.pod_info import PodInfo
-from kubesched.framework.events import ClusterEvent
-from kubesched.framework.observer import (
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import ClusterEvent
+from kubesched.core.framework.observer import (
     FILTER,
     PRE_FILTER,
     PRE_SCORE,
@@ -25,10 +25,10 @@ from kubesched.framework.observer import (
     Lap,
     Observer,
 )
-from kubesched.framework.profile import Profile
-from kubesched.framework.status import Code, Status
-from kubesched.loop.gauges import Gauges
-from kubesched.queue.queued_pod import Place
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.loop.gauges import Gauges
+from kubesched.core.queue.queued_pod import Place
 from kubesched.serving import catalog
 from kubesched.serving.families import Buckets, Family
 from kubesched.serving.metric_registry import MetricRegistry

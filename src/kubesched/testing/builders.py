@@ -44,7 +44,7 @@ from kubesched.api.workloads import (
     Service,
     ServiceSpec,
 )
-from kubesched.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import Cluster
 from kubesched.testing.shorthand import (
     HOSTNAME,
     ZONE,

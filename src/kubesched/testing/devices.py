@@ -46,7 +46,7 @@ from kubesched.api.devices import (
 from kubesched.api.meta import ObjectMeta, RawQuantity
 from kubesched.api.nodes import Node
 from kubesched.api.pods import NodeSelector, Pod, PodResourceClaim
-from kubesched.devices import AllocatedState, Allocator, DeviceFeatures, DeviceInventory
+from kubesched.core.devices import AllocatedState, Allocator, DeviceFeatures, DeviceInventory
 from kubesched.testing.builders import a_node, a_pod
 from kubesched.testing.shorthand import node_term
 

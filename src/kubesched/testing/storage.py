@@ -39,7 +39,7 @@ from kubesched.api.storage import (
     VolumeNodeAffinity,
     VolumeNodeResources,
 )
-from kubesched.cluster.csi_translation import MIGRATED_PLUGINS_ANNOTATION
+from kubesched.core.cluster.csi_translation import MIGRATED_PLUGINS_ANNOTATION
 from kubesched.testing.builders import DELETED_AT
 from kubesched.testing.shorthand import SelectorText, label_selector, node_term, several, topology_key
 

@@ -1,0 +1,197 @@
+"""The cluster as the scheduler knows it; the one module that mutates.
+
+From objects (a scenario's, or watch events) to the table, the nominations and the objects by kind. Between two
+calls everything is consistent; readers never copy.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from kubesched.api.devices import ResourceClaim
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Namespace, Node
+from kubesched.api.pods import Pod, PodStatus
+from kubesched.api.resources import RequestOptions
+from kubesched.core.cluster.attached_volumes import AttachedVolumes
+from kubesched.core.cluster.changes import ChangeLog
+from kubesched.core.cluster.claims import Claims
+from kubesched.core.cluster.device_tracker import DeviceTracker
+from kubesched.core.cluster.nominations import Nominations
+from kubesched.core.cluster.objects import Objects
+from kubesched.core.cluster.pod_groups import PodGroups
+from kubesched.core.cluster.pod_info import PodInfo, PodReader
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.cluster.volumes import StorageObject, Volumes
+from kubesched.core.devices import DeviceFeatures
+
+
+class Cluster:
+    """Nodes, pods, nominations and everything else that plugins read."""
+
+    def __init__(self, options: RequestOptions | None = None) -> None:
+        self.log = ChangeLog()
+        self.table = NodeTable(self.log)
+        self.nominations = Nominations(self.table)
+        self.objects = Objects(self.log)
+        self.claims = Claims(self.objects)
+        self.attached_volumes = AttachedVolumes(self.table, self.objects)
+        self.volumes = Volumes(self.objects, self.table)
+        self._devices: dict[DeviceFeatures, DeviceTracker] = {}
+        self.reader = PodReader(options or RequestOptions())
+        self.pending: dict[str, PodInfo] = {}
+        # pods that `assume` placed and nobody confirmed yet, as they were last reported
+        self._assumed: dict[str, PodInfo] = {}
+        # kept from when it is first asked for
+        self._pod_groups: PodGroups | None = None
+
+    @property
+    def pod_groups(self) -> PodGroups:
+        """Return which pods belong to which group, kept up to date from now on."""
+        if self._pod_groups is None:
+            self._pod_groups = PodGroups((*self.table.pods.values(), *self.pending.values()))
+        return self._pod_groups
+
+    # -- objects as they are reported
+
+    def add(self, obj: ApiObject) -> None:
+        """Add an object, or replace the one under its name (pods: under its UID).
+
+        TypeError for what is none, such as a document: `kubesched.api.kinds.decode` makes objects of those.
+        """
+        if not isinstance(obj, ApiObject):
+            hint = "; kubesched.api.kinds.decode(document) makes one" if isinstance(obj, Mapping) else ""
+            raise TypeError(f"a cluster takes objects such as Pod or Node, not {type(obj).__name__}{hint}")
+        if isinstance(obj, Node):
+            self.table.set_node(obj)
+        elif isinstance(obj, Pod):
+            self._add_pod(obj)
+        elif isinstance(obj, ResourceClaim):
+            self.claims.report(obj)
+        elif isinstance(obj, StorageObject):
+            self.volumes.report(obj)
+        else:
+            self.objects.put(type(obj).__name__, obj)
+
+    def remove(self, obj: ApiObject) -> None:
+        """Remove an object."""
+        if isinstance(obj, Node):
+            self.table.remove_node(obj.metadata.name)
+        elif isinstance(obj, Pod):
+            self.remove_pod(obj.uid)
+        elif isinstance(obj, ResourceClaim):
+            self.claims.forget(obj.full_name)
+        elif isinstance(obj, StorageObject):
+            self.volumes.forget(obj)
+        else:
+            self.objects.remove(type(obj).__name__, obj.full_name)
+
+    def _add_pod(self, pod: Pod) -> None:
+        if pod.terminal:
+            self.remove_pod(pod.uid)
+        else:
+            self.put_pod(self.reader.read(pod))
+
+    def put_pod(self, info: PodInfo) -> None:
+        """Add a pod that is not finished, or replace the one under its UID."""
+        pod = info.pod
+        if self._pod_groups is not None and (pod.spec.node_name or info.uid not in self._assumed):
+            self._pod_groups.put(info)
+        if not pod.spec.node_name:
+            if info.uid in self._assumed:
+                # the API server does not know yet; the pod keeps its place until it is confirmed or forgotten
+                self._assumed[info.uid] = info
+                return
+            self.table.remove_pod(info.uid)
+            self.pending[info.uid] = info
+            # a gated pod does not hold room
+            self.nominations.add(info, "" if pod.spec.scheduling_gates else pod.status.nominated_node_name)
+            return
+        old = self.table.pods.get(info.uid)
+        if old is not None and same_account(old, info):
+            self.table.refresh_pod(info)
+        else:
+            self.table.remove_pod(info.uid)
+            self.table.add_pod(info, pod.spec.node_name)
+        self._assumed.pop(info.uid, None)
+        self.pending.pop(info.uid, None)
+        self.nominations.remove(info.uid)
+
+    def remove_pod(self, uid: str) -> None:
+        """Forget a pod wherever it is."""
+        if self._pod_groups is not None:
+            self._pod_groups.remove(uid)
+        self.table.remove_pod(uid)
+        self._assumed.pop(uid, None)
+        self.pending.pop(uid, None)
+        self.nominations.remove(uid)
+
+    # -- what the scheduler itself decides
+
+    def assume(self, pod: PodInfo, node_name: str) -> PodInfo:
+        """Account a pending pod on a node before the API server confirms it; return the pod as placed."""
+        spec = msgspec.structs.replace(pod.spec, node_name=node_name)
+        placed = pod.replaced(msgspec.structs.replace(pod.pod, spec=spec))
+        # a pod that is judged although it has a place counts once
+        self.table.remove_pod(pod.uid)
+        self.table.add_pod(placed, node_name)
+        self._assumed[pod.uid] = pod
+        self.pending.pop(pod.uid, None)
+        self.nominations.remove(pod.uid)
+        if self._pod_groups is not None:
+            self._pod_groups.put(placed)
+        return placed
+
+    def forget(self, pod: PodInfo) -> None:
+        """Undo `assume`: the pod is pending again, without a nomination.
+
+        A pod that was confirmed or deleted in the meantime stays as it was reported.
+        """
+        reported = self._assumed.pop(pod.uid, None)
+        if reported is None:
+            return
+        self.table.remove_pod(pod.uid)
+        spec = msgspec.structs.replace(reported.spec, node_name="")
+        pending = self.pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
+        if self._pod_groups is not None:
+            self._pod_groups.put(pending)
+
+    def restate(self, pod: PodInfo, status: PodStatus) -> None:
+        """Account an assumed pod with another status: what it takes of the node may depend on it."""
+        if pod.uid in self._assumed:
+            self.table.remove_pod(pod.uid)
+            self.table.add_pod(self.reader.read(msgspec.structs.replace(pod.pod, status=status)), pod.spec.node_name)
+
+    @property
+    def assumed_count(self) -> int:
+        """Return how many pods have a place that nobody confirmed yet."""
+        return len(self._assumed)
+
+    def as_reported(self, pod: PodInfo) -> PodInfo:
+        """Return a pod as it was last reported, which an assumed one hides."""
+        return self._assumed.get(pod.uid, pod)
+
+    # -- look-ups that several plugins share
+
+    def devices(self, features: DeviceFeatures) -> DeviceTracker:
+        """Return what is offered and taken of devices; one tracker serves all who have the same features."""
+        tracker = self._devices.get(features)
+        if tracker is None:
+            tracker = self._devices[features] = DeviceTracker(self.table, self.objects, self.claims, features)
+        return tracker
+
+    def namespace_labels(self, namespace: str) -> dict[str, str]:
+        """Return a namespace's labels, none for an unknown namespace."""
+        found = self.objects.get(Namespace, namespace)
+        return found.metadata.labels if found is not None else {}
+
+
+def same_account(old: PodInfo, new: PodInfo) -> bool:
+    """Return whether two versions of a placed pod count for the same on the same row."""
+    return (
+        old.digest is new.digest
+        and old.spec.node_name == new.spec.node_name
+        and old.labels == new.labels
+        and old.terminating == new.terminating
+        and old.status.start_time == new.status.start_time
+    )

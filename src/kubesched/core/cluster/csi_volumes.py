@@ -1,0 +1,136 @@
+"""Which CSI volumes a pod's volumes are.
+
+From a pod's volumes through claims, persistent volumes and storage classes, as reported (never as assumed), to drivers
+and handles. A volume that is not provided yet is told from others by its claim. Which objects were looked at can be
+recorded, so that an answer is known to be stale when one of them changes.
+"""
+
+# upstream: nodevolumelimits/csi.go, filterAttachableVolumes (v1.36)
+
+from typing import NamedTuple, TypeVar
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubesched.core.cluster.csi_translation import (
+    CSIVolume,
+    TranslationError,
+    csi_volume_of_pv,
+    in_tree_plugin_named,
+)
+from kubesched.core.cluster.objects import Objects, full_name
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.volume_claims import (
+    CLAIM,
+    ephemeral_claim_name,
+    not_found,
+    ownership_problem,
+    storage_class_name,
+)
+from kubesched.core.cluster.volume_users import EphemeralClaim, InlineVolume, volume_uses
+
+T = TypeVar("T", bound=ApiObject)
+
+# No handle of a driver begins like this.
+_NOT_PROVIDED = "\0"
+
+# kind and name of an object that an answer depends on, whether or not it exists
+Dependency = tuple[type[ApiObject], str]
+
+
+class Problem(NamedTuple):
+    """Why nobody can say which volumes a pod has; `missing` if a claim does not exist, which may come to be."""
+
+    text: str
+    missing: bool = False
+
+
+class PodVolumes(NamedTuple):
+    """The CSI volumes of a pod, each once, or why they are not known."""
+
+    volumes: frozenset[CSIVolume]
+    problem: Problem | None = None
+
+
+NO_NAME = Problem("PersistentVolumeClaim had no name")
+
+
+class VolumeFinder:
+    """Looks volumes up.
+
+    `migrated` says whether in-tree volumes count as their CSI successors; `seen` collects what was looked at.
+    """
+
+    __slots__ = ("_migrated", "_objects", "_seen")
+
+    def __init__(self, objects: Objects, *, migrated: bool = True, seen: set[Dependency] | None = None) -> None:
+        self._objects = objects
+        self._migrated = migrated
+        self._seen = seen
+
+    def volumes_of(self, pod: PodInfo, *, placed: bool) -> PodVolumes:
+        """Return a pod's volumes; a placed pod may lack claims, which then do not count."""
+        volumes = set()
+        for attachable in pod.derive(volume_uses).attachable:
+            if isinstance(attachable, InlineVolume):
+                if self._migrated and attachable.problem:
+                    return PodVolumes(frozenset(), Problem(attachable.problem))
+                if self._migrated and attachable.volume is not None:
+                    volumes.add(attachable.volume)
+                continue
+            ephemeral = isinstance(attachable, EphemeralClaim)
+            name = ephemeral_claim_name(pod.name, attachable[0]) if ephemeral else attachable[0]
+            if not name:
+                return PodVolumes(frozenset(), NO_NAME)
+            claim = self._get(PersistentVolumeClaim, full_name(pod.namespace, name))
+            if claim is None:
+                if placed:
+                    continue
+                text = f"looking up PVC {pod.namespace}/{name}: {not_found(CLAIM, name)}"
+                return PodVolumes(frozenset(), Problem(text, missing=True))
+            if ephemeral and (problem := ownership_problem(pod, claim)):
+                return PodVolumes(frozenset(), Problem(problem))
+            volume = self._volume_of(claim)
+            if volume is not None:
+                volumes.add(volume)
+        return PodVolumes(frozenset(volumes))
+
+    def _get(self, kind: type[T], name: str) -> T | None:
+        if self._seen is not None:
+            self._seen.add((kind, name))
+        return self._objects.get(kind, name)
+
+    def _volume_of(self, claim: PersistentVolumeClaim) -> CSIVolume | None:
+        """Return what a claim stands for, or None if that is no CSI volume."""
+        pv_name = claim.spec.volume_name
+        if not pv_name:
+            return self._volume_to_provide(claim)
+        pv = self._get(PersistentVolume, pv_name)
+        if pv is None:
+            # It may have been deleted, or not be there yet; its class tells at least the driver.
+            return self._volume_to_provide(claim)
+        if pv.spec.csi is not None:
+            volume: CSIVolume | None = CSIVolume(pv.spec.csi.driver, pv.spec.csi.volume_handle)
+        elif self._migrated:
+            try:
+                volume = csi_volume_of_pv(pv)
+            except TranslationError:
+                volume = None
+        else:
+            volume = None
+        return volume if volume is not None and volume.driver and volume.handle else None
+
+    def _volume_to_provide(self, claim: PersistentVolumeClaim) -> CSIVolume | None:
+        """Return the volume that a claim's class will provide; a claim without a class is bound before it counts."""
+        class_name = storage_class_name(claim)
+        if not class_name:
+            return None
+        storage_class = self._get(StorageClass, class_name)
+        if storage_class is None:
+            return None
+        driver = storage_class.provisioner
+        in_tree = in_tree_plugin_named(driver)
+        if in_tree is not None:
+            if not (self._migrated and in_tree.migrated):
+                return None
+            driver = in_tree.driver
+        return CSIVolume(driver, f"{_NOT_PROVIDED}{claim.full_name}") if driver else None

@@ -1,0 +1,139 @@
+"""Which rows a node selector matches and which taints are tolerated, over many rows at once.
+
+From compiled selectors and tolerations to masks. What nodes share is evaluated once per distinct value (label value,
+taint set) and gathered. The answer for a row without a Node object means nothing. Masks are new arrays, which the
+caller may change.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api import labels
+from kubesched.api.labels import Requirement, Selector
+from kubesched.api.node_selectors import (
+    NAME_FIELD,
+    CompiledNodeSelector,
+    CompiledTerm,
+    FieldCheck,
+    RequiredNodeAffinity,
+)
+from kubesched.api.pods import Taint, Toleration
+from kubesched.api.tolerations import first_untolerated, forbids_scheduling
+from kubesched.core.cluster.columns import ABSENT, LabelColumn
+from kubesched.core.cluster.interning import Interner
+from kubesched.core.cluster.table import NodeTable
+
+Rows = slice | NDArray[np.intp]
+NodeMatcher = RequiredNodeAffinity | CompiledNodeSelector | CompiledTerm
+K = TypeVar("K", bound=Hashable)
+
+_ANY_OF = (labels.IN, labels.EQUALS, labels.DOUBLE_EQUALS)
+_NONE_OF = (labels.NOT_IN, labels.NOT_EQUALS)
+
+
+def matching_rows(table: NodeTable, selector: NodeMatcher, rows: Rows) -> NDArray[np.bool_]:
+    """Return which rows the selector matches; it agrees with `selector.matches` on every node."""
+    if isinstance(selector, CompiledTerm):
+        return _rows_of_term(table, selector, rows)
+    if isinstance(selector, CompiledNodeSelector):
+        return _rows_of_terms(table, selector, rows)
+    mask = rows_with_labels(table, selector.labels, rows)
+    if selector.terms is not None:
+        mask &= _rows_of_terms(table, selector.terms, rows)
+    return mask
+
+
+def rows_with_labels(table: NodeTable, selector: Selector, rows: Rows) -> NDArray[np.bool_]:
+    """Return the rows whose node labels satisfy a label selector."""
+    if selector.matches_nothing:
+        return np.zeros(count_of(rows), np.bool_)
+    mask = np.ones(count_of(rows), np.bool_)
+    for requirement in selector.requirements:
+        mask &= _rows_of_requirement(table, requirement, rows)
+    return mask
+
+
+def tolerated_rows(
+    table: NodeTable,
+    tolerations: tuple[Toleration, ...],
+    rows: Rows,
+    concerns: Callable[[Taint], bool] = forbids_scheduling,
+    comparison: bool = False,
+) -> NDArray[np.bool_]:
+    """Return the rows on which every taint of concern is tolerated."""
+
+    def tolerated(taints: tuple[Taint, ...]) -> bool:
+        return first_untolerated(taints, tolerations, concerns, comparison) is None
+
+    return by_distinct(table.taints.codes[rows], table.taints.sets, tolerated, np.bool_)
+
+
+def by_distinct(
+    codes: NDArray[np.int32], interned: Interner[K], function: Callable[[K], Any], dtype: Any
+) -> NDArray[Any]:
+    """Return `function` of the value behind each code, asked once per value that occurs."""
+    answers = np.zeros(len(interned), dtype)
+    for code in np.flatnonzero(np.bincount(codes, minlength=len(interned))).tolist():
+        answers[code] = function(interned.values[code])
+    return answers[codes]
+
+
+def count_of(rows: Rows) -> int:
+    """Return how many rows there are."""
+    return rows.stop - (rows.start or 0) if isinstance(rows, slice) else len(rows)
+
+
+def _rows_of_terms(table: NodeTable, selector: CompiledNodeSelector, rows: Rows) -> NDArray[np.bool_]:
+    mask = np.zeros(count_of(rows), np.bool_)
+    for term in selector.terms:
+        mask |= _rows_of_term(table, term, rows)
+    return mask
+
+
+def _rows_of_term(table: NodeTable, term: CompiledTerm, rows: Rows) -> NDArray[np.bool_]:
+    if term.problems:
+        return np.zeros(count_of(rows), np.bool_)
+    mask = rows_with_labels(table, term.labels, rows)
+    for check in term.fields:
+        mask &= _rows_of_field(table, check, rows)
+    return mask
+
+
+def _rows_of_requirement(table: NodeTable, requirement: Requirement, rows: Rows) -> NDArray[np.bool_]:
+    column = table.label(requirement.key)
+    codes = column.codes[rows]
+    operator = requirement.operator
+    mask: NDArray[np.bool_]
+    if operator == labels.EXISTS:
+        mask = codes != ABSENT
+    elif operator == labels.DOES_NOT_EXIST:
+        mask = codes == ABSENT
+    else:
+        mask = _answers_by_code(column, requirement)[codes]
+    return mask
+
+
+def _answers_by_code(column: LabelColumn, requirement: Requirement) -> NDArray[np.bool_]:
+    """Return for each code of a label whether its value satisfies the requirement."""
+    if requirement.operator in _ANY_OF or requirement.operator in _NONE_OF:
+        answers = np.full(len(column), requirement.operator in _NONE_OF)
+        named = [code for value in requirement.values if (code := column.of_value.get(value)) is not None]
+        answers[named] = requirement.operator in _ANY_OF
+    else:
+        selector = Selector((requirement,))
+        answers = np.array([selector.matches({column.key: value}) for value in column.values])
+        answers[ABSENT] = selector.matches({})
+    return answers
+
+
+def _rows_of_field(table: NodeTable, check: FieldCheck, rows: Rows) -> NDArray[np.bool_]:
+    if check.key != NAME_FIELD:
+        # any name will do: other fields are empty on every node
+        return np.full(count_of(rows), check.matches(""))
+    row = table.row_of.get(check.value, -1)
+    numbers = np.arange(rows.start or 0, rows.stop) if isinstance(rows, slice) else rows
+    mask: NDArray[np.bool_] = (numbers == row) == check.wanted
+    return mask

@@ -1,0 +1,91 @@
+"""The objects that are neither nodes nor pods: what plugins look up by name.
+
+From watch events to dictionaries per kind; each kind belongs to an epoch of the change log, so that what was derived
+from it is derived again when it changes.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from kubesched.api.meta import ApiObject
+from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, ChangeLog
+from kubesched.core.cluster.kind_groups import EPOCH_OF_KIND, kind_group
+from kubesched.core.cluster.unreadable import UnreadableObjects
+from kubesched.errors import PluginError
+
+T = TypeVar("T", bound=ApiObject)
+# (the object before, the object after); None for none
+Follower = Callable[[ApiObject | None, ApiObject | None], None]
+
+
+def full_name(namespace: str, name: str) -> str:
+    """Return the name under which an object is kept."""
+    return f"{namespace}/{name}" if namespace else name
+
+
+class Objects:
+    """kind -> `namespace/name` (or name) -> object."""
+
+    def __init__(self, log: ChangeLog) -> None:
+        self._log = log
+        self._kinds: dict[str, dict[str, ApiObject]] = {}
+        # kind -> number of changes: what a reader compares to know that its derivation is stale
+        self.versions: dict[str, int] = {}
+        self._followers: dict[str, list[Follower]] = {}
+        self.unreadable = UnreadableObjects()
+
+    def follow(self, kind: type[ApiObject], follower: Follower) -> None:
+        """Have a function called with every object of a kind that comes, goes or is replaced from now on."""
+        self._followers.setdefault(kind.__name__, []).append(follower)
+
+    def put(self, kind: str, obj: ApiObject) -> None:
+        """Add or replace an object."""
+        objects = self._kinds.setdefault(kind, {})
+        old = objects.get(obj.full_name)
+        objects[obj.full_name] = obj
+        self._changed(kind, old, obj)
+
+    def remove(self, kind: str, full_name: str) -> ApiObject | None:
+        """Remove an object; return it, or None if it was not there."""
+        removed = self._kinds.get(kind, {}).pop(full_name, None)
+        if removed is not None:
+            self._changed(kind, removed, None)
+        return removed
+
+    def get(self, kind: type[T], full_name: str) -> T | None:
+        """Return the object of a kind under a name."""
+        self._check(kind.__name__)
+        return self._kinds.get(kind.__name__, {}).get(full_name)  # type: ignore[return-value]
+
+    def of(self, kind: type[T]) -> list[T]:
+        """Return all objects of a kind."""
+        self._check(kind.__name__)
+        return list(self._kinds.get(kind.__name__, {}).values())  # type: ignore[arg-type]
+
+    def kinds(self) -> list[str]:
+        """Return the kinds of which there are objects."""
+        return [kind for kind, objects in self._kinds.items() if objects]
+
+    def named(self, kind: str) -> list[ApiObject]:
+        """Return all objects of a kind given by name."""
+        self._check(kind)
+        return list(self._kinds.get(kind, {}).values())
+
+    def _check(self, kind: str) -> None:
+        """Raise PluginError where a plugin whose answer is kept looks up a kind that it does not say it reads."""
+        if self._log.may_read != ANYTHING and not self._log.may_read & kind_group(kind):
+            raise PluginError(
+                f"objects of kind {kind} are looked up, which `reads` does not name: its answer would be kept although "
+                f"they change; add kind_group({kind!r}), or leave `reads` as it is by default"
+            )
+
+    def _changed(self, kind: str, old: ApiObject | None, new: ApiObject | None) -> None:
+        self.versions[kind] = self.versions.get(kind, 0) + 1
+        for follower in self._followers.get(kind, ()):
+            follower(old, new)
+        epoch = EPOCH_OF_KIND.get(kind)
+        if epoch is None and self._log.wanted:
+            # of kinds that only plugins of others look up, what nobody's answer depends on is not logged
+            epoch = kind_group(kind) & self._log.wanted
+        if epoch:
+            self._log.record(EVERYWHERE, epoch)

@@ -1,0 +1,73 @@
+"""Which pods belong to which group, and which of them have a place.
+
+From pods that come, take a place, give it back and go to the state of their group. A cluster keeps this only once
+somebody asks for it: without pod groups nobody pays for them.
+"""
+
+# upstream: backend/cache/podgroupstate.go (v1.36)
+
+from collections.abc import Iterable
+
+from kubesched.core.cluster.pod_info import PodInfo
+
+# namespace and name of a group
+GroupKey = tuple[str, str]
+
+
+def group_of(pod: PodInfo) -> GroupKey | None:
+    """Return namespace and name of the group a pod belongs to, or None."""
+    group = pod.spec.scheduling_group
+    return (pod.namespace, group.pod_group_name) if group is not None and group.pod_group_name is not None else None
+
+
+class GroupState:
+    """The pods of one group by UID: those that wait, and those that have a place, confirmed or not."""
+
+    __slots__ = ("scheduled", "unscheduled")
+
+    def __init__(self) -> None:
+        self.unscheduled: dict[str, PodInfo] = {}
+        self.scheduled: dict[str, PodInfo] = {}
+
+    def __len__(self) -> int:
+        """Return how many pods the group has."""
+        return len(self.unscheduled) + len(self.scheduled)
+
+
+NO_PODS = GroupState()
+
+
+class PodGroups:
+    """The groups that have pods."""
+
+    def __init__(self, pods: Iterable[PodInfo] = ()) -> None:
+        self._states: dict[GroupKey, GroupState] = {}
+        # under which group a pod is kept; for pods of groups only
+        self._group_of: dict[str, GroupKey] = {}
+        for pod in pods:
+            self.put(pod)
+
+    def state(self, key: GroupKey) -> GroupState:
+        """Return the state of a group; one without pods is empty."""
+        return self._states.get(key, NO_PODS)
+
+    def put(self, pod: PodInfo) -> None:
+        """Take in a pod as it is now: with a node it has a place, without one it waits."""
+        key = group_of(pod)
+        if key is None:
+            return
+        self.remove(pod.uid)
+        state = self._states.setdefault(key, GroupState())
+        (state.scheduled if pod.spec.node_name else state.unscheduled)[pod.uid] = pod
+        self._group_of[pod.uid] = key
+
+    def remove(self, uid: str) -> None:
+        """Forget a pod."""
+        key = self._group_of.pop(uid, None)
+        if key is None:
+            return
+        state = self._states[key]
+        state.unscheduled.pop(uid, None)
+        state.scheduled.pop(uid, None)
+        if not len(state):
+            del self._states[key]

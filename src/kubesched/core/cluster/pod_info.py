@@ -1,0 +1,192 @@
+"""A pod as the scheduler sees it: the object, and what was derived from it once per template.
+
+From an API object to `PodInfo`. Pods made from one template share a `Digest`: what their specification says,
+parsed once. Everything here is immutable but for the slot that the table gives a pod it accounts for.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubesched.api.meta import ObjectMeta
+from kubesched.api.pods import Pod, PodSpec, PodStatus, with_source
+from kubesched.api.resources import PodResources, RequestOptions, pod_resources
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
+
+T = TypeVar("T")
+
+# Digests that are remembered: so many, and of specifications of so many bytes together.
+DIGESTS = 4096
+DIGESTED_BYTES = 16 << 20
+
+
+class HostPort(msgspec.Struct, frozen=True, gc=False):
+    """A port that a pod takes on its node."""
+
+    ip: str
+    protocol: str
+    port: int
+
+
+class Digest:
+    """What is derived from a pod's specification, namespace and reported resources."""
+
+    __slots__ = ("affinity", "derived", "host_ports", "resources", "weight")
+
+    def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms, weight: int) -> None:
+        # how large the specification is, in bytes; what is derived from it is larger by a factor
+        self.weight = weight
+        self.resources = resources
+        self.affinity = affinity
+        self.host_ports = _host_ports(spec)
+        self.derived: dict[Callable[[Any], Any], Any] = {}
+
+
+# there are as many as pods: the garbage collector, which could free none of them, does not look at them
+class PodInfo(msgspec.Struct, gc=False, eq=False):
+    """A pod with its digest. Reads like the object: `.metadata`, `.spec`, `.status`, `.labels`, `.priority`."""
+
+    pod: Pod
+    digest: Digest
+    metadata: ObjectMeta
+    spec: PodSpec
+    status: PodStatus
+    name: str
+    namespace: str
+    uid: str
+    labels: Mapping[str, str]
+    priority: int
+    slot: int = -1
+
+    @staticmethod
+    def of(pod: Pod, digest: Digest) -> "PodInfo":
+        """Return what is known of a pod."""
+        meta, spec = pod.metadata, pod.spec
+        return PodInfo(
+            pod,
+            digest,
+            meta,
+            spec,
+            pod.status,
+            meta.name,
+            meta.namespace,
+            pod.uid,
+            meta.labels,
+            spec.priority or 0,
+        )
+
+    def __repr__(self) -> str:
+        return f"<PodInfo {self.namespace}/{self.name}>"
+
+    @property
+    def full_name(self) -> str:
+        """Return `namespace/name`."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def terminating(self) -> bool:
+        """Return whether deletion has been asked for."""
+        return self.metadata.deletion_timestamp is not None
+
+    @property
+    def resources(self) -> PodResources:
+        """Return what the pod counts for."""
+        return self.digest.resources
+
+    @property
+    def affinity(self) -> AffinityTerms:
+        """Return the parsed pod affinity terms."""
+        return self.digest.affinity
+
+    def replaced(self, pod: Pod) -> "PodInfo":
+        """Return the same pod with another object of the same template (other node, other start time)."""
+        return PodInfo.of(pod, self.digest)
+
+    def derive(self, function: Callable[["PodInfo"], T]) -> T:
+        """Return `function(self)`, computed once per template.
+
+        The function may read only the specification and the namespace.
+        """
+        derived = self.digest.derived
+        try:
+            return derived[function]  # type: ignore[no-any-return]
+        except KeyError:
+            value = derived[function] = function(self)
+            return value
+
+
+class PodReader:
+    """Makes `PodInfo`s, remembering the digests of recent templates."""
+
+    __slots__ = ("_digests", "_encode", "_weight", "options")
+
+    def __init__(self, options: RequestOptions) -> None:
+        self.options = options
+        self._digests: OrderedDict[tuple[object, ...], Digest] = OrderedDict()
+        self._weight = 0
+        self._encode = msgspec.msgpack.Encoder().encode
+
+    def read(self, pod: Pod) -> PodInfo:
+        """Return the pod with its digest; raises InvalidObjectError for a quantity that cannot be parsed."""
+        spec, status = pod.spec, pod.status
+        if spec.node_name or spec.volumes:
+            # where a pod is does not change what its template says, nor does what its token is called
+            spec = msgspec.structs.replace(spec, node_name="", volumes=with_source(spec.volumes))
+        reported = (
+            status.container_statuses,
+            status.init_container_statuses,
+            status.resources,
+            status.allocated_resources,
+            status.node_allocatable_resource_claim_statuses,
+            status.resize,
+        )
+        key = (
+            self._identity(spec),
+            pod.metadata.namespace,
+            None if reported == _NOTHING_REPORTED else self._identity((reported, status.conditions)),
+        )
+        digest = self._digests.get(key)
+        if digest is None:
+            affinity = parse_affinity_terms(pod.spec, pod.metadata.namespace)
+            digest = Digest(pod.spec, pod_resources(pod, self.options), affinity, len(key[0]) + len(key[2] or ()))
+            self._digests[key] = digest
+            self._weight += digest.weight
+            while len(self._digests) > DIGESTS or self._weight > DIGESTED_BYTES:
+                self._weight -= self._digests.popitem(last=False)[1].weight
+        return PodInfo.of(pod, digest)
+
+    def _identity(self, part: object) -> bytes | str:
+        """Return a hashable text of a part of a pod."""
+        try:
+            return self._encode(part)
+        except OverflowError:
+            # a quantity that is written as a number beyond 64 bits
+            return repr(part)
+
+
+def request_options(gates: FeatureGates) -> RequestOptions:
+    """Return the gates that decide what a pod counts for."""
+    return RequestOptions(
+        in_place_pod_vertical_scaling=gates.enabled("InPlacePodVerticalScaling"),
+        pod_level_resources=gates.enabled("PodLevelResources"),
+        in_place_pod_level_resources_vertical_scaling=gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
+        dra_node_allocatable_resources=gates.enabled("DRANodeAllocatableResources"),
+    )
+
+
+_NOTHING_REPORTED: tuple[object, ...] = ((), (), None, {}, (), "")
+
+
+# upstream: util/utils.go, GetHostPorts (v1.36)
+def _host_ports(spec: PodSpec) -> tuple[HostPort, ...]:
+    """Return the host ports of containers and sidecars."""
+    containers = [*(c for c in spec.init_containers if c.restart_policy == "Always"), *spec.containers]
+    return tuple(
+        HostPort(port.host_ip or "0.0.0.0", port.protocol or "TCP", port.host_port)
+        for container in containers
+        for port in container.ports
+        if port.host_port > 0
+    )

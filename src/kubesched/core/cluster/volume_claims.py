@@ -1,0 +1,50 @@
+"""What several plugins ask of persistent volume claims: their class, their owner, how a missing one is reported.
+
+Functions over objects as they are reported; the texts are those of the reference.
+"""
+
+from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.core.cluster.objects import Objects, full_name
+from kubesched.core.cluster.pod_info import PodInfo
+
+BETA_STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+READ_WRITE_ONCE_POD = "ReadWriteOncePod"
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+
+# kinds as the API server's "not found" calls them
+CLAIM = "persistentvolumeclaim"
+VOLUME = "persistentvolume"
+STORAGE_CLASS = "storageclass.storage.k8s.io"
+
+
+def not_found(kind: str, name: str) -> str:
+    """Return the text for an object that does not exist."""
+    return f'{kind} "{name}" not found'
+
+
+def claim_of(objects: Objects, pod: PodInfo, name: str) -> PersistentVolumeClaim | None:
+    """Return the claim of a name in a pod's namespace."""
+    return objects.get(PersistentVolumeClaim, full_name(pod.namespace, name))
+
+
+# upstream: component-helpers/storage/volume/helpers.go, GetPersistentVolumeClaimClass (v1.36)
+def storage_class_name(claim: PersistentVolumeClaim) -> str:
+    """Return the name of a claim's storage class, empty if it has none."""
+    annotated = claim.metadata.annotations.get(BETA_STORAGE_CLASS_ANNOTATION)
+    if annotated is not None:
+        return annotated
+    return claim.spec.storage_class_name or ""
+
+
+# upstream: component-helpers/storage/ephemeral/ephemeral.go (v1.36)
+def ephemeral_claim_name(pod_name: str, volume_name: str) -> str:
+    """Return the name of the claim that is made for a generic ephemeral volume."""
+    return f"{pod_name}-{volume_name}"
+
+
+def ownership_problem(pod: PodInfo, claim: PersistentVolumeClaim) -> str:
+    """Return why a claim is not that of the pod's ephemeral volume, empty if it is."""
+    controller = next((owner for owner in claim.metadata.owner_references if owner.controller), None)
+    if claim.namespace == pod.namespace and controller is not None and controller.uid == pod.uid:
+        return ""
+    return f"PVC {claim.full_name} was not created for pod {pod.full_name} (pod is not owner)"

@@ -1,0 +1,30 @@
+"""Devices: which of them a pod's claims get on a node (structured parameters of dynamic resource allocation).
+
+Comes in: ResourceSlices, DeviceTaintRules, DeviceClasses, what is already allocated, a node and the claims to allocate.
+Goes out: one AllocationResult per claim, None where the node cannot serve them, or an AllocationError. Never: I/O, a
+clock, randomness, or a change of what came in.
+
+    slices, taint rules ─▶ DeviceInventory ─▶ pools of a node ─┐
+    allocations of claims ─▶ AllocatedState ───────────────────┼─▶ Allocator.allocate(node, claims)
+    classes, features, share ids ──────────────────────────────┘
+
+Nodes with equal `inventory.signature(node, state)` give equal answers, so that each distinct one is solved once.
+"""
+
+from kubesched.core.devices.allocator import Allocator
+from kubesched.core.devices.errors import AllocationError, AllocationTimeoutError, FailedOnNodeError
+from kubesched.core.devices.features import DeviceFeatures
+from kubesched.core.devices.inventory import DeviceInventory
+from kubesched.core.devices.state import AllocatedState, DeviceId, PoolId
+
+__all__ = [
+    "AllocatedState",
+    "AllocationError",
+    "AllocationTimeoutError",
+    "Allocator",
+    "DeviceFeatures",
+    "DeviceId",
+    "DeviceInventory",
+    "FailedOnNodeError",
+    "PoolId",
+]

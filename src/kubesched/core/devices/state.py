@@ -1,0 +1,189 @@
+"""What is already allocated: devices taken whole, shares of devices and the capacity they consume.
+
+From the allocations of claims, told one by one under the claims' keys, to what is in use per pool. Telling the same
+allocation twice changes nothing; an allocation told under a known key replaces the earlier one.
+
+Invariants: the answer depends only on the allocations told last, not on their order; devices given with admin access
+are not in use; every change of a pool's use gives it a version that it never had before.
+"""
+
+# upstream: dynamicresources/allocateddevices.go, structured/schedulerapi/types.go (v1.36)
+# differs: upstream forgets a device when one of several claims that hold it is gone; here the last one counts.
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable
+from typing import Final, NamedTuple
+
+from kubesched.api.devices import AllocationResult, DeviceRequestAllocationResult, ResourceClaim
+from kubesched.core.devices.amounts import Amounts, nanos_of
+from kubesched.core.devices.features import DeviceFeatures
+
+_REMEMBERED_CHANGES = 4096
+
+
+class PoolId(NamedTuple):
+    """A pool of a driver."""
+
+    driver: str
+    pool: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}"
+
+
+class DeviceId(NamedTuple):
+    """A device of a pool."""
+
+    driver: str
+    pool: str
+    device: str
+
+    def __str__(self) -> str:
+        return f"{self.driver}/{self.pool}/{self.device}"
+
+
+class PoolUse:
+    """What of one pool is in use; read only for all but the state it belongs to."""
+
+    __slots__ = ("_capacity_shares", "capacity", "dedicated", "shared", "version")
+
+    def __init__(self) -> None:
+        # device name -> number of claims that hold it whole; that hold a share; whose share consumes capacity
+        self.dedicated: dict[str, int] = {}
+        self.shared: dict[str, int] = {}
+        self._capacity_shares: dict[str, int] = {}
+        # device name -> capacity -> what the shares consume of it
+        self.capacity: dict[str, Amounts] = {}
+        self.version = 0
+
+    def touches(self, device: str) -> bool:
+        """Return whether a device is taken, whole or in part."""
+        return device in self.dedicated or device in self.shared
+
+    def is_empty(self) -> bool:
+        """Return whether nothing of the pool is in use."""
+        return not self.dedicated and not self.shared
+
+    def add(self, result: DeviceRequestAllocationResult, shares: bool) -> None:
+        """Count a device that was given."""
+        if not (shares and result.share_id is not None):
+            _count(self.dedicated, result.device)
+            return
+        _count(self.shared, result.device)
+        if result.consumed_capacity:
+            _count(self._capacity_shares, result.device)
+            consumed = self.capacity.setdefault(result.device, {})
+            for name, raw in result.consumed_capacity.items():
+                consumed[name] = consumed.get(name, 0) + nanos_of(raw)
+
+    def remove(self, result: DeviceRequestAllocationResult, shares: bool) -> None:
+        """Take back what `add` counted."""
+        if not (shares and result.share_id is not None):
+            _discount(self.dedicated, result.device)
+            return
+        _discount(self.shared, result.device)
+        if result.consumed_capacity:
+            consumed = self.capacity[result.device]
+            for name, raw in result.consumed_capacity.items():
+                consumed[name] -= nanos_of(raw)
+            if _discount(self._capacity_shares, result.device) == 0:
+                del self.capacity[result.device]
+
+
+NO_USE: Final = PoolUse()
+"""The use of a pool of which nothing is in use."""
+
+
+class AllocatedState:
+    """The use of all pools."""
+
+    __slots__ = ("_allocations", "_changes", "_forgotten", "_pools", "_shares", "version")
+
+    def __init__(self, features: DeviceFeatures) -> None:
+        self._shares = features.consumable_capacity
+        self._allocations: dict[Hashable, AllocationResult] = {}
+        self._pools: dict[PoolId, PoolUse] = {}
+        self._changes: deque[tuple[int, PoolId]] = deque()
+        self._forgotten = 0
+        self.version = 0
+
+    @classmethod
+    def of_claims(cls, claims: Iterable[ResourceClaim], features: DeviceFeatures) -> AllocatedState:
+        """Return the state in which exactly the allocated among these claims hold their devices."""
+        state = cls(features)
+        for claim in claims:
+            state.put(claim.full_name, claim.status.allocation)
+        return state
+
+    def put(self, key: Hashable, allocation: AllocationResult | None) -> None:
+        """Tell what the claim under a key holds now; None: nothing."""
+        before = self._allocations.get(key)
+        if before is allocation:
+            return
+        if before is not None:
+            del self._allocations[key]
+            self._apply(before, add=False)
+        if allocation is not None:
+            self._allocations[key] = allocation
+            self._apply(allocation, add=True)
+
+    def get(self, key: Hashable) -> AllocationResult | None:
+        """Return what was told last under a key."""
+        return self._allocations.get(key)
+
+    def use_of(self, pool: PoolId) -> PoolUse | None:
+        """Return what of a pool is in use; None: nothing."""
+        return self._pools.get(pool)
+
+    def pools_changed_since(self, version: int) -> set[PoolId] | None:
+        """Return the pools whose use changed after the state had that version; None where that is no longer known."""
+        if version < self._forgotten:
+            return None
+        changed = set()
+        for at, pool in reversed(self._changes):
+            if at <= version:
+                break
+            changed.add(pool)
+        return changed
+
+    def _apply(self, allocation: AllocationResult, add: bool) -> None:
+        touched = set()
+        for result in allocation.devices.results:
+            if result.admin_access:
+                continue
+            pool = PoolId(result.driver, result.pool)
+            use = self._pools.get(pool)
+            if use is None:
+                use = self._pools[pool] = PoolUse()
+            if add:
+                use.add(result, self._shares)
+            else:
+                use.remove(result, self._shares)
+            touched.add(pool)
+        for pool in touched:
+            self._changed(pool)
+
+    def _changed(self, pool: PoolId) -> None:
+        self.version += 1
+        use = self._pools[pool]
+        use.version = self.version
+        if use.is_empty():
+            del self._pools[pool]
+        self._changes.append((self.version, pool))
+        if len(self._changes) > _REMEMBERED_CHANGES:
+            self._forgotten = self._changes.popleft()[0]
+
+
+def _count(counts: dict[str, int], name: str) -> None:
+    counts[name] = counts.get(name, 0) + 1
+
+
+def _discount(counts: dict[str, int], name: str) -> int:
+    left = counts[name] - 1
+    if left:
+        counts[name] = left
+    else:
+        del counts[name]
+    return left

@@ -1,0 +1,256 @@
+"""One pod's evaluation on the table as it is: PreFilter, Filter with nominated pods, Score.
+
+From a pod's class to verdicts and scores. The steps are taken when they are asked for and only once; an evaluation is
+valid until the table changes.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.pod_class import PodClass
+from kubesched.core.evaluation.scoring import Scoring, best_rows, pre_score, score
+from kubesched.core.evaluation.worlds import Worlds
+from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.questions import Feasible, FilterQuestion
+from kubesched.core.framework.status import SUCCESS, Code, Status, StatusTable, unresolvable
+
+
+class Evaluation:
+    """Answers about one pod."""
+
+    def __init__(
+        self, cluster: Cluster, statuses: StatusTable, pod: PodInfo, pod_class: PodClass, cycle: CycleState
+    ) -> None:
+        self.cluster = cluster
+        self.table = cluster.table
+        self.statuses = statuses
+        self.pod = pod
+        self.pod_class = pod_class
+        self.cycle = cycle
+        cycle.what_if_source = self.what_if
+        self.pre_filtered = pod_class.pre_filter()
+        cycle.write(PRE_FILTERED, self.pre_filtered.asked)
+        self._feasible: Feasible | None = None
+        # the rows that the pod may go to at all, None for all rows; plugins know nothing of it
+        self.within: NDArray[np.intp] | None = None
+
+    @property
+    def node_count(self) -> int:
+        """Return how many nodes there are for the pod."""
+        return self.table.node_count if self.within is None else len(self.within)
+
+    @property
+    def evaluated_nodes(self) -> int:
+        """Return how many nodes PreFilter left to judge, whether or not they exist."""
+        names = self.pre_filtered.node_names
+        return self.node_count if names is None else len(names)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Return the rows whose nodes there are for the pod."""
+        present = self.table.present[: self.table.size]
+        if self.within is None:
+            return present
+        there = np.zeros(self.table.size, np.bool_)
+        there[self.within] = True
+        return present & there
+
+    # -- Filter
+
+    @property
+    def active_filters(self) -> list[FilterQuestion]:
+        """Return the filters that are not skipped for this pod, in order."""
+        return [question for question in self.pod_class.filters if not question.skip]
+
+    def judged_rows(self) -> NDArray[np.intp] | None:
+        """Return the rows PreFilter left to judge, or None for all rows."""
+        names = self.pre_filtered.node_names
+        if names is None:
+            return self.within
+        row_of, present = self.table.row_of, self.present()
+        rows = sorted(row for name in names if (row := row_of.get(name)) is not None and present[row])
+        return np.array(rows, np.intp)
+
+    def feasible(self) -> Feasible:
+        """Return the rows that pass every filter, nominated pods taken into account."""
+        if self._feasible is None:
+            self._feasible = self._filter()
+        return self._feasible
+
+    def _filter(self) -> Feasible:
+        rows = self.judged_rows()
+        if rows is not None:
+            return self._filter_rows(rows)
+        pod_class = self.pod_class
+        pod_class.refresh_passing()
+        mask, version = pod_class.passing, [pod_class.passing_version]
+        for question in pod_class.wide_filters:
+            if not question.skip:
+                question.refresh()
+                if not question.passes_everywhere:
+                    mask = mask & (question.ids == 0)
+                    version.append(question.seq)
+        blocked = self._blocked_by_nominations()
+        alive_filters = [question for question in pod_class.alive_filters if not question.skip]
+        if blocked or alive_filters:
+            mask = mask.copy()
+            mask[blocked] = False
+            # of this pod alone: nominations count by priority, and what only looks at survivors is not cached
+            version.append(object())
+            for question in alive_filters:
+                alive = np.flatnonzero(mask)
+                mask[alive] = self._ask(question, alive) == 0
+        return Feasible(mask, tuple(version))
+
+    def filter_failure(self) -> Status | None:
+        """Return the error of the first row on which a filter failed: it ends the cycle, whatever others say."""
+        self.feasible()
+        if not self.statuses.has_errors:
+            return None
+        ids = self.first_objectors()
+        failed = [index for index, status in enumerate(self.statuses.statuses) if status.code is Code.ERROR]
+        rows = np.flatnonzero(np.isin(ids, failed) & self.table.present[: self.table.size])
+        if not len(rows):
+            return None
+        status = self.statuses[int(ids[rows[0]])]
+        return Status(Code.ERROR, (f'running "{status.plugin}" filter plugin: {status.message}',), status.plugin)
+
+    def _filter_rows(self, rows: NDArray[np.intp]) -> Feasible:
+        mask = np.zeros(self.table.size, np.bool_)
+        mask[rows] = self.judge(rows) == 0
+        return Feasible(mask, object())
+
+    def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Return the first objector's status index on some rows, nominated pods taken into account."""
+        ids = np.zeros(len(rows), np.int16)
+        for question in self.active_filters:
+            undecided = np.flatnonzero(ids == 0)
+            if not len(undecided):
+                break
+            ids[undecided] = self._ask(question, rows[undecided])
+        for row, verdict in self._nomination_verdicts(set(rows.tolist())).items():
+            ids[rows == row] = verdict
+        return ids
+
+    def _ask(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        return question.judge(rows)
+
+    def column(self, question: FilterQuestion) -> NDArray[np.int16]:
+        """Return a filter's own verdict on every row, taken alone."""
+        if question.plugin.alive_only:
+            present = self.table.present_rows()
+            ids = np.zeros(self.table.size, np.int16)
+            ids[present] = question.judge(present)
+            return ids
+        question.refresh()
+        return question.ids
+
+    def first_objectors(self) -> NDArray[np.int16]:
+        """Return for every row the status index of the first filter that rejects it, nominated pods included."""
+        rows = self.judged_rows()
+        if rows is not None:
+            narrowed = np.zeros(self.table.size, np.int16)
+            narrowed[rows] = self.judge(rows)
+            return narrowed
+        ids = np.zeros(self.table.size, np.int16)
+        for question in self.active_filters:
+            if question.plugin.alive_only:
+                alive = np.flatnonzero((ids == 0) & self.table.present[: self.table.size])
+                ids[alive] = question.judge(alive)
+            else:
+                question.refresh()
+                if not question.passes_everywhere:
+                    np.copyto(ids, question.ids, where=ids == 0)
+        for row, verdict in self._nomination_verdicts(None).items():
+            ids[row] = verdict
+        return ids
+
+    def verdicts(self) -> NodeVerdicts:
+        """Return what PostFilter is shown."""
+        pre = self.pre_filtered
+        if pre.rejection is not None:
+            nothing = np.zeros(self.table.size, np.bool_)
+            return NodeVerdicts(np.zeros(self.table.size, np.int16), nothing, pre.rejection, self.statuses)
+        if pre.node_names is None:
+            if self.within is None:
+                return NodeVerdicts(self.first_objectors(), None, SUCCESS, self.statuses)
+            return NodeVerdicts(self.first_objectors(), self.present(), unresolvable(), self.statuses)
+        judged = np.zeros(self.table.size, np.bool_)
+        judged[self.judged_rows()] = True
+        ids = self.first_objectors()
+        nominated = self._own_nomination()
+        if nominated is not None:
+            # it was tried first, and what was said there counts
+            judged[nominated] = True
+            ids[nominated] = self.judge(np.array([nominated], np.intp))[0]
+        absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(pre.narrowing))}]")
+        return NodeVerdicts(ids, judged, absent, self.statuses)
+
+    def nominated_row(self) -> int | None:
+        """Return the row the pod itself is nominated to if it passes there, whatever PreFilter narrowed."""
+        row = self._own_nomination()
+        if row is None or self.judge(np.array([row], np.intp))[0]:
+            return None
+        return row
+
+    def _own_nomination(self) -> int | None:
+        """Return the row the pod itself is nominated to, if there is such a node."""
+        name = self.pod.status.nominated_node_name
+        row = self.table.row_of.get(name) if name else None
+        if row is None or not self.table.present[row]:
+            return None
+        return row if self.within is None or row in self.within else None
+
+    # -- nominated pods and other worlds
+
+    def what_if(self, rows: NDArray[np.intp]) -> Worlds:
+        """Return a batch of worlds over `rows`."""
+        return Worlds(self.cluster, self.statuses, self.pod, self.active_filters, rows)
+
+    def _nomination_verdicts(self, among: set[int] | None) -> dict[int, int]:
+        """Return the rejections of rows on which nominated pods, added, leave no room."""
+        ahead = self.cluster.nominations.qualifying(self.pod)
+        rows = [row for row in ahead if self.table.present[row] and (among is None or row in among)]
+        if not rows:
+            return {}
+        ids = self.what_if(np.array(rows, np.intp)).judge_with(ahead)
+        return {row: int(verdict) for row, verdict in zip(rows, ids, strict=True) if verdict}
+
+    def _blocked_by_nominations(self) -> list[int]:
+        if not len(self.cluster.nominations):
+            return []
+        return list(self._nomination_verdicts(None))
+
+    # -- Score
+
+    def score(self, feasible: Feasible | None = None) -> Scoring:
+        """Return the weighted total of every feasible row, or of fewer rows."""
+        feasible = feasible or self.feasible()
+        failure = self._pre_score(feasible)
+        scoring = self._score(feasible) if failure is None else Scoring(np.zeros(0, np.int64), failure=failure)
+        if scoring.failure is not None:
+            # so that whoever failed is asked again for the next pod
+            self.statuses.has_errors = True
+        return scoring
+
+    def _pre_score(self, feasible: Feasible) -> Status | None:
+        return pre_score(self.pod_class, feasible)
+
+    def _score(self, feasible: Feasible) -> Scoring:
+        return score(self.pod_class, feasible)
+
+    def best_rows(
+        self, feasible: Feasible | None = None, added: NDArray[np.int64] | None = None
+    ) -> NDArray[np.intp] | Status:
+        """Return the feasible rows (or of fewer rows those) with the highest total, or why there are no totals.
+
+        `added` is what others than plugins add to the totals.
+        """
+        feasible = feasible or self.feasible()
+        scoring = self.score(feasible)
+        if scoring.failure is not None:
+            return scoring.failure
+        totals = scoring.totals if added is None else scoring.totals + added
+        return best_rows(self.pod_class, feasible, totals)

@@ -1,0 +1,221 @@
+"""From a pod to its evaluation: which class it is of, which nodes can take it, how good they are.
+
+One evaluator per profile. It finds a pod's class, brings the class's columns up to date and hands out an `Evaluation`,
+which answers for this pod in this cycle and is not kept beyond it.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.evaluation.pod_class import PodClass
+from kubesched.core.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
+from kubesched.core.evaluation.timing import TimedEvaluation, TimedQuestioner
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.hooks import failed, is_interrupt
+from kubesched.core.framework.observer import UNTIMED, Stopwatch
+from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
+from kubesched.core.framework.status import Code, StatusTable
+
+# where plugins are that are tested to read what they say
+IN_TREE = "kubesched.core.plugins."
+# How much is remembered: so many classes and questions, but of large clusters only so many cells of columns.
+CLASSES = 2048
+QUESTIONS = 4096
+CELLS = 10_000_000
+FEWEST = 64
+# So many bytes may the specifications of the pods have, together, whose classes (or questions) are remembered.
+SPECIFIED_BYTES = 16 << 20
+# So many reasons may there be in all statuses.
+REASONS = 500_000
+# Statuses are indexed by 16-bit integers; past this many everything cached is dropped and numbering starts again.
+STATUSES = 30_000
+
+
+class TemplateKeys:
+    """The keys that all pods of a template share; compared by identity, hence hashed fast."""
+
+    __slots__ = ()
+
+
+class Evaluator:
+    """Evaluates pods under one profile."""
+
+    def __init__(self, profile: Profile, cluster: Cluster) -> None:
+        self.profile = profile
+        self.cluster = cluster
+        # Every plugin that filters or pre-filters asks one question; those that only pre-filter never reject a row.
+        filtering = {plugin.name for plugin in profile.filter}
+        only_pre_filter = [plugin for plugin in profile.pre_filter if plugin.name not in filtering]
+        self._asking: tuple[FilterPlugin, ...] = (
+            *profile.filter,
+            *(p if isinstance(p, FilterPlugin) else PreFilterOnly(p) for p in only_pre_filter),
+        )
+        self._pre_filter_order = _positions(profile.pre_filter, self._asking)
+        # The same for scoring.
+        scoring = {plugin.name for plugin in profile.score}
+        only_pre_score = [plugin for plugin in profile.pre_score if plugin.name not in scoring]
+        self._scoring: tuple[ScorePlugin, ...] = (
+            *profile.score,
+            *(p if isinstance(p, ScorePlugin) else PreScoreOnly(p) for p in only_pre_score),
+        )
+        self._pre_score_order = _positions(profile.pre_score, self._scoring)
+        # Looked up once: this is asked for every pod. A bound method would hash slowly.
+        self._own_keys: list[Callable[[PodInfo], Hashable]] = [
+            *(plugin.key for plugin in self._asking if not plugin.key_of_template),
+            *(plugin.score_key for plugin in self._scoring if not plugin.score_key_of_template),
+        ]
+        self._template_of = lambda pod: self._template_keys(pod)
+        self._start()
+
+    def _start(self) -> None:
+        self.statuses = StatusTable()
+        self._questioner: Questioner = Questioner(self.profile, self.cluster.table, self.statuses)
+        self._classes: Recent[PodClass] = Recent(CLASSES, SPECIFIED_BYTES)
+        self._filters: Recent[FilterQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
+        self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
+        self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
+        self._template_bytes = 0
+
+    def evaluate(
+        self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
+    ) -> Evaluation:
+        """Return the evaluation of a pod on the table as it is; with a stopwatch, what it takes is told.
+
+        `group_state` is there where the pod is tried as a part of its group.
+        """
+        statuses = self.statuses
+        crowded = len(statuses) > STATUSES or statuses.reasons > REASONS
+        crowded = crowded or len(self._templates) > 4 * CLASSES or self._template_bytes > 2 * SPECIFIED_BYTES
+        if statuses.has_errors or crowded:
+            # An internal error is never kept: whoever failed is asked again.
+            self._start()
+        cycle = CycleState(stopwatch, group_state)
+        if stopwatch is UNTIMED:
+            return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)
+        began, questioner = stopwatch.now(), self._questioner
+        if stopwatch.sampled:
+            self._questioner = TimedQuestioner(questioner, stopwatch)
+        try:
+            pod_class = self._class_of(pod, cycle)
+        finally:
+            self._questioner = questioner
+        return TimedEvaluation(self.cluster, self.statuses, pod, pod_class, cycle, began)
+
+    # -- classes
+
+    def _class_of(self, pod: PodInfo, cycle: CycleState) -> PodClass:
+        try:
+            class_key = (pod.derive(self._template_of), tuple([key(pod) for key in self._own_keys]))
+            known = self._classes.get(class_key)
+        except BaseException as raised:
+            if is_interrupt(raised):
+                raise
+            # somebody's key cannot be had; that one's question says so
+            return self._new_class(None, pod, cycle)
+        return known if known is not None else self._new_class(class_key, pod, cycle)
+
+    def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState) -> PodClass:
+        """Return a new class, remembered under its key if it may be."""
+        filters = [self._filter_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._asking)]
+        scores = [self._score_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._scoring)]
+        made = PodClass(
+            self.cluster.table,
+            [filters[i][1] for i in self._pre_filter_order],
+            [question for _, question in filters[: len(self.profile.filter)]],
+            [scores[i][1] for i in self._pre_score_order],
+            [(q, self.profile.weights[q.plugin.name]) for _, q in scores[: len(self.profile.score)]],
+        )
+        if class_key is not None and not made.narrowed:
+            # What a narrowed pod asks is asked of few rows, and hardly ever again.
+            self._keep(class_key, made, filters, scores, pod.digest.weight)
+        return made
+
+    def _keep(
+        self,
+        class_key: Hashable,
+        pod_class: PodClass,
+        filters: Sequence[tuple[Hashable, FilterQuestion]],
+        scores: Sequence[tuple[Hashable, ScoreQuestion]],
+        weight: int,
+    ) -> None:
+        """Remember the questions that may be kept, and the class if all of them may.
+
+        One whose PreFilter failed may not: whoever failed is asked again.
+        """
+        kept = True
+        size = max(1, self.cluster.table.size)
+        self._classes.limit = min(CLASSES, max(FEWEST, CELLS // size))
+        self._filters.limit = self._scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
+        for filter_key, filter_question in filters:
+            if filter_key is None or _failed(filter_question):
+                kept = False
+            else:
+                self._filters.put(filter_key, filter_question, weight)
+        for score_key, score_question in scores:
+            if score_key is None:
+                kept = False
+            else:
+                self._scores.put(score_key, score_question, weight)
+        if kept:
+            self._classes.put(class_key, pod_class, weight)
+
+    def _filter_question(
+        self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState
+    ) -> tuple[Hashable, FilterQuestion]:
+        """Return the question with the key it is kept under; None for one that is not kept."""
+        try:
+            key = plugin.key(pod)
+            if key is UNCACHED:
+                return None, self._questioner.filter_question(plugin, pod, cycle)
+            known = self._filters.get((index, key))
+        except BaseException as raised:
+            return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
+        # what is kept outlives the cycle, so it gets a state of its own
+        return (index, key), known or _kept(self._questioner.filter_question(plugin, pod, CycleState()))
+
+    def _score_question(
+        self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
+    ) -> tuple[Hashable, ScoreQuestion]:
+        """Return the question with the key it is kept under; None for one that is not kept."""
+        try:
+            key = plugin.score_key(pod)
+            if key is UNCACHED:
+                return None, self._questioner.score_question(plugin, pod, cycle)
+            known = self._scores.get((index, key))
+        except BaseException as raised:
+            return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
+        return (index, key), known or _kept(self._questioner.score_question(plugin, pod, CycleState()))
+
+    def _template_keys(self, pod: PodInfo) -> TemplateKeys:
+        filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
+        scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
+        known = self._templates.get((filters, scores))
+        if known is None:
+            known = self._templates[filters, scores] = TemplateKeys()
+            self._template_bytes += pod.digest.weight
+        return known
+
+
+Q = TypeVar("Q", FilterQuestion, ScoreQuestion)
+
+
+def _kept(question: Q) -> Q:
+    """Return a new question that will outlive its cycle, and so has to hear of what it depends on."""
+    question.keep(trusted=type(question.plugin).__module__.startswith(IN_TREE))
+    return question
+
+
+def _failed(question: FilterQuestion) -> bool:
+    """Return whether PreFilter ended in an error."""
+    return question.rejection is not None and question.rejection.code is Code.ERROR
+
+
+def _positions(some: Sequence[Plugin], among: Sequence[Plugin]) -> list[int]:
+    """Return where in `among` the plugins in `some` are, by name."""
+    position = {plugin.name: index for index, plugin in enumerate(among)}
+    return [position[plugin.name] for plugin in some]

@@ -1,0 +1,159 @@
+"""Questions by (plugin, key), the least recently used ones forgotten.
+
+From a pod to the questions its profile's plugins ask about it. Questions that a plugin does not consent to keep are
+made anew for each pod.
+"""
+
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.questions import (
+    FilterQuestion,
+    QuestionFilterPlugin,
+    QuestionScorePlugin,
+    ScoreQuestion,
+)
+from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
+from kubesched.core.framework.status import Status, StatusTable, error
+from kubesched.core.framework.verdict import Verdict
+
+V = TypeVar("V")
+
+
+class Recent(Generic[V]):
+    """A dictionary of bounded size and weight that forgets what was not used for longest."""
+
+    __slots__ = ("_entries", "_heaviest", "limit", "weight")
+
+    def __init__(self, limit: int, heaviest: int) -> None:
+        self.limit = limit
+        self.weight = 0
+        self._heaviest = heaviest
+        self._entries: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Hashable) -> V | None:
+        """Return the entry, which is now the most recently used one."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return None
+        self._entries.move_to_end(key)
+        return entry[0]
+
+    def put(self, key: Hashable, value: V, weight: int) -> None:
+        """Keep an entry; one that was kept before keeps its weight."""
+        entry = (value, weight)
+        kept = self._entries.setdefault(key, entry)
+        if kept is not entry:
+            if kept[0] is not value:
+                self._entries[key] = (value, kept[1])
+            return
+        self.weight += weight
+        while len(self._entries) > self.limit or (self.weight > self._heaviest and len(self._entries) > 1):
+            self.weight -= self._entries.popitem(last=False)[1][1]
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+        self.weight = 0
+
+
+class Questioner:
+    """Makes the questions of one profile."""
+
+    def __init__(self, profile: Profile, table: NodeTable, statuses: StatusTable) -> None:
+        self.table = table
+        self.statuses = statuses
+        self._pre_filtered = {plugin.name for plugin in profile.pre_filter}
+        self._pre_scored = {plugin.name for plugin in profile.pre_score}
+
+    def filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
+        """Return a new question of a Filter (or only PreFilter) plugin about a pod."""
+        pre_filter = plugin.name in self._pre_filtered
+        if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.without_pre_filter:
+            # Filter looks for what PreFilter would have written and does not find it.
+            return self.failing_filter(plugin, pod, error(plugin.without_pre_filter))
+        if isinstance(plugin, QuestionFilterPlugin):
+            try:
+                return plugin.filter_question(pod, self.statuses)
+            except BaseException as raised:
+                return self.failing_filter(plugin, pod, failed(plugin, "filter_question", raised))
+        return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
+
+    def score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
+        """Return a new question of a Score plugin about a pod."""
+        pre_score = plugin.name in self._pre_scored
+        if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.without_pre_score:
+            return self.failing_score(plugin, pod, error(plugin.without_pre_score).by(plugin.name))
+        if isinstance(plugin, QuestionScorePlugin):
+            try:
+                return plugin.score_question(pod)
+            except BaseException as raised:
+                return self.failing_score(plugin, pod, failed(plugin, "score_question", raised))
+        return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
+
+    def failing_filter(self, plugin: FilterPlugin, pod: PodInfo, failure: Status) -> FilterQuestion:
+        """Return a question that is answered by an error on every node."""
+        failing = _Failing(plugin.name, failure)
+        return RowFilterQuestion(failing, pod, self.table, self.statuses, CycleState(), pre_filter=False)
+
+    def failing_score(self, plugin: ScorePlugin, pod: PodInfo, failure: Status) -> ScoreQuestion:
+        """Return a question that Score fails to answer."""
+        question = RowScoreQuestion(plugin, pod, self.table, CycleState(), pre_score=False)
+        question.failure = failure
+        return question
+
+
+class _Failing(FilterPlugin):
+    """Stands in for a filter that cannot be asked: an error on every node."""
+
+    def __init__(self, name: str, failure: Status) -> None:
+        self.name = name  # type: ignore[misc]
+        self._failure = failure
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        return Verdict.uniform(len(nodes), self._failure)
+
+
+class PreFilterOnly(PreFilterPlugin, FilterPlugin):
+    """Stands in for a plugin that only pre-filters."""
+
+    def __init__(self, plugin: PreFilterPlugin) -> None:
+        self.name = plugin.name  # type: ignore[misc]
+        self.stands_in_for = plugin
+        self._plugin = plugin
+
+    def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
+        return self._plugin.pre_filter(cycle, pod)
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        return Verdict.uniform(len(nodes), None)
+
+
+class PreScoreOnly(PreScorePlugin, ScorePlugin):
+    """Stands in for a plugin that only pre-scores."""
+
+    def __init__(self, plugin: PreScorePlugin) -> None:
+        self.name = plugin.name  # type: ignore[misc]
+        self.stands_in_for = plugin
+        self._plugin = plugin
+
+    def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
+        return self._plugin.pre_score(cycle, pod, nodes)
+
+    def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
+        return np.zeros(len(nodes), np.int64)

@@ -1,0 +1,110 @@
+"""Score as a whole: the weighted total of every feasible row.
+
+From the score questions of a pod's class and the feasible rows to totals. Scores that count as they are have been
+summed up in the class already; normalised ones are added here, and one that is the same everywhere is only a number.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.evaluation.pod_class import WORST, PodClass, Totals
+from kubesched.core.framework.questions import Feasible, ScoreQuestion
+from kubesched.core.framework.status import Status, error
+
+Weighted = tuple[ScoreQuestion, int]
+
+
+class Scoring(msgspec.Struct, frozen=True):
+    """What Score as a whole says: for every row (meaningful where feasible) `totals` plus `constant`, or a failure."""
+
+    totals: Totals
+    constant: int = 0
+    failure: Status | None = None
+
+
+# upstream: framework/runtime/framework.go, RunPreScorePlugins (v1.36)
+def pre_score(pod_class: PodClass, feasible: Feasible) -> Status | None:
+    """Bring the raw scores up to date; return why they cannot be had."""
+    failed = bool(pod_class.scoring) and _prepare(pod_class, feasible)
+    return _failure(pod_class) if failed else None
+
+
+# upstream: framework/runtime/framework.go, RunScorePlugins (v1.36)
+def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
+    """Return the weighted totals; the raw scores are up to date."""
+    if not pod_class.scores:
+        return Scoring(np.ones(pod_class.table.size, np.int64))
+    base: list[Weighted] = []
+    normalized: list[Weighted] = []
+    for weighted in pod_class.scores:
+        question = weighted[0]
+        if not question.skip:
+            (normalized if question.normalized else base).append(weighted)
+    pod_class.refresh_base_scores(base)
+    return _added(pod_class.base_scores, normalized, feasible)
+
+
+def _prepare(pod_class: PodClass, feasible: Feasible) -> bool:
+    """Bring the questions up to date, leaving alone those whose inputs did not change; return whether one failed."""
+    size, log, since = pod_class.table.size, pod_class.table.log, pod_class.scored_seq
+    seq = log.seq
+    changes = log.since(since) if since >= 0 else None
+    groups = changes.groups if changes is not None else 0
+    failed = False
+    for question in pod_class.scoring:
+        if question.settled and question.skip:
+            continue
+        untouched = changes is not None and not question.reads & groups and question.size == size
+        if untouched and question.settled and question.seq >= since:
+            question.seq = seq
+        else:
+            question.prepare(feasible)
+            failed = failed or question.failure is not None
+    pod_class.scored_seq = seq
+    return failed
+
+
+def _added(base_scores: Totals, normalized: Sequence[Weighted], feasible: Feasible) -> Scoring:
+    """Return the totals with the normalised scores added."""
+    totals: Totals = base_scores
+    constant = 0
+    for question, weight in normalized:
+        weighted = question.weighted_scores(feasible, weight, base_scores.dtype)
+        if isinstance(weighted, int):
+            constant += weighted
+        elif isinstance(weighted, Status):
+            message = f"applying score defaultWeights on Score plugins: {weighted.message}"
+            return Scoring(totals, failure=error(message).by(weighted.plugin))
+        else:
+            weighted += totals
+            totals = weighted
+    return Scoring(totals, constant)
+
+
+def _failure(pod_class: PodClass) -> Status | None:
+    """Return why the nodes cannot be scored: PreScore's failures first, in order."""
+    for question in pod_class.pre_scores:
+        if question.pre_score_failed and question.failure is not None:
+            name, message = question.plugin.name, question.failure.message
+            return error(f'running PreScore plugin "{name}": {message}').by(name)
+    for question, _ in pod_class.scores:
+        if question.failure is not None and not question.skip:
+            name, message = question.plugin.name, question.failure.message
+            return error(f'running Score plugins: plugin "{name}" failed with: {message}').by(name)
+    return None
+
+
+def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> NDArray[np.intp]:
+    """Return the feasible rows with the highest total."""
+    if totals is pod_class.base_scores and feasible.mask is pod_class.passing:
+        ranking = pod_class.ranking()
+    elif feasible.count == len(totals):
+        ranking = totals
+    else:
+        ranking = np.where(feasible.mask, totals, WORST)
+    # the methods themselves, without the functions around them: this is done for every pod
+    best: NDArray[np.intp] = (ranking == np.maximum.reduce(ranking)).nonzero()[0]
+    return best

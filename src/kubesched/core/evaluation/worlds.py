@@ -1,0 +1,80 @@
+"""What if: a batch of worlds judged by all filters of a pod.
+
+From the active filters of an evaluation to first objectors per world. World i is the table with some pods taken off and
+some put on row `rows[i]`, and is asked only about that row. Nominated pods (the first filter pass) and preemption's dry
+run are such batches.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.questions import FilterQuestion, FilterWorlds
+from kubesched.core.framework.status import StatusTable
+
+
+class Worlds:
+    """One `FilterWorlds` per active filter, changed in step."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        statuses: StatusTable,
+        pod: PodInfo,
+        filters: Sequence[FilterQuestion],
+        rows: NDArray[np.intp],
+    ) -> None:
+        self.rows = rows
+        self.statuses = statuses
+        self._cluster = cluster
+        self._pod = pod
+        self._filters = filters
+        self._parts: list[FilterWorlds] = [question.worlds(rows) for question in filters]
+
+    def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
+        """Put pod `slots[k]` into world `worlds[k]` (sign 1), or take it out of it (sign -1)."""
+        for part in self._parts:
+            part.change(worlds, slots, sign)
+
+    # upstream: framework/runtime/framework.go, RunFilterPluginsWithNominatedPods (v1.36)
+    def judge(self, worlds: NDArray[np.intp] | None = None) -> NDArray[np.int16]:
+        """Return the first objector's status index of all (or some) worlds, nominated pods taken into account."""
+        batch = self if worlds is None else self._select(worlds)
+        ids = batch._first_objectors()
+        ahead = self._cluster.nominations.qualifying(self._pod)
+        if not ahead:
+            return ids
+        crowded = np.flatnonzero(np.isin(batch.rows, list(ahead)))
+        if len(crowded):
+            with_nominated = batch._select(crowded).judge_with(ahead)
+            ids[crowded] = np.where(with_nominated != 0, with_nominated, ids[crowded])
+        return ids
+
+    def judge_with(self, added: Mapping[int, Sequence[PodInfo]]) -> NDArray[np.int16]:
+        """Add pods by row, then return the first objectors."""
+        most = max((len(pods) for pods in added.values()), default=0)
+        rows = self.rows.tolist()
+        for turn in range(most):
+            pairs = [(i, added[row][turn].slot) for i, row in enumerate(rows) if turn < len(added.get(row, ()))]
+            if pairs:
+                worlds, slots = np.array(pairs, np.intp).T
+                self.change(worlds, slots, 1)
+        return self._first_objectors()
+
+    def _first_objectors(self) -> NDArray[np.int16]:
+        ids = np.zeros(len(self.rows), np.int16)
+        for question, part in zip(self._filters, self._parts, strict=True):
+            verdict = question.indices(part.verdict())
+            np.copyto(ids, verdict, where=ids == 0)
+        return ids
+
+    def _select(self, worlds: NDArray[np.intp]) -> "Worlds":
+        """Return an independent copy of some worlds."""
+        copy = object.__new__(Worlds)
+        copy.rows, copy.statuses = self.rows[worlds], self.statuses
+        copy._cluster, copy._pod, copy._filters = self._cluster, self._pod, self._filters
+        copy._parts = [part.select(worlds) for part in self._parts]
+        return copy

@@ -1,0 +1,189 @@
+"""What plugins may answer, checked where their hooks are called: nonsense becomes a sentence that says what to return.
+
+From whatever a hook returned to the same value, its texts made fit to be written, or to a PluginError, which `hooks`
+makes the failure of the attempt: it names the plugin and the hook, and never takes the engine down.
+"""
+
+import math
+from collections.abc import Sequence, Set
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.events import ClusterEvent, Hint, Registration
+from kubesched.core.framework.outcomes import Candidate, PostFilterResult
+from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.texts import MOST_CHARACTERS, tidy
+from kubesched.core.framework.verdict import Verdict
+from kubesched.errors import PluginError
+
+_TEXTS = frozenset((str,))
+
+
+def checked_status(status: Any, hook: str) -> Status | None:
+    """Return a status or None as it is, its reasons fit to be written."""
+    if status is None:
+        return None
+    if isinstance(status, Status):
+        return _told(status, hook)
+    raise PluginError(f"{hook} returned {_shown(status)}; return None or a status: unschedulable('why')")
+
+
+def _told(status: Status, hook: str) -> Status:
+    """Return a status whose code is one and whose reasons are texts that can be written."""
+    if type(status.code) is not Code or type(status.reasons) is not tuple:
+        raise PluginError(f"{hook} returned {_shown(status)}; make statuses by unschedulable('why') or error('why')")
+    if _can_be_written(status.reasons):
+        return status
+    if not all(isinstance(reason, str) for reason in status.reasons):
+        raise PluginError(f"{hook} returned a status whose reasons are {_shown(status.reasons)}; reasons are texts")
+    return Status(status.code, tuple(map(tidy, status.reasons)), status.plugin)
+
+
+def _can_be_written(reasons: tuple[Any, ...]) -> bool:
+    """Return whether all reasons are short texts without line breaks; there may be thousands, on each of many nodes."""
+    if len(reasons) == 1:
+        # as it mostly is
+        reason = reasons[0]
+        return type(reason) is str and len(reason) <= MOST_CHARACTERS and reason.isprintable()
+    if not set(map(type, reasons)) <= _TEXTS:
+        return False
+    return max(map(len, reasons), default=0) <= MOST_CHARACTERS and "".join(reasons).isprintable()
+
+
+def checked_permission(permission: Any, hook: str) -> Permission:
+    """Return what Permit said as it is."""
+    if not isinstance(permission, Permission):
+        raise PluginError(
+            f"{hook} returned {_shown(permission)}; return a permission: Permission(SUCCESS), "
+            "Permission(Status(Code.WAIT), seconds) or Permission(unschedulable('why'))"
+        )
+    status, seconds = permission
+    if not isinstance(status, Status):
+        raise PluginError(f"{hook} returned a permission with {_shown(status)} in place of a status")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or math.isnan(seconds):
+        raise PluginError(f"{hook} lets the pod wait for {_shown(seconds)}; give a number of seconds")
+    return Permission(_told(status, hook), seconds)
+
+
+def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
+    """Return what PostFilter found as it is; a status alone is a result, too."""
+    if isinstance(result, Status):
+        return PostFilterResult(_told(result, hook))
+    if not isinstance(result, PostFilterResult):
+        raise PluginError(f"{hook} returned {_shown(result)}; return a PostFilterResult")
+    if not isinstance(result.status, Status):
+        raise PluginError(f"{hook} returned a result with {_shown(result.status)} in place of a status")
+    if result.nominated_node_name is not None and not isinstance(result.nominated_node_name, str):
+        raise PluginError(f"{hook} nominated {_shown(result.nominated_node_name)}; give the name of a node")
+    _all_of(Candidate, result.candidates, f"{hook} returned a result whose candidates are")
+    for candidate in result.candidates:
+        _all_of(PodInfo, candidate.victims, f"{hook} returned a candidate whose victims are")
+    _all_of(Effect, result.effects, f"{hook} returned a result whose effects are")
+    status = _told(result.status, hook)
+    return result if status is result.status else msgspec.structs.replace(result, status=status)
+
+
+def _all_of(kind: Any, values: Any, what: str) -> None:
+    if type(values) is tuple and not values:
+        # as it mostly is
+        return
+    if not isinstance(values, Sequence) or not all(isinstance(value, kind) for value in values):
+        raise PluginError(f"{what} {_shown(values)}; expected a list")
+
+
+def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
+    """Return what QueueSort said as it is: numbers that can be compared with those of any other pod."""
+    if type(key) is tuple:
+        for number in key:
+            # what is not equal to itself is not a number
+            if not isinstance(number, int | float) or number != number:
+                break
+        else:
+            return key
+    raise PluginError(f"{hook} returned {_shown(key)}; return a tuple of numbers, the smallest is popped first")
+
+
+def checked_hint(hint: Any, hook: str) -> Hint:
+    """Return a hint as it is."""
+    if isinstance(hint, Hint):
+        return hint
+    raise PluginError(f"{hook} returned {_shown(hint)}; return Hint.QUEUE or Hint.QUEUE_SKIP")
+
+
+def checked_registrations(registrations: Any, hook: str) -> tuple[Registration, ...]:
+    """Return what a plugin registers for."""
+    found = tuple(registrations)
+    for registration in found:
+        if not isinstance(registration, Registration) or not isinstance(registration.event, ClusterEvent):
+            raise PluginError(
+                f"{hook} returned {_shown(registration)}; return Registration(ClusterEvent(Resource.NODE, Action.ADD))"
+            )
+    return found
+
+
+def unchecked(answer: Any, hook: str) -> None:
+    """Return nothing: whatever a hook answers that has no say."""
+
+
+def checked_verdict(verdict: Any, count: int) -> Verdict:
+    """Return a verdict about `count` nodes as it is."""
+    if not isinstance(verdict, Verdict):
+        raise PluginError(
+            f"filter_nodes returned {_shown(verdict)}; return a verdict: Verdict.rejecting(mask, unschedulable('why'))"
+        )
+    statuses = tuple([checked_status(status, "filter_nodes") for status in verdict.statuses])
+    which = _numbers(verdict.which, count, "the `which` of a verdict holds")
+    if count and (which.min() < 0 or which.max() >= len(verdict.statuses)):
+        raise PluginError(
+            f"the `which` of a verdict points outside its {len(verdict.statuses)} statuses, the first of which is None"
+        )
+    return Verdict(verdict.which, statuses)
+
+
+def checked_score(score: Any) -> int | Status:
+    """Return one node's score as a Python integer, or a status as it is."""
+    if isinstance(score, int | np.integer) and not isinstance(score, bool):
+        return int(score)
+    if isinstance(score, Status):
+        return _told(score, "score")
+    raise PluginError(f"score returned {_shown(score)}; return an integer from 0 to 100")
+
+
+def checked_scores(scores: Any, count: int, hook: str) -> NDArray[Any] | Status:
+    """Return the scores of `count` nodes as integers, or a status as it is."""
+    return _told(scores, hook) if isinstance(scores, Status) else _numbers(scores, count, f"{hook} returned")
+
+
+def checked_names(names: Any) -> frozenset[str] | None:
+    """Return the node names that PreFilter narrows the search to."""
+    if names is None:
+        return None
+    if not isinstance(names, Set | list | tuple) or not all(isinstance(name, str) for name in names):
+        raise PluginError(f"pre_filter narrowed the search to {_shown(names)}; give a frozenset of node names")
+    return frozenset(names)
+
+
+def _numbers(values: Any, count: int, what: str) -> NDArray[Any]:
+    """Return `count` integers."""
+    numbers = np.asarray(values)
+    if numbers.ndim == 1 and len(numbers) != count:
+        raise PluginError(f"answered for {len(numbers)} nodes, was asked about {count}")
+    if numbers.ndim != 1 or (numbers.dtype.kind not in "iu" and count):
+        raise PluginError(f"{what} {_shown(values)}; expected an array of {count} integers")
+    return numbers
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return f"an array of {value.dtype} of shape {value.shape}"
+    try:
+        text = tidy(repr(value))
+    except BaseException as broken:
+        text = f"a {type(value).__name__} (its repr failed with {type(broken).__name__})"
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,88 @@
+"""What one scheduling cycle of one pod carries from hook to hook.
+
+From the framework to plugins: typed slots that a plugin writes in one hook and reads in a later one, and the door to
+what-if questions.
+"""
+
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.framework.observer import UNTIMED, Stopwatch
+
+if TYPE_CHECKING:
+    from kubesched.core.framework.status import StatusTable
+
+T = TypeVar("T")
+
+
+class StateKey(Generic[T]):
+    """The name and the type of a slot: `KEY = StateKey[MyState]("MyPlugin")`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"StateKey({self.name!r})"
+
+
+# The names of the plugins whose PreFilter was asked in this cycle, in order; written by the framework.
+PRE_FILTERED = StateKey[tuple[str, ...]]("pre-filtered")
+# UIDs of queued pods that are to be tried at once when this pod has its place, and again when it is bound: a plugin
+# writes a set here and adds to it.
+PODS_TO_ACTIVATE = StateKey[set[str]]("pods-to-activate")
+
+
+class WhatIf(Protocol):
+    """A batch of worlds: world i is the table with some pods taken off and some put on row `rows[i]`."""
+
+    rows: NDArray[np.intp]
+    statuses: "StatusTable"
+
+    def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
+        """Put pod `slots[k]` into world `worlds[k]` (sign 1), or take it out of it (sign -1)."""
+
+    def judge(self, worlds: NDArray[np.intp] | None = None) -> NDArray[np.int16]:
+        """Return for all (or some) worlds the first objector's status index, nominated pods taken into account."""
+
+
+class CycleState:
+    """Typed slots; a state may define `clone()`, which what-ifs call before they change it.
+
+    `group` is the state of the cycle of the pod's group while the pod is tried as a part of it, else None.
+    """
+
+    __slots__ = ("_slots", "group", "stopwatch", "what_if_source")
+
+    def __init__(self, stopwatch: Stopwatch = UNTIMED, group: "CycleState | None" = None) -> None:
+        self.stopwatch = stopwatch
+        self.group = group
+        self._slots: dict[StateKey[Any], Any] = {}
+        self.what_if_source: Any = None
+
+    def write(self, key: StateKey[T], value: T) -> None:
+        """Put a value into a slot."""
+        self._slots[key] = value
+
+    def read(self, key: StateKey[T]) -> T:
+        """Return a slot's value; KeyError if nothing was written."""
+        return self._slots[key]  # type: ignore[no-any-return]
+
+    def get(self, key: StateKey[T]) -> T | None:
+        """Return a slot's value, or None."""
+        return self._slots.get(key)
+
+    def clone(self) -> "CycleState":
+        """Return a copy whose states are clones where they can be cloned."""
+        copy = CycleState(group=self.group)
+        copy.what_if_source = self.what_if_source
+        copy._slots = {key: value.clone() if hasattr(value, "clone") else value for key, value in self._slots.items()}
+        return copy
+
+    def what_if(self, rows: NDArray[np.intp]) -> WhatIf:
+        """Return a batch of worlds over `rows`, for the pod of this cycle."""
+        worlds: WhatIf = self.what_if_source(rows)
+        return worlds

@@ -1,0 +1,85 @@
+"""Plugins from plain functions: a newcomer's first plugin.
+
+    @filter_plugin("QuietNodes")
+    def quiet_nodes(pod, node):
+        return unschedulable("node(s) nearly full") if node.free.milli_cpu < 100 else None
+
+From a function to a plugin class under a name. A function of (pod, nodes) is the column form.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
+from kubesched.core.framework.status import Status
+from kubesched.core.framework.verdict import Verdict
+from kubesched.errors import PluginError
+
+P = TypeVar("P", bound=Plugin)
+Function = Callable[[Any, Any], Any]
+
+
+def filter_plugin(name: str) -> Callable[[Function], type[FilterPlugin]]:
+    """Return a decorator that makes a filter of a function of (pod, node) or (pod, nodes)."""
+
+    def decorate(function: Function) -> type[FilterPlugin]:
+        if _is_column_form(name, function):
+
+            class ColumnFilter(FilterPlugin):
+                def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+                    return function(pod, nodes)  # type: ignore[no-any-return]
+
+            return _named(ColumnFilter, name, function)
+
+        class OneNodeFilter(FilterPlugin):
+            def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+                return function(pod, node)  # type: ignore[no-any-return]
+
+        return _named(OneNodeFilter, name, function)
+
+    return decorate
+
+
+def score_plugin(name: str) -> Callable[[Function], type[ScorePlugin]]:
+    """Return a decorator that makes a score of a function of (pod, node) or (pod, nodes), from 0 to 100."""
+
+    def decorate(function: Function) -> type[ScorePlugin]:
+        if _is_column_form(name, function):
+
+            class ColumnScore(ScorePlugin):
+                def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Any:
+                    return function(pod, nodes)
+
+            return _named(ColumnScore, name, function)
+
+        class OneNodeScore(ScorePlugin):
+            def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
+                return function(pod, node)  # type: ignore[no-any-return]
+
+        return _named(OneNodeScore, name, function)
+
+    return decorate
+
+
+def _is_column_form(name: str, function: Function) -> bool:
+    """Return whether the second parameter is called `nodes`; singular is a row, plural is columns."""
+    if inspect.iscoroutinefunction(function):
+        raise PluginError(
+            f"plugin {name!r}: {function.__name__} is `async def`; filters and scores are plain functions"
+        )
+    parameters = list(inspect.signature(function).parameters)
+    if len(parameters) != 2:
+        raise PluginError(f"plugin {name!r}: {function.__name__} must take (pod, node) or (pod, nodes)")
+    return parameters[1] == "nodes"
+
+
+def _named(plugin: type[P], name: str, function: Function) -> type[P]:
+    plugin.name = name
+    plugin.__name__ = plugin.__qualname__ = function.__name__
+    plugin.__module__ = function.__module__
+    plugin.__doc__ = function.__doc__
+    return plugin

@@ -1,0 +1,74 @@
+"""What whole extension points answer: the results that are more than a status.
+
+From plugins to the cycle and back: PreFilter's narrowing, the verdicts PostFilter is shown, and what it found.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.status import Code, Status, StatusTable
+
+
+class PreFilterResult(NamedTuple):
+    """The search is narrowed to these nodes, which need not exist; None means all nodes."""
+
+    node_names: frozenset[str] | None = None
+
+
+class NodeVerdicts(msgspec.Struct, frozen=True):
+    """What PostFilter is shown: the first objector's status on each row that was judged.
+
+    `judged` is None if every row with a node was; the other rows have the status `absent`.
+    """
+
+    ids: NDArray[np.int16]
+    judged: NDArray[np.bool_] | None
+    absent: Status
+    statuses: StatusTable
+
+    def rows_with(self, code: Code, present: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """Return the rows, among those present, whose status has a code."""
+        table = self.statuses.statuses
+        wanted = np.array([status.code is code for status in table])
+        mask = wanted[self.ids] & present
+        if self.judged is not None:
+            mask &= self.judged
+            if self.absent.code is code:
+                mask |= present & ~self.judged
+        return np.flatnonzero(mask)
+
+    def status(self, row: int) -> Status:
+        """Return a row's status."""
+        if self.judged is not None and not self.judged[row]:
+            return self.absent
+        return self.statuses[int(self.ids[row])]
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A node on which preemption would help, with its victims, most important first."""
+
+    node_name: str
+    victims: Sequence[PodInfo]
+    pdb_violations: int
+
+
+class PostFilterResult(msgspec.Struct, frozen=True):
+    """What PostFilter found.
+
+    With success `nominated_node_name` is where there will be room; `""` (not None) clears an earlier nomination.
+    `candidates` and `best` are preemption's findings; `released` are claims that are released by carrying out
+    `effects`, one after the other.
+    """
+
+    status: Status
+    nominated_node_name: str | None = None
+    candidates: Sequence[Candidate] = ()
+    best: Sequence[str] = ()
+    released: Sequence[str] = ()
+    effects: Sequence[Effect] = ()

@@ -1,0 +1,228 @@
+"""A compiled profile: the plugins of one scheduler name, in order, at each extension point.
+
+From configuration (already expanded and checked) and the registry to plugin objects. Everything that can be wrong is
+an error here, at start, that names the profile, the plugin and the fix.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from kubesched.config.build import EnabledPlugin
+from kubesched.config.load import Loaded
+from kubesched.config.types import RawArgs
+from kubesched.core.framework import plugin as points
+from kubesched.core.framework.answers import checked_registrations
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.hooks import failed, is_interrupt
+from kubesched.core.framework.observer import NOBODY
+from kubesched.core.framework.plugin import EXTENSION_POINTS, Plugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.texts import described
+from kubesched.errors import KubeschedError, PluginError
+
+P = TypeVar("P", bound=Plugin)
+
+
+class Profile:
+    """Plugin objects by extension point, for one scheduler name."""
+
+    def __init__(
+        self,
+        scheduler_name: str,
+        enabled: Mapping[str, Sequence[EnabledPlugin]],
+        plugins: Mapping[str, Plugin],
+        percentage_of_nodes_to_score: int | None = None,
+    ) -> None:
+        self.scheduler_name = scheduler_name
+        self.percentage_of_nodes_to_score = percentage_of_nodes_to_score
+        self.plugins = dict(plugins)
+        self.weights = {plugin.name: plugin.weight for plugin in enabled.get("score", ())}
+
+        def at(point: str, kind: type[P]) -> tuple[P, ...]:
+            return tuple(cast(P, plugins[plugin.name]) for plugin in enabled.get(point, ()))
+
+        self.pre_enqueue = at("preEnqueue", points.PreEnqueuePlugin)
+        self.queue_sort = at("queueSort", points.QueueSortPlugin)
+        self.pre_filter = at("preFilter", points.PreFilterPlugin)
+        self.filter = at("filter", points.FilterPlugin)
+        self.post_filter = at("postFilter", points.PostFilterPlugin)
+        self.pre_score = at("preScore", points.PreScorePlugin)
+        self.score = at("score", points.ScorePlugin)
+        self.reserve = at("reserve", points.ReservePlugin)
+        self.permit = at("permit", points.PermitPlugin)
+        self.pre_bind = at("preBind", points.PreBindPlugin)
+        self.bind = at("bind", points.BindPlugin)
+        self.post_bind = at("postBind", points.PostBindPlugin)
+        self.placement_generate = at("placementGenerate", points.PlacementGeneratePlugin)
+        self.placement_score = at("placementScore", points.PlacementScorePlugin)
+        self.placement_weights = {plugin.name: plugin.weight for plugin in enabled.get("placementScore", ())}
+
+
+def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, Any]) -> dict[str, Profile]:
+    """Return every profile of a configuration by scheduler name, its plugins built."""
+    compiled = {}
+    for number, resolved in enumerate(loaded.profiles):
+        paths = {
+            entry.name: f"profiles[{number}].pluginConfig[{place}]"
+            for place, entry in enumerate(resolved.config.plugin_config)
+        }
+        args = {entry.name: resolved.args(entry.name) for entry in resolved.config.plugin_config}
+        compiled[resolved.scheduler_name] = compile_profile(
+            resolved.scheduler_name,
+            {point: resolved.at(point) for point in EXTENSION_POINTS},
+            {name: value.value if isinstance(value, RawArgs) else value for name, value in args.items()},
+            registry,
+            {**services, "gates": loaded.gates},
+            resolved.config.percentage_of_nodes_to_score,
+            paths,
+        )
+    return compiled
+
+
+def compile_profile(
+    scheduler_name: str,
+    enabled: Mapping[str, Sequence[EnabledPlugin]],
+    args: Mapping[str, Any],
+    registry: Registry,
+    services: Mapping[str, Any],
+    percentage_of_nodes_to_score: int | None = None,
+    paths: Mapping[str, str] | None = None,
+) -> Profile:
+    """Return the profile with every plugin built; `services` are what constructors may ask for, by name.
+
+    `paths` tell where in the configuration the arguments of a plugin are.
+    """
+    names = dict.fromkeys(plugin.name for plugins in enabled.values() for plugin in plugins)
+    built = {}
+    for name in names:
+        if name not in registry:
+            raise PluginError(
+                f"profile {scheduler_name!r}: plugin {name!r} does not exist; register it, install the package that "
+                "declares it, or name its module or file"
+            )
+        factory = registry.factory(name)
+        try:
+            built[name] = build_plugin(name, factory, {**services, "args": args.get(name)}, scheduler_name)
+        except PluginError as error:
+            # a constructor complains of `args.field`
+            path = (paths or {}).get(name)
+            raise PluginError(str(error).replace(": args", f": {path}.args", 1) if path else str(error)) from error
+    for point, plugins in enabled.items():
+        for plugin in plugins:
+            _check(scheduler_name, point, plugin.name, built[plugin.name])
+    return Profile(scheduler_name, enabled, built, percentage_of_nodes_to_score)
+
+
+def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[str, Any], scheduler_name: str) -> Plugin:
+    """Return a plugin, its constructor given just the services it names."""
+    wanted: dict[str, Any] = {}
+    for parameter in inspect.signature(factory).parameters.values():
+        if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
+            continue
+        if parameter.name in services:
+            wanted[parameter.name] = services[parameter.name]
+        elif parameter.default is inspect.Parameter.empty:
+            offered = ", ".join(sorted(services))
+            raise PluginError(
+                f"profile {scheduler_name!r}: plugin {name!r} asks for {parameter.name!r}, which nobody provides; "
+                f"its constructor may ask for: {offered}"
+            )
+    try:
+        plugin = factory(**wanted)
+    except KubeschedError as error:
+        raise PluginError(f"profile {scheduler_name!r}: plugin {name!r}: {error}") from None
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        raise PluginError(
+            f"profile {scheduler_name!r}: plugin {name!r} cannot be built: its constructor failed with "
+            f"{described(error)}"
+        ) from error
+    if not isinstance(plugin, Plugin):
+        raise PluginError(
+            f"profile {scheduler_name!r}: the factory of plugin {name!r} returned {type(plugin).__name__}, "
+            "not a kubesched.core.framework.plugin.Plugin"
+        )
+    # plugins may be frozen
+    object.__setattr__(plugin, "observed_by", services.get("observers", NOBODY))
+    return plugin
+
+
+def registered_events(plugin: Plugin) -> tuple[Registration, ...]:
+    """Return what a plugin registers for; PluginError if it cannot say."""
+    try:
+        return checked_registrations(plugin.events_to_register(), "events_to_register")
+    except BaseException as raised:
+        raise PluginError(failed(plugin, "events_to_register", raised).message) from None
+
+
+_SYNCHRONOUS = (
+    "events_to_register",
+    "key",
+    "score_key",
+    "filter_question",
+    "score_question",
+    "filter_worlds",
+    "pre_enqueue",
+    "sort_key",
+    "pre_filter",
+    "add_pod",
+    "remove_pod",
+    "filter",
+    "filter_nodes",
+    "post_filter",
+    "pre_score",
+    "score",
+    "score_nodes",
+    "normalize_scores",
+    "reserve",
+    "unreserve",
+    "permit",
+    "pre_bind_pre_flight",
+    "generate_placements",
+    "score_placement",
+    "normalize_placement_scores",
+)
+# What a plugin must define to be enabled at a point, unless it answers by questions of its own.
+_HOOKS = {
+    "preEnqueue": "pre_enqueue",
+    "queueSort": "sort_key",
+    "preFilter": "pre_filter",
+    "postFilter": "post_filter",
+    "preScore": "pre_score",
+    "reserve": "reserve",
+    "permit": "permit",
+    "preBind": "pre_bind",
+    "bind": "bind",
+    "postBind": "post_bind",
+    "placementGenerate": "generate_placements",
+    "placementScore": "score_placement",
+}
+_QUESTIONS = {"preFilter": "filter_question", "preScore": "score_question"}
+_COROUTINES = {"preBind": "pre_bind", "bind": "bind", "postBind": "post_bind"}
+_ONE_OF = {
+    "filter": ("filter", "filter_nodes", "filter_question"),
+    "score": ("score", "score_nodes", "score_question"),
+}
+
+
+def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
+    """Raise PluginError where a plugin cannot do what it is enabled for."""
+    where = f"profile {scheduler_name!r}: plugin {name!r}"
+    base = EXTENSION_POINTS[point]
+    if not isinstance(plugin, base):
+        raise PluginError(f"{where} is enabled at {point} but does not extend {base.__name__}")
+    for method in _SYNCHRONOUS:
+        if inspect.iscoroutinefunction(getattr(plugin, method, None)):
+            raise PluginError(f"{where}: {method} is `async def`; only pre_bind, bind and post_bind may be coroutines")
+    hook, question = _HOOKS.get(point), _QUESTIONS.get(point)
+    answers_by_question = question is not None and hasattr(plugin, question)
+    if hook is not None and not answers_by_question and getattr(type(plugin), hook) is getattr(base, hook):
+        raise PluginError(f"{where} is enabled at {point} but does not define {hook}")
+    coroutine = _COROUTINES.get(point)
+    if coroutine is not None and not inspect.iscoroutinefunction(getattr(plugin, coroutine)):
+        raise PluginError(f"{where}: {coroutine} must be `async def`, since it waits for the outside world")
+    choices = _ONE_OF.get(point, ())
+    if choices and all(getattr(type(plugin), choice, None) is getattr(base, choice, None) for choice in choices):
+        raise PluginError(f"{where} is enabled at {point} but defines neither {choices[0]} nor {choices[1]}")

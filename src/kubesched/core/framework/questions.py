@@ -1,0 +1,206 @@
+"""A plugin's answers for one kind of pod, kept true while the table changes.
+
+From plugins to the evaluator. A question belongs to (plugin, key); it holds a column over all rows and the sequence
+number the column is true for, and catches up from the change log: few rows one by one, more by a gathered vector, all
+of them after an epoch or when the log does not reach back. `wide_seq` is the newest sequence number at which rows may
+have changed that the log does not name; a reader that is older looks at the whole column again.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kubesched.core.cluster.changes import ANYTHING, Changes
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
+from kubesched.core.framework.status import Status, StatusTable
+from kubesched.core.framework.verdict import Verdict
+
+# Up to so many changed rows are caught up one by one.
+FEW_ROWS = 25
+# Up to one in so many rows is caught up by a gathered vector; of more, the whole column is made anew.
+SOME_ROWS = 8
+
+
+class Question(ABC):
+    """The bookkeeping that all questions share."""
+
+    reads: int
+
+    def __init__(self, table: NodeTable, reads: int) -> None:
+        self.table = table
+        self.reads = reads
+        # what the plugin may read while it makes the column; less than anything where it promised so
+        self.held_to: int = ANYTHING
+        self.seq = -1
+        self.wide_seq = -1
+        self.size = 0
+
+    def refresh(self) -> None:
+        """Bring the column up to date."""
+        log = self.table.log
+        seq = log.seq
+        if self.seq == seq:
+            return
+        changes = log.since(self.seq) if self.seq >= 0 and self.size == self.table.size else None
+        log.may_read = self.held_to
+        try:
+            if changes is None or changes.everywhere & self.reads:
+                self.evaluate()
+                self.size = self.table.size
+                self.wide_seq = seq
+            elif changes.groups & self.reads:
+                self.catch_up(changes)
+        finally:
+            log.may_read = ANYTHING
+        self.seq = seq
+
+    def keep(self, *, trusted: bool) -> None:
+        """Have changes logged that the column depends on, since it will be kept; hold the plugin to what it reads.
+
+        Plugins that are `trusted` are known to read no more than they say.
+        """
+        self.table.log.wanted |= self.reads
+        if not trusted:
+            self.held_to = self.reads
+
+    @abstractmethod
+    def evaluate(self) -> None:
+        """Compute the whole column."""
+
+    @abstractmethod
+    def catch_up(self, changes: Changes) -> None:
+        """Bring the column up to date with some changed rows; sets `wide_seq` if it touched other rows."""
+
+
+class FilterWorlds(ABC):
+    """A filter's state in a batch of worlds; world i is asked only about row `rows[i]`."""
+
+    @abstractmethod
+    def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
+        """Put pod `slots[k]` into world `worlds[k]` (sign 1) or take it out (sign -1); a world occurs at most once."""
+
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """Return the verdict of every world."""
+
+    @abstractmethod
+    def select(self, worlds: NDArray[np.intp]) -> "FilterWorlds":
+        """Return an independent copy of some worlds."""
+
+
+class FilterQuestion(Question):
+    """PreFilter's and Filter's answers: `skip`, `rejection`, `node_names`, and a status index for every row."""
+
+    def __init__(self, plugin: FilterPlugin, pod: PodInfo, table: NodeTable, statuses: StatusTable) -> None:
+        super().__init__(table, plugin.reads)
+        self.plugin = plugin
+        self.pod = pod
+        self.statuses = statuses
+        self.skip = False
+        self.rejection: Status | None = None
+        self.node_names: frozenset[str] | None = None
+        self.ids: NDArray[np.int16] = np.zeros(0, np.int16)
+        # whether no row is rejected; may be False although none is
+        self.passes_everywhere = False
+
+    def begin(self) -> None:
+        """Bring `skip`, `rejection` and `node_names` up to date; where they never change there is nothing to do."""
+
+    def assign(self, verdict: Verdict, rows: NDArray[np.intp] | None = None) -> None:
+        """Write a verdict into the column, at some rows or as a whole."""
+        ids = self.indices(verdict)
+        if rows is None:
+            self.ids = ids
+            self.passes_everywhere = not ids.any()
+        else:
+            self.ids[rows] = ids
+            self.passes_everywhere = self.passes_everywhere and not ids.any()
+
+    def indices(self, verdict: Verdict) -> NDArray[np.int16]:
+        """Return a verdict as indices into the status table."""
+        translate = np.array(self.statuses.intern_all(verdict.statuses, self.plugin.name), np.int16)
+        ids: NDArray[np.int16] = translate[verdict.which]
+        return ids
+
+    @abstractmethod
+    def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Return status indices for some rows, from the table as it is, whether or not the column is up to date."""
+
+    @abstractmethod
+    def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
+        """Return a batch of worlds over `rows`, nothing changed in them yet."""
+
+
+class WorldsFilterPlugin(FilterPlugin):
+    """A row-scoped filter that looks at pods and judges a batch of worlds in columns."""
+
+    def filter_worlds(self, pod: PodInfo, rows: NDArray[np.intp]) -> FilterWorlds:
+        """Return a batch of worlds over `rows`, nothing changed in them yet."""
+        raise NotImplementedError
+
+
+class QuestionFilterPlugin(FilterPlugin):
+    """A filter whose verdict for a row depends on other rows: it keeps its own columns."""
+
+    def filter_question(self, pod: PodInfo, statuses: StatusTable) -> FilterQuestion:
+        """Return the question of a pod; PreFilter's outcome is part of it."""
+        raise NotImplementedError
+
+
+class QuestionScorePlugin(ScorePlugin):
+    """A score whose raw value for a row depends on other rows: it keeps its own columns."""
+
+    def score_question(self, pod: PodInfo) -> "ScoreQuestion":
+        """Return the question of a pod; PreScore's outcome is part of it."""
+        raise NotImplementedError
+
+
+class Feasible:
+    """The rows that passed every filter; `version` differs whenever the set may differ."""
+
+    __slots__ = ("count", "mask", "version")
+
+    def __init__(self, mask: NDArray[np.bool_], version: Any) -> None:
+        self.mask = mask
+        self.count = int(np.count_nonzero(mask))
+        self.version = version
+
+
+class ScoreQuestion(Question):
+    """PreScore's and Score's answers: `skip`, `failure`, raw scores and the normalised ones of feasible rows."""
+
+    # whether `scores` differ from `raw`
+    normalized = True
+
+    def __init__(self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable) -> None:
+        super().__init__(table, plugin.score_reads)
+        self.plugin = plugin
+        self.pod = pod
+        self.skip = False
+        self.failure: Status | None = None
+        # whether nothing but the column groups it reads can change what it says
+        self.settled = False
+        # whose failure it is: PreScore's, or Score's
+        self.pre_score_failed = True
+        # integers, of the smallest kind that holds them
+        self.raw: NDArray[Any] = np.zeros(0, np.int64)
+
+    def prepare(self, feasible: Feasible) -> None:
+        """Bring `raw`, `skip` and `failure` up to date for a set of feasible rows."""
+        self.refresh()
+
+    def weighted_scores(self, feasible: Feasible, weight: int, dtype: DTypeLike) -> NDArray[Any] | int | Status:
+        """Return `scores` times a weight, a column of its own of the given kind."""
+        scores = self.scores(feasible)
+        if isinstance(scores, np.ndarray):
+            weighted: NDArray[Any] = np.multiply(scores, weight, dtype=dtype)
+            return weighted
+        return scores if isinstance(scores, Status) else scores * weight
+
+    @abstractmethod
+    def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:
+        """Return scores after normalisation: a column (meaningful at feasible rows), one number for all, an error."""

@@ -1,0 +1,82 @@
+"""Which plugins there are: in-tree ones and those that people bring.
+
+From classes, functions, entry points and `--plugin` options to factories by name. A factory is called with the
+services its parameters name.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from kubesched.core.framework.plugin import Plugin, extension_points_of
+from kubesched.errors import PluginError
+
+Factory = Callable[..., Plugin]
+
+
+class Registry:
+    """Plugin factories by name."""
+
+    def __init__(self) -> None:
+        self._factories: dict[str, Factory] = {}
+        self._points: dict[str, frozenset[str]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._factories)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._factories
+
+    def register(self, plugin: type[Plugin], factory: Factory | None = None) -> None:
+        """Add a plugin class under its name; `factory` makes it if the class itself does not."""
+        name = plugin.name
+        if not name:
+            raise PluginError(f"plugin class {plugin.__qualname__} has no name; set the class attribute `name`")
+        if name in self._factories:
+            raise PluginError(f"a plugin named {name} already exists")
+        points = extension_points_of(plugin)
+        if not points:
+            raise PluginError(
+                f"plugin {name!r} extends no extension point; derive it from FilterPlugin, ScorePlugin, ..."
+            )
+        self._factories[name] = factory or plugin
+        self._points[name] = points
+
+    def factory(self, name: str) -> Factory:
+        """Return the factory of a plugin."""
+        try:
+            return self._factories[name]
+        except KeyError:
+            raise PluginError(f"{name} does not exist") from None
+
+    def source(self, name: str) -> str:
+        """Return where a plugin comes from, an empty text if nobody said."""
+        return ""
+
+    def catalog(self) -> dict[str, frozenset[str]]:
+        """Return the extension points of every plugin, by name."""
+        return dict(self._points)
+
+    def adopt(self, other: "Registry", name: str) -> None:
+        """Add a plugin of another registry."""
+        if name in self._factories:
+            raise PluginError(f"a plugin named {name} already exists")
+        self._factories[name] = other._factories[name]
+        self._points[name] = other._points[name]
+
+    def copy(self) -> "Registry":
+        """Return an independent copy."""
+        other = Registry()
+        other._factories = dict(self._factories)
+        other._points = dict(self._points)
+        return other
+
+
+def declared_plugins(value: Any) -> list[type[Plugin]]:
+    """Return the plugin classes that a loaded attribute stands for: a class, or several of them."""
+    values = value if isinstance(value, list | tuple) else [value]
+    classes = [item for item in values if isinstance(item, type) and issubclass(item, Plugin)]
+    if len(classes) != len(values) or not classes:
+        raise PluginError(
+            f"{value!r} is no kubesched plugin; expected a class derived from FilterPlugin, ScorePlugin, ..."
+        )
+    return classes

@@ -1,0 +1,292 @@
+"""Questions of plugins whose answer for a row depends on that row alone: derived from the hooks people write.
+
+From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. A plugin that raises fails the attempt with its name
+in the message; it never takes the engine down.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.changes import ANYTHING, Changes, Group
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.answers import (
+    checked_names,
+    checked_score,
+    checked_scores,
+    checked_status,
+    checked_verdict,
+)
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.hooks import failed, guarded
+from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.normalizing import invalid_score
+from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.plugin import (
+    MAX_NODE_SCORE,
+    MIN_NODE_SCORE,
+    FilterPlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubesched.core.framework.questions import (
+    FEW_ROWS,
+    Feasible,
+    FilterQuestion,
+    FilterWorlds,
+    ScoreQuestion,
+    WorldsFilterPlugin,
+)
+from kubesched.core.framework.row_worlds import RowWorlds
+from kubesched.core.framework.status import Code, Status, StatusTable
+from kubesched.core.framework.verdict import Verdict
+
+# Groups that pods bring and take: a filter that reads none of them answers the same in every world.
+OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEVICES | Group.POD_OBJECTS
+
+
+# What scores that are the same everywhere were normalised for: any set of feasible rows.
+UNIFORM = object()
+
+
+class RowFilterQuestion(FilterQuestion):
+    """A filter whose verdict for a row depends on that row alone; derived from `filter` and `filter_nodes`."""
+
+    def __init__(
+        self,
+        plugin: FilterPlugin,
+        pod: PodInfo,
+        table: NodeTable,
+        statuses: StatusTable,
+        cycle: CycleState,
+        *,
+        pre_filter: bool,
+    ) -> None:
+        super().__init__(plugin, pod, table, statuses)
+        self.cycle = cycle
+        if pre_filter and isinstance(plugin, PreFilterPlugin):
+            failure = guarded(plugin, "pre_filter", lambda: self._take(plugin.pre_filter(cycle, pod)))
+            if failure is not None:
+                self.rejection = failure
+
+    def _take(self, outcome: PreFilterResult | Status | None) -> None:
+        if isinstance(outcome, PreFilterResult):
+            self.node_names = checked_names(outcome.node_names)
+            return
+        checked_status(outcome, "pre_filter")
+        if outcome is not None and outcome.code is Code.SKIP:
+            self.skip = True
+        elif outcome is not None and outcome.code is not Code.SUCCESS:
+            self.rejection = outcome.by(self.plugin.name)
+
+    def evaluate(self) -> None:
+        """Ask the plugin about every row that has a node."""
+        nodes = Nodes.all_of(self.table)
+        verdict = self._ask(nodes)
+        if isinstance(nodes.rows, slice):
+            self.assign(verdict)
+        else:
+            self.ids = np.zeros(self.table.size, np.int16)
+            self.passes_everywhere = True
+            self.assign(verdict, nodes.rows)
+
+    def catch_up(self, changes: Changes) -> None:
+        """Ask the plugin about the changed rows."""
+        rows = changes.touching(self.reads)
+        if not rows:
+            return
+        if len(rows) > FEW_ROWS:
+            changed = np.array(rows)
+            here = self.table.present[changed]
+            self.ids[changed[~here]] = 0
+            changed = changed[here]
+            self.assign(self._ask(Nodes(self.table, changed)), changed)
+            return
+        table, ids, intern = self.table, self.ids, self.statuses.intern
+        for row in rows:
+            if table.nodes[row] is None:
+                ids[row] = 0
+                continue
+            try:
+                status = checked_status(self.plugin.filter(self.cycle, self.pod, NodeRow(table, row)), "filter")
+            except BaseException as raised:
+                status = failed(self.plugin, "filter", raised)
+            index = 0 if status is None else intern(status, self.plugin.name)
+            ids[row] = index
+            if index:
+                self.passes_everywhere = False
+
+    def _ask(self, nodes: Nodes) -> Verdict:
+        try:
+            return checked_verdict(self.plugin.filter_nodes(self.cycle, self.pod, nodes), len(nodes))
+        except BaseException as raised:
+            return Verdict.uniform(len(nodes), failed(self.plugin, "filter_nodes", raised))
+
+    def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Ask the plugin about some rows."""
+        return self.indices(self._ask(Nodes(self.table, rows)))
+
+    def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
+        """Return worlds in which pods do not matter, or which the plugin is asked about one by one."""
+        if isinstance(self.plugin, WorldsFilterPlugin):
+            return self.plugin.filter_worlds(self.pod, rows)
+        if not self.reads & OF_PODS:
+            return UnchangingWorlds(self._ask(Nodes(self.table, rows)))
+        return RowWorlds(self.plugin, self.pod, self.cycle, self.table, rows)
+
+
+class UnchangingWorlds(FilterWorlds):
+    """Worlds for a filter that does not look at pods."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        self._verdict = verdict
+
+    def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
+        """Do nothing."""
+
+    def verdict(self) -> Verdict:
+        """Return the verdict on the rows as they are."""
+        return self._verdict
+
+    def select(self, worlds: NDArray[np.intp]) -> FilterWorlds:
+        """Return some of the worlds."""
+        return UnchangingWorlds(Verdict(self._verdict.which[worlds], self._verdict.statuses))
+
+
+class RowScoreQuestion(ScoreQuestion):
+    """A score whose raw value for a row depends on that row alone; derived from `score` and `score_nodes`."""
+
+    def __init__(
+        self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, cycle: CycleState, *, pre_score: bool
+    ) -> None:
+        super().__init__(plugin, pod, table)
+        self.cycle = cycle
+        self.pre_score_failed = False
+        # unnormalised scores that may be out of range take the same way, to be looked at
+        self.normalized = plugin.normalizes or not plugin.in_range
+        self._pre_score = pre_score and isinstance(plugin, PreScorePlugin)
+        # one value for all rows, or None if they differ
+        self._uniform: int | None = None
+        self._scores: NDArray[np.int64] | int | Status = 0
+        self._scores_for: object = None
+
+    def prepare(self, feasible: Feasible) -> None:
+        """Ask PreScore once, then keep the raw column up to date."""
+        if self._pre_score:
+            self._pre_score = False
+            assert isinstance(self.plugin, PreScorePlugin)
+            rows = np.flatnonzero(feasible.mask)
+            pre_score = self.plugin.pre_score
+            nodes = Nodes(self.table, rows)
+            status = guarded(
+                self.plugin, "pre_score", lambda: checked_status(pre_score(self.cycle, self.pod, nodes), "pre_score")
+            )
+            if status is not None and status.code is Code.SKIP:
+                self.skip = True
+            elif status is not None and status.code is not Code.SUCCESS:
+                self.failure = status.by(self.plugin.name)
+                self.pre_score_failed = True
+        if not self.skip and self.failure is None and self.seq != self.table.log.seq:
+            self.refresh()
+            if self.failure is not None and self.normalized:
+                self._ask_about(feasible)
+        self.settled = self.failure is None
+
+    def evaluate(self) -> None:
+        """Ask the plugin about every row that has a node."""
+        nodes = Nodes.all_of(self.table)
+        values = self._ask(nodes)
+        self._scores_for = None
+        if isinstance(values, Status):
+            self.failure = values.by(self.plugin.name)
+            return
+        # scores that count as they are lie between 0 and 100
+        self.raw = np.zeros(self.table.size, np.int64 if self.normalized else np.int16)
+        self.raw[nodes.rows] = values
+        # A normaliser of which nothing is known may look at how many scores there are.
+        same = self.plugin.in_range and len(values) > 0 and bool((values == values[0]).all())
+        self._uniform = int(values[0]) if same else None
+
+    def _ask_about(self, feasible: Feasible) -> None:
+        """Ask again about the feasible rows alone: that a score fails on a node which is ruled out does not matter."""
+        rows = np.flatnonzero(feasible.mask)
+        self.table.log.may_read = self.held_to
+        values = self._ask(Nodes(self.table, rows))
+        self.table.log.may_read = ANYTHING
+        if isinstance(values, Status):
+            self.failure = values.by(self.plugin.name)
+            return
+        self.failure = None
+        self.raw = np.zeros(self.table.size, np.int64)
+        self.raw[rows] = values
+        self._uniform = None
+        self._scores_for = None
+        # true for these rows only, hence not to be kept
+        self.seq = -1
+
+    def catch_up(self, changes: Changes) -> None:
+        """Ask the plugin about the changed rows."""
+        rows = changes.touching(self.reads)
+        if not rows:
+            return
+        self._scores_for = None
+        if len(rows) > FEW_ROWS:
+            changed = np.array(rows)
+            changed = changed[self.table.present[changed]]
+            scores = self._ask(Nodes(self.table, changed))
+            if isinstance(scores, Status):
+                self.failure = scores.by(self.plugin.name)
+                return
+            self.raw[changed] = scores
+            self._uniform = None
+            return
+        for row in rows:
+            if self.table.nodes[row] is not None:
+                try:
+                    score = checked_score(self.plugin.score(self.cycle, self.pod, NodeRow(self.table, row)))
+                    if not isinstance(score, Status):
+                        self.raw[row] = score
+                except BaseException as raised:
+                    score = failed(self.plugin, "score", raised)
+                if isinstance(score, Status):
+                    self.failure = score.by(self.plugin.name)
+                    return
+                if score != self._uniform:
+                    self._uniform = None
+
+    def _ask(self, nodes: Nodes) -> NDArray[np.int64] | Status:
+        try:
+            return checked_scores(self.plugin.score_nodes(self.cycle, self.pod, nodes), len(nodes), "score_nodes")
+        except BaseException as raised:
+            return failed(self.plugin, "score_nodes", raised)
+
+    def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+        """Normalise the raw scores of the feasible rows, unless nothing moved since last time."""
+        if not self.normalized:
+            return self.raw
+        wanted = feasible.version if self._uniform is None else UNIFORM
+        if self._scores_for != wanted:
+            self._scores = self._normalize(feasible)
+            self._scores_for = wanted
+        return self._scores
+
+    def _normalize(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+        raw = self.raw[feasible.mask] if self._uniform is None else np.array([self._uniform])
+        normalize = self.plugin.normalize_scores
+        normalized = guarded(
+            self.plugin,
+            "normalize_scores",
+            lambda: checked_scores(normalize(self.cycle, self.pod, raw), len(raw), "normalize_scores"),
+        )
+        if isinstance(normalized, Status):
+            return normalized.by(self.plugin.name)
+        if not self.plugin.in_range:
+            wrong = normalized[(normalized < MIN_NODE_SCORE) | (normalized > MAX_NODE_SCORE)]
+            if len(wrong):
+                return invalid_score(self.plugin.name, int(wrong[0]))
+        if self._uniform is not None:
+            return int(normalized[0])
+        column = np.zeros(self.size, np.int64)
+        column[feasible.mask] = normalized
+        return column

@@ -1,0 +1,151 @@
+"""Worlds for a filter written for one node: each world is asked by itself.
+
+From a one-node plugin to a batch verdict. A world keeps its own cycle state, told of each pod through the plugin's
+`add_pod` and `remove_pod`, and shows the plugin a node with the pods of that world.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NATIVE, NodeTable
+from kubesched.core.framework.answers import checked_status
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.nodes import Amounts, NodeRow, Nodes
+from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
+from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.status import Code, Status, error
+from kubesched.core.framework.verdict import Verdict
+
+
+class WorldRow(NodeRow):
+    """A node with other pods on it than the table says."""
+
+    __slots__ = ("world_pods",)
+
+    def __init__(self, table: NodeTable, row: int, pods: dict[str, PodInfo] | None = None) -> None:
+        super().__init__(table, row)
+        self.world_pods = dict(table.pods_on[row]) if pods is None else dict(pods)
+
+    @property
+    def pods(self) -> Iterable[PodInfo]:
+        """Return the pods of this world."""
+        return self.world_pods.values()
+
+    def alone(self) -> Nodes:
+        """Return this node as the only one of several, which column forms are asked about."""
+        return WorldNodes(self)
+
+    @property
+    def requested(self) -> Amounts:
+        """Return what the pods of this world ask for."""
+        resources = [pod.resources for pod in self.world_pods.values()]
+        return Amounts(
+            sum(r.milli_cpu for r in resources),
+            sum(r.memory for r in resources),
+            sum(r.ephemeral_storage for r in resources),
+            len(resources),
+        )
+
+    def free_of(self, resource: str) -> int:
+        """Return what this world leaves of any resource."""
+        return self.table.allocatable_of(self.row, resource) - self.requested_of(resource)
+
+    def requested_of(self, resource: str) -> int:
+        """Return what the pods of this world ask for of any resource."""
+        if resource in NATIVE:
+            return self.requested[NATIVE.index(resource)]
+        return sum(pod.resources.scalar.get(resource, 0) for pod in self.world_pods.values())
+
+
+class WorldNodes(Nodes):
+    """One node with other pods on it, as the column form of a filter is shown it.
+
+    The table behind it does not know of the world: a filter that reads the table's columns itself has to define
+    `filter_worlds`.
+    """
+
+    __slots__ = ("_node",)
+
+    def __init__(self, node: WorldRow) -> None:
+        super().__init__(node.table, np.array([node.row]))
+        self._node = node
+
+    def __iter__(self) -> Iterator[NodeRow]:
+        """Yield the node of the world."""
+        yield self._node
+
+    def requested(self, resource: str) -> NDArray[np.int64]:
+        """Return what the pods of the world ask for of a resource."""
+        return np.array([self._node.requested_of(resource)], np.int64)
+
+
+class RowWorlds(FilterWorlds):
+    """One cycle state and one node per world."""
+
+    def __init__(
+        self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, table: NodeTable, rows: NDArray[np.intp]
+    ) -> None:
+        self._plugin = plugin
+        self._pod = pod
+        self._table = table
+        self._worlds = [(cycle.clone(), WorldRow(table, int(row))) for row in rows]
+        # what went wrong in a world when the plugin was told of a pod; the first failure stays
+        self._failures: dict[int, Status] = {}
+
+    def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
+        """Add or remove one pod in each of some worlds."""
+        for world, slot in zip(worlds.tolist(), slots.tolist(), strict=True):
+            _, node = self._worlds[world]
+            other = self._table.slots.pods[slot]
+            assert other is not None, "a world is changed by pods that have a slot"
+            if sign > 0:
+                node.world_pods[other.uid] = other
+            else:
+                node.world_pods.pop(other.uid, None)
+            if isinstance(self._plugin, PreFilterPlugin):
+                self._tell(self._plugin, world, other, added=sign > 0)
+
+    def _tell(self, plugin: PreFilterPlugin, world: int, other: PodInfo, *, added: bool) -> None:
+        """Tell the plugin of a pod that came or went; what it objects to is the world's verdict."""
+        cycle, node = self._worlds[world]
+        name, hook = ("add_pod", plugin.add_pod) if added else ("remove_pod", plugin.remove_pod)
+        try:
+            status = checked_status(hook(cycle, self._pod, other, node), name)
+        except BaseException as raised:
+            status = failed(plugin, name, raised)
+        if status is not None and status.code is not Code.SUCCESS:
+            # upstream: framework/runtime/framework.go, RunPreFilterExtensionAddPod (v1.36): no rejections here
+            verb = "AddPod" if added else "RemovePod"
+            failure = error(f'running {verb} on PreFilter plugin "{plugin.name}": {status.message}')
+            self._failures.setdefault(world, failure)
+
+    def verdict(self) -> Verdict:
+        """Ask the plugin about every world."""
+        statuses: dict[Status | None, int] = {None: 0}
+        which = np.zeros(len(self._worlds), np.int16)
+        for index, (cycle, node) in enumerate(self._worlds):
+            status = self._failures.get(index)
+            if status is None:
+                try:
+                    status = checked_status(self._plugin.filter(cycle, self._pod, node), "filter")
+                except BaseException as raised:
+                    status = failed(self._plugin, "filter", raised)
+            if status is not None and status.code is not Code.SUCCESS:
+                which[index] = statuses.setdefault(status, len(statuses))
+        return Verdict(which, tuple(statuses))
+
+    def select(self, worlds: NDArray[np.intp]) -> "RowWorlds":
+        """Return copies of some worlds."""
+        copy = object.__new__(RowWorlds)
+        copy._plugin, copy._pod, copy._table = self._plugin, self._pod, self._table
+        copy._worlds, copy._failures = [], {}
+        for index, world in enumerate(worlds.tolist()):
+            if world in self._failures:
+                copy._failures[index] = self._failures[world]
+            cycle, node = self._worlds[world]
+            copy._worlds.append((cycle.clone(), WorldRow(self._table, node.row, node.world_pods)))
+        return copy

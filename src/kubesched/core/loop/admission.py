@@ -1,0 +1,42 @@
+"""Whether a node has a place for a pod, as far as that can be told from the two of them.
+
+From a pod that waits and a node that was added or changed to yes or no. Without hints (the gate SchedulerQueueingHints)
+that is what keeps a node's event from waking everybody.
+"""
+
+# upstream: eventhandlers.go, preCheckForNode, AdmissionCheck (v1.36)
+
+from kubesched.config.args import NodeResourcesFitArgs
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.plugins.node_affinity import NodeAffinity
+from kubesched.core.plugins.node_name import NodeName
+from kubesched.core.plugins.node_ports import NodePorts
+from kubesched.core.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.core.plugins.taint_toleration import TaintToleration
+
+
+class NodeAdmission:
+    """Asks the filters that look at one node and nothing else, whether or not a profile has them."""
+
+    def __init__(self, cluster: Cluster, gates: FeatureGates) -> None:
+        self._table = cluster.table
+        self._filters: tuple[FilterPlugin, ...] = (
+            NodeResourcesFit(NodeResourcesFitArgs(), cluster, gates),
+            NodeAffinity(),
+            NodeName(),
+            NodePorts(cluster),
+            TaintToleration(gates),
+        )
+
+    def admits(self, pod: PodInfo, node_name: str) -> bool:
+        """Return whether nothing about a node is in a pod's way."""
+        row = self._table.row_of.get(node_name)
+        if row is None:
+            return False
+        node = NodeRow(self._table, row)
+        return all(plugin.filter(CycleState(), pod, node) is None for plugin in self._filters)

@@ -1,0 +1,280 @@
+"""Groups of pods in the living loop: scheduled as a whole, bound or put back as a whole.
+
+From one pod of a group that was popped to all of its pods that wait, through the group's cycle, and on to bindings or
+back into the queue; what became of the group is written into its status.
+"""
+
+# upstream: schedule_one_podgroup.go (scheduleOnePodGroup, podGroupInfoForPod, submitPodGroupAlgorithmResult,
+# updatePodGroupCondition) (v1.36)
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from kubesched.api.groups import PodGroup
+from kubesched.core.binding.hooks import is_called_off
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
+from kubesched.core.framework.effects import Patch
+from kubesched.core.framework.observer import ERROR, SCHEDULED, WAITS_FOR_PREEMPTION, GroupAttempt, Stopwatch
+from kubesched.core.framework.observer import UNSCHEDULABLE as UNSCHEDULABLE_RESULT
+from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Status
+from kubesched.core.framework.texts import described
+from kubesched.core.loop.bindings import Bindings
+from kubesched.core.loop.failing import Failing
+from kubesched.core.loop.ground import Ground
+from kubesched.core.loop.preempting import Preemptor
+from kubesched.core.loop.slow_cycles import note_duration
+from kubesched.core.plugins.gang_scheduling import GangScheduling
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.commit import commit
+from kubesched.core.scheduling.cycle import CycleContext, turned_away
+from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
+from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult, PodResult
+from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
+
+CONDITION = "PodGroupScheduled"
+# where a group finds room by evicting others: not on one node
+SOMEWHERE = "cluster"
+
+# runs a cycle, asking extenders on its behalf
+Run = Callable[[Asking[GroupResult]], Awaitable[GroupResult]]
+
+
+class Groups:
+    """Schedules groups of pods."""
+
+    def __init__(self, ground: Ground, context: CycleContext, bindings: Bindings, failing: Failing, run: Run) -> None:
+        self._ground = ground
+        self._context = context
+        self._bindings = bindings
+        self._failing = failing
+        self._run = run
+
+    async def attempt(self, popped: QueuedPod) -> None:
+        """Schedule the group of a pod that was popped, with all others of it that wait."""
+        pods = [queued for queued in self._gathered(popped) if not self._skipped(queued)]
+        if not pods:
+            return
+        profile = profile_of(self._context, pods)
+        if isinstance(profile, Status):
+            for queued in pods:
+                self._failing.fail(Failed(queued, SCHEDULER_ERROR, profile.message))
+            return
+        began, began_at = self._ground.observers.clock(), self._ground.busy_time()
+        try:
+            result = await self._cycle(profile, pods)
+        except BaseException as raised:
+            if is_called_off(raised):
+                raise
+            # a fault of ours: this group's attempt fails, the loop goes on
+            note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
+            for queued in pods:
+                message = f"internal error: {described(raised)}"
+                self._failing.fail(Failed(queued, SCHEDULER_ERROR, message))
+            return
+        ended = self._ground.observers.clock()
+        note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
+        scheduled = self._bind(profile, pods, result) if result.status.ok else self._put_back(pods, result)
+        self._tell_of_group(pods, result.status)
+        self._ground.observers.group_attempted(
+            GroupAttempt(
+                "/".join(group_of(popped.pod) or ()),
+                profile.scheduler_name,
+                _outcome(result),
+                result.status.message,
+                scheduled,
+                len(pods) - scheduled,
+                ended - began,
+                self._ground.observers.clock() - began,
+            )
+        )
+
+    def _gathered(self, popped: QueuedPod) -> list[QueuedPod]:
+        """Return all pods of a group that wait, in flight from now on: the most important first, then the oldest."""
+        key = group_of(popped.pod)
+        state = self._ground.cluster.pod_groups.state(key) if key is not None else None
+        pods = [popped]
+        for uid in list(state.unscheduled) if state is not None else ():
+            queued = self._ground.queue.pop_specific(uid, self._ground.now())
+            if queued is not None:
+                pods.append(queued)
+        return sorted(pods, key=lambda queued: (-queued.pod.priority, queued.initial_attempt_at or 0.0))
+
+    def _skipped(self, queued: QueuedPod) -> bool:
+        """Return whether a pod needs no attempt any more; then its attempt has ended."""
+        pod = queued.pod
+        if not pod.terminating and pod.uid not in self._ground.cluster.table.pods:
+            return False
+        self._ground.queue.done(pod.uid)
+        self._ground.observers.attempt_skipped(pod)
+        return True
+
+    async def _cycle(self, profile: Profile, pods: Sequence[QueuedPod]) -> GroupResult:
+        observers = self._context.observers
+        if observers is not None:
+            observers.group_attempt_began("/".join(group_of(pods[0].pod) or ()))
+            for queued in pods:
+                queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
+                observers.attempt_began(queued.pod)
+        result = await self._run(schedule_group(self._context, profile, pods))
+        if observers is not None:
+            for queued in pods:
+                observers.algorithm_ran(queued.stopwatch.seconds)
+                queued.stopwatch.tell()
+        return result
+
+    # -- a group that can be placed
+
+    def _bind(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
+        """Take the places for good and start binding; return for how many.
+
+        Pods that found none are tried again: what is left of the group may find room by evictions of its own. Each
+        such attempt places at least one pod or is the last, so they come to an end.
+        """
+        uids = {each.uid for each in pods}
+        failures = [
+            failure
+            for queued, pod in zip(pods, result.pods, strict=True)
+            if (failure := pod.failure or self._begin_binding(profile, queued, pod, uids)) is not None
+        ]
+        scheduled = len(pods) - len(failures)
+        for failure in failures:
+            self._failing.fail(msgspec.structs.replace(failure, again=scheduled > 0))
+        return scheduled
+
+    def _begin_binding(
+        self, profile: Profile, queued: QueuedPod, pod: PodResult, in_this_cycle: set[str]
+    ) -> Failed | None:
+        cycle = pod.cycle
+        assert cycle is not None, "whoever has a place has a cycle"
+        # the group's cycle is over
+        cycle.group = None
+        taken = commit(self._ground.cluster, profile, cycle, queued.pod, pod.node_name)
+        if taken.failure is not None:
+            return turned_away(queued, taken.failure)
+        named = cycle.get(PODS_TO_ACTIVATE)
+        if named:
+            # these have just been tried
+            named -= in_this_cycle
+        self._bindings.begin(
+            Placed(
+                queued,
+                taken.pod,
+                pod.node_name,
+                profile,
+                cycle,
+                taken.waits,
+                pod.feasible_nodes,
+                pod.evaluated_nodes,
+            )
+        )
+        return None
+
+    # -- a group that cannot
+
+    def _put_back(self, pods: Sequence[QueuedPod], result: GroupResult) -> int:
+        """Put all pods of a group back into the queue; return that none is scheduled."""
+        found = result.preemption
+        if found is not None and found.status.ok:
+            self._evict_for_group(pods, found.victims)
+        # differs: the reference lets pods of groups back off and tries again, whatever happens; here a group of which
+        # nobody got a place waits for what may help any of its pods
+        blamed = _blamed(result)
+        going: set[str] = set()
+        for index, queued in enumerate(pods):
+            pod = result.pods[index] if index < len(result.pods) else None
+            self._failing.fail(_failure(queued, pod, result, blamed, going))
+        return 0
+
+    def _evict_for_group(self, pods: Sequence[QueuedPod], victims: Sequence[Any]) -> None:
+        group = self._group(pods)
+        if group is not None:
+            uids = tuple(queued.uid for queued in pods)
+            preemptor = Preemptor(pods[0].pod, group.uid, group.spec.priority or 0, uids, "podgroup")
+            self._failing.begin_preemption(preemptor, Candidate(SOMEWHERE, tuple(victims), 0))
+
+    # -- the group's status
+
+    def _group(self, pods: Sequence[QueuedPod]) -> PodGroup | None:
+        key = group_of(pods[0].pod)
+        return self._ground.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
+
+    def _tell_of_group(self, pods: Sequence[QueuedPod], status: Status) -> None:
+        """Write into a group's status what became of it."""
+        group = self._group(pods)
+        if group is None:
+            return
+        known = next((each for each in group.status.conditions if each.type == CONDITION), None)
+        said = ("True" if status.ok else "False", _reason(status), status.message)
+        if known is not None:
+            # a group that was scheduled stays so, whatever becomes of pods that came later
+            overruled = known.status == "True" and said[0] != "True"
+            if overruled or (known.status, known.reason, known.message) == said:
+                return
+        since = known.last_transition_time if known is not None and known.status == said[0] else None
+        condition = {
+            "type": CONDITION,
+            "status": said[0],
+            "reason": said[1],
+            "message": said[2],
+            "observedGeneration": group.metadata.generation,
+            "lastTransitionTime": (since or self._ground.date()).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
+        body = {"metadata": {"uid": group.uid}, "status": {"conditions": [condition]}}
+        self._failing.telling.say(group.uid, [Patch("PodGroup", group.namespace, group.name, body, "status")])
+
+
+def _outcome(result: GroupResult) -> str:
+    if result.status.ok:
+        return SCHEDULED
+    if not result.status.rejected:
+        return ERROR
+    return WAITS_FOR_PREEMPTION if result.waits_for_preemption else UNSCHEDULABLE_RESULT
+
+
+def _reason(status: Status) -> str:
+    if status.ok:
+        return "Scheduled"
+    return UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR
+
+
+def _blamed(result: GroupResult) -> frozenset[str]:
+    """Return the plugins that turned a group away; the gang's own where it has places, but too few."""
+    too_few = any(pod.node_name and not pod.permission.ok for pod in result.pods)
+    return result.blamed | {GangScheduling.name} if too_few or not result.blamed else result.blamed
+
+
+def _failure(
+    queued: QueuedPod, pod: PodResult | None, result: GroupResult, blamed: frozenset[str], going: set[str]
+) -> Failed:
+    """Return the failure of one pod of a group that cannot be placed; `going` are victims of pods before it."""
+    status = result.status
+    failure = pod.failure if pod is not None else None
+    if not status.rejected:
+        own = failure is not None and failure.reason == SCHEDULER_ERROR
+        return failure if own and failure is not None else Failed(queued, SCHEDULER_ERROR, status.message)
+    if pod is None:
+        return Failed(queued, UNSCHEDULABLE, status.message, blamed)
+    if failure is None and result.waits_for_preemption:
+        return Failed(queued, UNSCHEDULABLE, status.message, blamed, nominated_node_name=pod.node_name)
+    if failure is None or (pod.needs_preemption and not result.waits_for_preemption):
+        # differs: the reference evicts others for a pod even if its group cannot be placed all the same
+        message = f"{UNSCHEDULABLE_GROUP}, {pod.permission.message}"
+        return Failed(queued, UNSCHEDULABLE, message, blamed)
+    return _evicting_once(msgspec.structs.replace(failure, unschedulable_plugins=blamed), going)
+
+
+def _evicting_once(failure: Failed, going: set[str]) -> Failed:
+    """Return a failure that evicts nobody who has to go for another pod of the group already."""
+    candidate = failure.preemption
+    if candidate is None:
+        return failure
+    victims = tuple(victim for victim in candidate.victims if victim.uid not in going)
+    going.update(victim.uid for victim in victims)
+    left = msgspec.structs.replace(candidate, victims=victims) if victims else None
+    return msgspec.structs.replace(failure, preemption=left)

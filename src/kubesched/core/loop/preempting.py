@@ -1,0 +1,157 @@
+"""Carrying a preemption out: victims are told, then deleted; the preemptor waits for that.
+
+From a nomination to deletions. Less important pods that were promised the same node lose the promise first. All victims
+but the last are removed side by side; the preemptor is held back until only the last one is going, and is tried again
+soon if anything fails, at once if a node appeared meanwhile.
+"""
+
+# upstream: framework/preemption/executor.go (v1.36)
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import msgspec
+
+from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPods
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import Delete, EffectError, Emit, NotFoundError, Patch
+from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.loop.conditions import said_in_status
+from kubesched.core.loop.ground import Ground
+from kubesched.core.plugins.default_preemption.under_way import PreemptionsUnderWay
+
+PLUGIN = "DefaultPreemption"
+TRY_AGAIN_SECONDS = 1.0
+
+
+class Preemptor(msgspec.Struct, frozen=True):
+    """For whom others have to go: a pod, or a group of which `pod` is one; `pods` are tried again if it fails."""
+
+    pod: PodInfo
+    uid: str
+    priority: int
+    pods: tuple[str, ...]
+    kind: str = "pod"
+
+    @staticmethod
+    def alone(pod: PodInfo) -> "Preemptor":
+        """Return a pod that preempts for itself."""
+        return Preemptor(pod, pod.uid, pod.priority, (pod.uid,))
+
+
+class Preempting:
+    """Preemptions that are under way."""
+
+    def __init__(
+        self, ground: Ground, waiting: WaitingPods, pre_binding: PreBindingPods, gone: Callable[[PodInfo], None]
+    ) -> None:
+        self._ground = ground
+        self._waiting = waiting
+        self._pre_binding = pre_binding
+        self._gone = gone
+        self._woken: set[str] = set()
+        self._running: set[str] = set()
+
+    def node_appeared(self) -> None:
+        """Remember that preemptors may have better choices now than waiting for their victims."""
+        # differs: the reference misses a node that is added while victims are being deleted
+        self._woken |= self._running
+
+    def begin(
+        self, preemptor: Preemptor, candidate: Candidate, under_way: PreemptionsUnderWay
+    ) -> Coroutine[Any, Any, None] | None:
+        """Hold a preemptor back from now on; return the work of evicting its victims, None if all are going."""
+        node_name = candidate.node_name
+        victims = [victim for victim in candidate.victims if not victim.terminating]
+        for going in candidate.victims:
+            if going.terminating:
+                self._ground.observers.victim_skipped(preemptor.pod, going, node_name)
+        if not victims:
+            return None
+        self._ground.observers.preemption_began(preemptor.pod, node_name, len(candidate.victims), len(victims))
+        under_way.begin(preemptor.uid)
+        self._running.add(preemptor.uid)
+        return self._run(preemptor, node_name, victims, under_way)
+
+    async def _run(
+        self, preemptor: Preemptor, node_name: str, victims: Sequence[PodInfo], under_way: PreemptionsUnderWay
+    ) -> None:
+        uid = preemptor.uid
+        began = self._ground.observers.clock()
+        failure: Exception | None = None
+        try:
+            await self._take_promises_back(preemptor, node_name)
+            *others, last = victims
+            await asyncio.gather(*(self._evict(preemptor, victim, node_name) for victim in others))
+            under_way.last_victim(uid, last.uid)
+            await self._evict(preemptor, last, node_name)
+        except Exception as raised:
+            # whoever is left is a matter for the next attempt
+            failure = raised
+        finally:
+            under_way.end(uid)
+            self._running.discard(uid)
+            woken = uid in self._woken
+            self._woken.discard(uid)
+            # differs: the reference says success, and no time at all, whatever became of it
+            self._ground.observers.preemption_ended(
+                preemptor.pod, node_name, failure, self._ground.observers.clock() - began
+            )
+        if failure is not None and not woken:
+            # differs: the reference tries again at once, and while nobody answers without a pause
+            await asyncio.sleep(TRY_AGAIN_SECONDS)
+        if failure is not None or woken:
+            queue, now = self._ground.queue, self._ground.now
+            self._ground.inbox.later(lambda: queue.activate(preemptor.pods, now()))
+        if failure is not None and not isinstance(failure, EffectError):
+            raise failure
+
+    async def _take_promises_back(self, preemptor: Preemptor, node_name: str) -> None:
+        for nominated in self._ground.cluster.nominations.on(node_name):
+            if nominated.priority < preemptor.priority:
+                body = {"metadata": {"uid": nominated.uid}, "status": {"nominatedNodeName": ""}}
+                try:
+                    await self._ground.effects.perform(
+                        Patch("Pod", nominated.namespace, nominated.name, body, "status")
+                    )
+                except NotFoundError:
+                    self._gone(nominated)
+
+    async def _evict(self, preemptor: Preemptor, victim: PodInfo, node_name: str) -> None:
+        note = f"Preempted by {preemptor.kind} {preemptor.uid} on node {node_name}"
+        in_memory = self._called_back(victim)
+        if in_memory:
+            note += " (in kube-scheduler memory)."
+        else:
+            try:
+                await self._delete(preemptor, victim)
+            except NotFoundError:
+                # gone already, and the report of it is late, lost, or came while the preemptor was held back
+                self._gone(victim)
+                self._woken.add(preemptor.uid)
+                self._ground.observers.victim_gone(preemptor.pod, victim, node_name)
+                return
+        self._ground.observers.victim_evicted(preemptor.pod, victim, node_name, in_memory=in_memory)
+        reporter = preemptor.pod.spec.scheduler_name
+        await self._ground.effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
+
+    def _called_back(self, victim: PodInfo) -> bool:
+        """Return whether a victim that is not bound yet could be stopped in time."""
+        waiting = self._waiting.get(victim.uid)
+        if waiting is not None:
+            return waiting.preempt(PLUGIN, "preempted")
+        return self._pre_binding.call_back(victim.uid, f"preempted by {PLUGIN}")
+
+    async def _delete(self, preemptor: Preemptor, victim: PodInfo) -> None:
+        scheduler = preemptor.pod.spec.scheduler_name
+        condition = {
+            "type": "DisruptionTarget",
+            "status": "True",
+            "reason": "PreemptionByScheduler",
+            "message": f"{scheduler}: preempting to accommodate a higher priority {preemptor.kind}",
+        }
+        status = said_in_status(victim, condition, self._ground.date())
+        body = {"metadata": {"uid": victim.uid}, "status": status}
+        await self._ground.effects.perform(Patch("Pod", victim.namespace, victim.name, body, "status"))
+        await self._ground.effects.perform(Delete("Pod", victim.namespace, victim.name, victim.uid))

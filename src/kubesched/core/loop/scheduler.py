@@ -1,0 +1,336 @@
+"""The living scheduler: one loop that takes in reports, schedules pods and starts their bindings.
+
+    reports ──▶ inbox ──▶ cluster, queue ──pop──▶ scheduling cycle ──Placed──▶ binding cycle (a task) ──▶ effects
+                  ▲                                    │ Failed                      │ not bound
+                  └────────────────────────────────────┴──────── undo, put back ◀────┘
+
+Everything that changes the table waits in the inbox and is applied between cycles. A cycle runs through without a pause
+unless an extender has to be asked. The loop yields after every slice, so that reports and bindings make progress.
+"""
+
+# upstream: schedule_one.go, scheduler.go (v1.36)
+
+import asyncio
+from collections.abc import Callable
+from random import Random
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.types import Extender
+from kubesched.core.binding.cycle import BindingServices
+from kubesched.core.binding.hooks import is_called_off
+from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPods
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.framework.effects import Bind, Effects
+from kubesched.core.framework.extenders import Answer, PrioritizeQuestion, Question
+from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.texts import described
+from kubesched.core.loop.admission import NodeAdmission
+from kubesched.core.loop.bindings import Bindings
+from kubesched.core.loop.failing import Failing
+from kubesched.core.loop.ground import Ground
+from kubesched.core.loop.groups import Groups
+from kubesched.core.loop.inbox import Inbox, Note, Tasks
+from kubesched.core.loop.preempting import Preempting
+from kubesched.core.loop.slow_cycles import note_duration
+from kubesched.core.loop.waits import LoopWaits
+from kubesched.core.loop.watching import Watching
+from kubesched.core.queue.arithmetic import BackoffPolicy
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.queue.requeueing import Asked, Requeueing
+from kubesched.core.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOptions, SchedulingQueue
+from kubesched.core.scheduling.cycle import CycleContext, schedule
+from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped
+from kubesched.core.scheduling.visit_order import VisitOrder
+from kubesched.errors import InvalidObjectError
+
+T = TypeVar("T")
+SLICE_SECONDS = 0.005
+TICK_SECONDS = 1.0
+# No further pod is popped while so many pods are being bound.
+MOST_BINDINGS = 1000
+
+
+class Carrier(Protocol):
+    """Carries questions to extenders."""
+
+    async def ask(self, question: Question) -> Answer:
+        """Return the answer to a question; an answer with an error if there is none."""
+
+    async def bind(self, extender: Extender, bind: Bind) -> str:
+        """Have an extender bind a pod; return what went wrong, or an empty text."""
+
+
+class LoopOptions(msgspec.Struct, frozen=True):
+    """How the loop runs."""
+
+    seed: int = 0
+    max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
+
+
+class Scheduler:
+    """Schedules the pods that it is told of, until it is stopped."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        effects: Effects,
+        waits: LoopWaits,
+        waiting: WaitingPods,
+        options: LoopOptions,
+        carrier: Carrier | None,
+        note: Note,
+        observers: Observers | None = None,
+    ) -> None:
+        self.engine = engine
+        self.cluster = engine.cluster
+        self._note = note
+        self._carrier = carrier
+        self._stopping = False
+        self._held = False
+        # asked before pods are scheduled
+        self._conditions: list[Callable[[], bool]] = []
+        self._observers = observers
+        # how many extenders are being asked, and how many of them for their priorities
+        self.asking = 0
+        self.prioritizing = 0
+        self._asked_seconds = 0.0
+        # how often the loop has turned; whoever wants to know whether it does compares
+        self.turns = 0
+        self.inbox = Inbox(note)
+        self._tasks = Tasks(note, self.inbox.wake)
+        self.queue = _queue(engine, options, observers)
+        self.watching = Watching(self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers)
+        self.watching.changed = waits.notify
+        if not engine.loaded.gates.enabled("SchedulerQueueingHints"):
+            self.watching.admits = NodeAdmission(self.cluster, engine.loaded.gates).admits
+        waits.between_cycles = self.inbox.later
+        self.waiting = waiting
+        self.pre_binding = PreBindingPods()
+        ground = Ground(
+            self.cluster,
+            self.queue,
+            engine.profiles,
+            effects,
+            self.inbox,
+            self._tasks,
+            self.now,
+            waits.date,
+            note,
+            observers or NOBODY,
+            self.busy_time,
+        )
+        self.preempting = Preempting(ground, waiting, self.pre_binding, gone=lambda pod: self.drop(pod.pod))
+        self._failing = Failing(ground, self.preempting)
+        self.bindings = Bindings(ground, self.watching, self._failing, self._binding_services(effects))
+        self._context = CycleContext(
+            cluster=self.cluster,
+            profiles=engine.profiles,
+            evaluators=engine.evaluators,
+            pick=Random(options.seed).randrange,
+            visit_order=VisitOrder(self.cluster.table),
+            extenders=engine.loaded.config.extenders,
+            percentage_of_nodes_to_score=engine.loaded.config.percentage_of_nodes_to_score,
+            observers=observers,
+            topology_aware=engine.loaded.gates.enabled("TopologyAwareWorkloadScheduling"),
+            workload_aware_preemption=engine.loaded.gates.enabled("WorkloadAwarePreemption"),
+        )
+        self._groups: Groups | None = None
+        if engine.loaded.gates.enabled("GenericWorkload"):
+            self._groups = Groups(ground, self._context, self.bindings, self._failing, self._drive)
+
+    def _binding_services(self, effects: Effects) -> BindingServices:
+        loaded = self.engine.loaded
+        return BindingServices(
+            effects,
+            self.waiting,
+            self.pre_binding,
+            permitted=lambda uid: self.inbox.later(lambda: self.queue.done(uid)),
+            note=self._note,
+            ask_to_bind=self._carrier.bind if self._carrier is not None else None,
+            extenders=loaded.config.extenders,
+            announce_expectation=loaded.gates.enabled("NominatedNodeNameForExpectation"),
+            observers=self._observers,
+        )
+
+    def now(self) -> float:
+        """Return the loop's time."""
+        return asyncio.get_running_loop().time()
+
+    def busy_time(self) -> float:
+        """Return the loop's time without what was spent waiting for extenders: no pod can help how long they take."""
+        return self.now() - self._asked_seconds
+
+    @property
+    def busy(self) -> bool:
+        """Return whether any report, binding or preemption is under way."""
+        return bool(len(self.inbox) or len(self._tasks) or len(self.waiting) or len(self.pre_binding))
+
+    @property
+    def _sending(self) -> int:
+        """Return how many pods are being written about; those in Permit or PreBind may wait for ever."""
+        return len(self._tasks) - len(self.waiting) - len(self.pre_binding) - self._failing.telling.patient
+
+    # -- what is reported, from outside
+
+    def put(self, obj: ApiObject) -> None:
+        """Report an object that was added or changed."""
+        self.inbox.later(lambda: self._take_in(obj))
+
+    def drop(self, obj: ApiObject) -> None:
+        """Report an object that is gone."""
+        self.inbox.later(lambda: self.watching.drop(obj))
+
+    def unreadable(self, kind: str, full_name: str, why: str) -> None:
+        """Report an object that cannot be read, or (without a reason) that it is gone or can be read again."""
+        self.inbox.later(lambda: self.cluster.objects.unreadable.mark(kind, full_name, why))
+
+    def stop(self) -> None:
+        """End `run` after the current slice; bindings under way are left to finish."""
+        self.hold()
+        self._stopping = True
+        self.inbox.wake()
+
+    def hold(self) -> None:
+        """Schedule no further pods; reports are taken in, and bindings under way go on."""
+        self._held = True
+        self._failing.telling.give_up()
+
+    def only_while(self, condition: Callable[[], bool]) -> None:
+        """Schedule pods only while a condition holds, too; it is asked every few milliseconds."""
+        self._conditions.append(condition)
+
+    def go(self) -> None:
+        """Schedule again after `hold`."""
+        self._held = False
+        self.inbox.wake()
+
+    def _take_in(self, obj: ApiObject) -> None:
+        nodes = self.cluster.table.node_count
+        try:
+            self.watching.put(obj)
+        except InvalidObjectError as error:
+            # one object must not be in the way of others
+            self._note(f"{type(obj).__name__} {obj.full_name} cannot be understood and is left out: {error}")
+        if self.cluster.table.node_count > nodes:
+            self.preempting.node_appeared()
+
+    # -- the loop
+
+    async def run(self) -> None:
+        """Schedule until stopped."""
+        next_flush = self.now()
+        while not self._stopping:
+            self.turns += 1
+            if not self.inbox.apply(self.now() + SLICE_SECONDS, self.now):
+                # a long list: others on this loop have their turn in between
+                await asyncio.sleep(0)
+                continue
+            if self.now() >= next_flush:
+                self.queue.flush(self.now())
+                next_flush = self.now() + TICK_SECONDS
+            if await self._slice():
+                await asyncio.sleep(0)
+            else:
+                await self.inbox.rest(next_flush - self.now())
+
+    async def settle(self) -> None:
+        """Wait until no binding, preemption or other task is under way and the inbox is empty."""
+        while len(self._tasks) or len(self.inbox):
+            await self._tasks.one_done()
+            await asyncio.sleep(0)
+
+    async def _slice(self) -> bool:
+        """Schedule pods for a few milliseconds; return whether there may be more."""
+        if self._held or not all(condition() for condition in self._conditions):
+            return False
+        end = self.now() + SLICE_SECONDS
+        while not len(self.inbox) and self._sending < MOST_BINDINGS:
+            queued = self.queue.pop()
+            if queued is None:
+                return False
+            if self._groups is not None and group_of(queued.pod) is not None:
+                await self._groups.attempt(queued)
+            else:
+                await self._attempt(queued)
+            if self.now() >= end:
+                return True
+        return bool(len(self.inbox))
+
+    async def _attempt(self, queued: QueuedPod) -> None:
+        began = self.busy_time()
+        try:
+            outcome: Outcome = await self._drive(schedule(self._context, queued))
+        except BaseException as raised:
+            if is_called_off(raised):
+                raise
+            # a fault of ours: this pod's attempt fails, the loop goes on
+            outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
+        note_duration((queued,), self.busy_time() - began, self._note)
+        if isinstance(outcome, Placed):
+            self.bindings.begin(outcome)
+        elif isinstance(outcome, Skipped):
+            self.queue.done(queued.uid)
+            if self._observers is not None:
+                self._observers.attempt_skipped(queued.pod)
+        else:
+            self._failing.fail(outcome)
+
+    async def _drive(self, cycle: Asking[T]) -> T:
+        """Run a scheduling cycle, asking extenders on its behalf."""
+        try:
+            question = next(cycle)
+            while True:
+                question = cycle.send(await self._ask(question))
+        except StopIteration as finished:
+            outcome: T = finished.value
+            return outcome
+
+    async def _ask(self, question: Question) -> Answer:
+        """Return an extender's answer."""
+        assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
+        prioritizing = isinstance(question, PrioritizeQuestion)
+        began = self.now()
+        self.asking += 1
+        self.prioritizing += prioritizing
+        try:
+            return await self._carrier.ask(question)
+        finally:
+            self._asked_seconds += self.now() - began
+            self.asking -= 1
+            self.prioritizing -= prioritizing
+
+
+def _queue(engine: Engine, options: LoopOptions, observers: Observers | None) -> SchedulingQueue:
+    """Return the queue that an engine's configuration asks for."""
+    config, gates = engine.loaded.config, engine.loaded.gates
+    pop_early = gates.enabled("SchedulerPopFromBackoffQ")
+    backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
+    hints, groups = gates.enabled("SchedulerQueueingHints"), gates.enabled("GenericWorkload")
+    requeueing = Requeueing(engine.profiles, Asked(bool(config.extenders), groups, hints), observers)
+    settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
+    return SchedulingQueue(engine.profiles, engine.cluster.nominations, requeueing, settings, observers)
+
+
+def build_scheduler(
+    effects: Effects,
+    config: str | bytes | None = None,
+    gates: FeatureGates | None = None,
+    registry: Registry | None = None,
+    *,
+    options: LoopOptions | None = None,
+    carrier: Carrier | None = None,
+    note: Note = lambda line: None,
+    waits: LoopWaits | None = None,
+    observers: Observers | None = None,
+) -> Scheduler:
+    """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
+    waits, waiting = waits or LoopWaits(), WaitingPods()
+    engine = build_engine(config, gates, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
+    return Scheduler(engine, effects, waits, waiting, options or LoopOptions(), carrier, note, observers)

@@ -1,0 +1,42 @@
+"""Cycles that take long: told, with what took the time, and remembered by the queue, which lets their pods wait longer.
+
+From the loop's clock and an attempt's stopwatch to a line for the log. One pod must not take the loop from all others:
+`queue.arithmetic` says how long it waits if its attempt fails.
+"""
+
+from collections.abc import Sequence
+
+from kubesched.core.framework.observer import Stopwatch
+from kubesched.core.loop.inbox import Note
+from kubesched.core.queue.arithmetic import SLOW_SECONDS, slow_backoff_seconds
+from kubesched.core.queue.queued_pod import QueuedPod
+
+# what took less of a cycle than this is not what it took long for
+MOST_OF_IT = 0.5
+
+
+def note_duration(pods: Sequence[QueuedPod], seconds: float, note: Note) -> None:
+    """Remember how long a cycle of a pod, or of the pods of a group, took; tell if that was long."""
+    for queued in pods:
+        queued.took_seconds = seconds
+    if seconds > SLOW_SECONDS:
+        name = pods[0].pod.full_name
+        what = f"pod {name}" if len(pods) == 1 else f"the group of pod {name}, {len(pods)} pods,"
+        # of a group every pod has its own: the one that took longest tells most
+        longest = max((queued.stopwatch for queued in pods), key=lambda watch: watch.longest_point[1])
+        wait = slow_backoff_seconds(seconds)
+        note(
+            f"scheduling {what} took {seconds:.1f} s{_most_of_it(longest, seconds)}; nothing else was scheduled "
+            f"meanwhile. If it fails it is not tried again for {wait:.0f} s"
+        )
+
+
+def _most_of_it(stopwatch: Stopwatch, seconds: float) -> str:
+    """Return where most of the time went, if that is known."""
+    point, point_seconds = stopwatch.longest_point
+    if point_seconds < MOST_OF_IT * seconds:
+        return ""
+    plugin, plugin_point, plugin_seconds = stopwatch.longest_plugin
+    if plugin_seconds < MOST_OF_IT * seconds:
+        return f", {point_seconds:.1f} s of it in {point}"
+    return f", {plugin_seconds:.1f} s of it in plugin {plugin} at {plugin_point}"

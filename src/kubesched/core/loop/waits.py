@@ -1,0 +1,101 @@
+"""Waiting on the scheduler's own loop: plugins are asked again when what they wait for may have changed.
+
+From reports (which kind changed) to the checks of PreBind plugins. Those that would get in each other's way take turns.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Collection, Hashable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from kubesched.core.framework.waits import TimedOut
+
+T = TypeVar("T")
+
+
+class Line:
+    """Who waits for their turn, or has it."""
+
+    __slots__ = ("count", "lock")
+
+    def __init__(self) -> None:
+        self.count = 0
+        # lets in whoever came first
+        self.lock = asyncio.Lock()
+
+
+class LoopWaits:
+    """Waits on the running asyncio loop; its clock is the only clock, but for the date."""
+
+    def __init__(self, date: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._date = date
+        self._waiting: dict[str, set[asyncio.Event]] = {}
+        self._lines: dict[Hashable, Line] = {}
+        # how something is done when no cycle is under way; set by the scheduler
+        self.between_cycles: Callable[[Callable[[], None]], None] = lambda change: change()
+
+    def now(self) -> float:
+        """Return the loop's time."""
+        return asyncio.get_running_loop().time()
+
+    def date(self) -> datetime:
+        """Return the date and time of day."""
+        return self._date()
+
+    def notify(self, kind: str) -> None:
+        """Have everybody look again who waits for objects of a kind."""
+        for event in self._waiting.get(kind, ()):
+            event.set()
+
+    async def at_rest(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called while no cycle is under way."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        def do() -> None:
+            try:
+                answer = change()
+            except BaseException as raised:
+                # whatever a plugin's function raises is the plugin's
+                if not done.cancelled():
+                    done.set_exception(raised)
+            else:
+                if not done.cancelled():
+                    done.set_result(answer)
+
+        self.between_cycles(do)
+        return await done
+
+    @asynccontextmanager
+    async def in_turn(self, key: Hashable) -> AsyncIterator[None]:
+        """Enter when everybody has left who named the same key before."""
+        line = self._lines.setdefault(key, Line())
+        line.count += 1
+        try:
+            async with line.lock:
+                yield
+        finally:
+            line.count -= 1
+            if not line.count:
+                del self._lines[key]
+
+    async def pause(self, seconds: float) -> None:
+        """Let some time pass on the loop's clock."""
+        await asyncio.sleep(seconds)
+
+    async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
+        """Return the first answer of `check` that is not None; raises TimedOut if there is none in time."""
+        changed = asyncio.Event()
+        for kind in kinds:
+            self._waiting.setdefault(kind, set()).add(changed)
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                while (answer := check()) is None:
+                    await changed.wait()
+                    changed.clear()
+                return answer
+        except TimeoutError:
+            raise TimedOut from None
+        finally:
+            for kind in kinds:
+                self._waiting[kind].discard(changed)

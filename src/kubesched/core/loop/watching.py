@@ -1,0 +1,237 @@
+"""What reported objects mean for the cluster and the queue.
+
+From added, changed and deleted objects to the table, and to the cluster events that wake pods. Called only between
+cycles. Reports may be late, repeated or skipped: what is known is compared with what is reported, by UID.
+"""
+
+# upstream: eventhandlers.go (v1.36)
+
+from collections.abc import Callable, Collection
+
+from kubesched.api.devices import DeviceTaintRule, ResourceSlice
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.observer import Observers
+from kubesched.core.queue.object_changes import node_events, pod_events
+from kubesched.core.queue.scheduling_queue import WAITING_POD_ADDED, WAITING_POD_UPDATED, SchedulingQueue
+
+Events = Collection[ClusterEvent]
+
+NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
+POD_ASSIGNED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
+POD_UPDATED = ClusterEvent(Resource.ASSIGNED_POD, Action.UPDATE)
+POD_GONE = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
+WAITING_POD_DELETED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.DELETE)
+RESOURCE_OF_KIND = {
+    resource.rpartition("/")[2]: resource
+    for resource in Resource
+    if resource not in (Resource.POD, Resource.ASSIGNED_POD, Resource.UNSCHEDULED_POD, Resource.WILDCARD)
+}
+
+
+class Watching:
+    """Keeps cluster and queue in step with what is reported."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue: SchedulingQueue,
+        schedulers: Collection[str],
+        gates: FeatureGates,
+        now: Callable[[], float],
+        observers: Observers | None = None,
+    ) -> None:
+        self._observers = observers
+        self._cluster = cluster
+        self._queue = queue
+        self._schedulers = schedulers
+        self._gates = gates
+        self._now = now
+        # namespace/name -> the pod as it was last reported
+        self._reported: dict[str, PodInfo] = {}
+        # without the gate nobody asks who belongs to which group
+        self._pod_groups = cluster.pod_groups if gates.enabled("GenericWorkload") else None
+        self._gangs = gates.enabled("GangScheduling")
+        # asked when a pod vanishes that is assumed; set by the scheduler
+        self.withdraw: Callable[[PodInfo], bool] = lambda pod: False
+        # asked which pods a node that was added or changed is for; None: all
+        self.admits: Callable[[PodInfo, str], bool] | None = None
+        # told of every kind of which an object changed
+        self.changed: Callable[[str], None] = lambda kind: None
+
+    # -- any object
+
+    def put(self, obj: ApiObject) -> None:
+        """Take in an object that was added or changed."""
+        self._take_in(obj, self._put)
+
+    def drop(self, obj: ApiObject) -> None:
+        """Take note that an object is gone."""
+        self._take_in(obj, self._drop)
+
+    def _take_in(self, obj: ApiObject, take_in: Callable[[ApiObject], Events]) -> None:
+        began = self._observers.clock() if self._observers is not None else 0.0
+        events = take_in(obj)
+        self.changed(type(obj).__name__)
+        if self._observers is not None:
+            seconds = self._observers.clock() - began
+            for event in events:
+                self._observers.event_handled(event, obj, seconds)
+
+    def _put(self, obj: ApiObject) -> Events:
+        """Take in an object; return what that stands for."""
+        if isinstance(obj, Pod):
+            return self._put_pod(obj)
+        if isinstance(obj, Node):
+            return self._put_node(obj)
+        kind = type(obj)
+        old = self._cluster.objects.get(kind, obj.full_name)
+        self._cluster.add(obj)
+        told = self._tell(_resource_of(kind), Action.ADD if old is None else Action.UPDATE, old, obj)
+        self._tell_of_tainted_slices(obj)
+        return told
+
+    def _drop(self, obj: ApiObject) -> Events:
+        """Forget an object; return what that stands for."""
+        if isinstance(obj, Pod):
+            known = self._reported.get(obj.full_name)
+            return self._drop_pod(known) if known is not None and known.uid == obj.uid else ()
+        if isinstance(obj, Node):
+            told = self._tell(Resource.NODE, Action.DELETE, obj, None)
+            self._cluster.remove(obj)
+            return told
+        self._cluster.remove(obj)
+        told = self._tell(_resource_of(type(obj)), Action.DELETE, obj, None)
+        self._tell_of_tainted_slices(obj)
+        return told
+
+    def known_pods(self) -> list[PodInfo]:
+        """Return all pods as they were last reported."""
+        return list(self._reported.values())
+
+    def latest(self, pod: PodInfo) -> PodInfo | None:
+        """Return the newest version of a pod that still exists."""
+        known = self._reported.get(pod.full_name)
+        return known if known is not None and known.uid == pod.uid else None
+
+    def _tell(self, resource: Resource | str | None, action: Action, old: object, new: object) -> Events:
+        if resource is None:
+            return ()
+        event = ClusterEvent(resource, action)
+        self._queue.on_event(event, old, new, self._now())
+        return (event,)
+
+    # upstream: dynamic-resource-allocation/resourceslice/tracker/tracker.go (v1.36)
+    def _tell_of_tainted_slices(self, obj: ApiObject) -> None:
+        """Tell of a changed taint rule as of changed slices: what they offer has changed."""
+        if isinstance(obj, DeviceTaintRule) and self._gates.enabled("DRADeviceTaintRules"):
+            for offered in self._cluster.objects.of(ResourceSlice):
+                self._tell(Resource.RESOURCE_SLICE, Action.UPDATE, offered, offered)
+
+    # -- nodes
+
+    def _put_node(self, node: Node) -> Events:
+        row = self._cluster.table.row_of.get(node.name)
+        old = None if row is None else self._cluster.table.nodes[row]
+        self._cluster.add(node)
+        events = node_events(old, node, self._gates) if old is not None else [NODE_ADDED]
+        admits = self.admits
+        concerns = None if admits is None else lambda pod: admits(pod, node.name)
+        for event in events:
+            self._queue.on_event(event, old, node, self._now(), concerns)
+        return events
+
+    # -- pods
+
+    def _put_pod(self, pod: Pod) -> Events:
+        known = self._reported.get(pod.full_name)
+        if known is not None and known.uid != pod.uid:
+            # it was deleted and created again, and the deletion was missed
+            self._drop_pod(known)
+            known = None
+        if pod.terminal:
+            return self._drop_pod(known) if known is not None else ()
+        info = self._cluster.reader.read(pod)
+        self._reported[pod.full_name] = info
+        if pod.spec.node_name:
+            return self._put_assigned(known, info)
+        if info.uid not in self._cluster.table.pods:
+            self._cluster.pending[info.uid] = info
+        return self._put_waiting(known, info) if pod.spec.scheduler_name in self._schedulers else ()
+
+    def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> Events:
+        """Account a pod on its node; if it was assumed there this confirms it."""
+        self._cluster.put_pod(info)
+        if known is not None and known.spec.node_name:
+            events = pod_events(known.pod, info.pod, self._gates)
+            for event in events:
+                self._queue.on_event(event, known, info, self._now())
+            return _with(POD_UPDATED, events)
+        self._queue.delete(info.uid)
+        self._queue.on_event(POD_ASSIGNED, None, info, self._now())
+        left = known is not None and info.spec.scheduler_name in self._schedulers
+        return (POD_ASSIGNED, WAITING_POD_DELETED) if left else (POD_ASSIGNED,)
+
+    def _put_waiting(self, known: PodInfo | None, info: PodInfo) -> Events:
+        """Bring the queue up to date with a pod that waits for a node."""
+        now = self._now()
+        if info.uid in self._cluster.table.pods:
+            # assumed: what is reported is older than what was decided
+            if info.terminating and (known is None or not known.terminating):
+                self._withdraw(info)
+            return (WAITING_POD_UPDATED,)
+        events = [] if known is None else pod_events(known.pod, info.pod, self._gates)
+        if self._pod_groups is not None:
+            self._pod_groups.put(info)
+        self._queue.update(info, events, now)
+        if self._gangs and known is None:
+            # it may be the one that others of its gang wait for
+            self._queue.on_event(WAITING_POD_ADDED, None, info, now)
+        promised = known.status.nominated_node_name if known is not None else ""
+        if known is not None and promised and promised != info.status.nominated_node_name:
+            if not info.status.nominated_node_name:
+                self._cluster.nominations.remove(info.uid)
+            self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
+        return _with(WAITING_POD_UPDATED, events) if known is not None else (WAITING_POD_ADDED,)
+
+    def _drop_pod(self, known: PodInfo) -> Events:
+        """Forget a pod wherever it is."""
+        del self._reported[known.full_name]
+        now = self._now()
+        if known.spec.node_name:
+            self._cluster.remove_pod(known.uid)
+            self._queue.on_event(POD_GONE, known, None, now)
+            return (POD_GONE,)
+        self._queue.delete(known.uid)
+        self._cluster.pending.pop(known.uid, None)
+        if self._pod_groups is not None:
+            self._pod_groups.remove(known.uid)
+        if known.uid in self._cluster.table.pods:
+            self._withdraw(known)
+        elif known.status.nominated_node_name:
+            self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
+        return (WAITING_POD_DELETED,) if known.spec.scheduler_name in self._schedulers else ()
+
+    def _withdraw(self, pod: PodInfo) -> None:
+        """Give back the place of an assumed pod that is going away; its binding, if under way, fails by itself."""
+        assumed = self._cluster.table.pods[pod.uid]
+        if not self.withdraw(assumed):
+            self._cluster.remove_pod(pod.uid)
+        self._queue.on_event(POD_GONE, assumed, None, self._now())
+
+
+def _resource_of(kind: type[ApiObject]) -> Resource | str | None:
+    """Return what events of a kind are of, None if they are of no interest."""
+    name = kind.__name__
+    # kinds of out-of-tree plugins are called as these register for them: `foos.v1.example.com`
+    return name if "." in name else RESOURCE_OF_KIND.get(name)
+
+
+def _with(update: ClusterEvent, events: Events) -> Events:
+    """Return what an update stands for: itself, and whatever is more specific."""
+    return (update, *(event for event in events if event != update))

@@ -1,0 +1,36 @@
+"""DefaultBinder: binds a pod through the API server.
+
+From a decision to a `Bind` effect; what the server refuses comes back as an error.
+"""
+
+# upstream: defaultbinder/default_binder.go (v1.36)
+
+from collections.abc import Sequence
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Bind, EffectError, Effects
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.plugin import BindPlugin
+from kubesched.core.framework.status import Status, error
+
+
+class DefaultBinder(BindPlugin):
+    """Binds pods by writing their binding."""
+
+    name = "DefaultBinder"
+
+    def __init__(self, effects: Effects) -> None:
+        self._effects = effects
+
+    async def bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Bind the pod; return the error if that was refused."""
+        try:
+            await self._effects.perform(Bind(pod.namespace, pod.name, pod.uid, node_name))
+        except EffectError as refused:
+            return error(str(refused))
+        return None
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return nothing: it rejects no pod."""
+        return ()

@@ -1,0 +1,152 @@
+"""Disruption budgets: which potential victims could not go without breaking a promise.
+
+From PodDisruptionBudget objects to a mask over the potential victims of many worlds. Whether a budget means a pod is
+asked once per label group; the answers are kept while the budgets stay the same.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.api.workloads import PodDisruptionBudget
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_counts import LabelGroup
+from kubesched.core.cluster.pod_info import PodInfo
+
+REMEMBERED_GROUPS = 100_000
+
+
+class Budget(NamedTuple):
+    """A budget with its compiled selector; `disrupted` are names of pods that it has already paid for."""
+
+    namespace: str
+    selector: Selector
+    disruptions_allowed: int
+    disrupted: frozenset[str]
+
+
+class DisruptionBudgets:
+    """The cluster's budgets, compiled when they change."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._objects = cluster.objects
+        self._table = cluster.table
+        self._version = -1
+        self._budgets: list[Budget] = []
+        # label group -> the budgets that mean its pods
+        self._meant_by: dict[int, tuple[int, ...]] = {}
+
+    # upstream: plugins/defaultpreemption/default_preemption.go, filterPodsWithPDBViolation (v1.36)
+    def violating(self, worlds: NDArray[np.intp], slots: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which pods violate a budget, taken away one after the other in each world.
+
+        Pod `slots[i]` is a potential victim in world `worlds[i]`; those of a world come most important first. A budget
+        starts afresh in each world, and counts also the pods that it cannot afford.
+        """
+        violating = np.zeros(len(slots), np.bool_)
+        if not self._refresh():
+            return violating
+        victims, budgets = self._pairs(slots)
+        if len(victims):
+            rank = _rank_within(worlds[victims] * len(self._budgets) + budgets)
+            allowed = np.array([budget.disruptions_allowed for budget in self._budgets], np.int64)
+            violating[victims[rank >= allowed[budgets]]] = True
+        return violating
+
+    # upstream: framework/preemption/preemption.go, filterVictimsWithPDBViolation (v1.36)
+    def violating_units(self, units: Sequence[Sequence[PodInfo]]) -> list[bool]:
+        """Return which units violate a budget, taken away one after the other; one pod that does is enough for all."""
+        if not self._refresh():
+            return [False] * len(units)
+        left = [budget.disruptions_allowed for budget in self._budgets]
+        return [any(self._breaks(pod, left) for pod in unit) for unit in units]
+
+    def _breaks(self, pod: PodInfo, left: list[int]) -> bool:
+        """Take a pod off what budgets have left, up to the first that cannot afford it; return whether there is one."""
+        for index in self._meaning(int(self._table.slots.group[pod.slot])):
+            if pod.name not in self._budgets[index].disrupted:
+                left[index] -= 1
+                if left[index] < 0:
+                    return True
+        return False
+
+    def _refresh(self) -> bool:
+        """Compile the budgets if they changed; return whether there are any."""
+        version = self._objects.versions.get(PodDisruptionBudget.__name__, 0)
+        if version != self._version:
+            self._version = version
+            self._budgets = [_compiled(budget) for budget in self._objects.of(PodDisruptionBudget)]
+            self._meant_by.clear()
+        return bool(self._budgets)
+
+    def _pairs(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return all pairs of a victim (its position in `slots`) and a budget that means it, in the victims' order."""
+        codes, which = np.unique(self._table.slots.group[slots], return_inverse=True)
+        meant_by = [self._meaning(code) for code in codes.tolist()]
+        times = np.array([len(budgets) for budgets in meant_by], np.intp)
+        starts = np.cumsum(times) - times
+        listed = np.array([budget for budgets in meant_by for budget in budgets], np.intp)
+        victims = np.repeat(np.arange(len(slots)), times[which])
+        first = np.cumsum(times[which]) - times[which]
+        nth = np.arange(len(victims)) - first[victims]
+        budgets = listed[starts[which[victims]] + nth] if len(listed) else listed
+        paid = self._already_paid(slots[victims], budgets)
+        return (victims, budgets) if paid is None else (victims[~paid], budgets[~paid])
+
+    def _meaning(self, code: int) -> tuple[int, ...]:
+        found = self._meant_by.get(code)
+        if found is None:
+            if len(self._meant_by) > REMEMBERED_GROUPS:
+                self._meant_by.clear()
+            group = self._table.counts.groups[code]
+            found = self._meant_by[code] = tuple(
+                index for index, budget in enumerate(self._budgets) if _means(budget, group)
+            )
+        return found
+
+    def _already_paid(self, slots: NDArray[np.intp], budgets: NDArray[np.intp]) -> NDArray[np.bool_] | None:
+        """Return which pairs do not count since the budget lists the pod as disrupted; None if no budget lists any."""
+        if not any(budget.disrupted for budget in self._budgets):
+            return None
+        pods = self._table.slots.pods
+        return np.array(
+            [
+                (pod := pods[slot]) is not None and pod.name in self._budgets[budget].disrupted
+                for slot, budget in zip(slots.tolist(), budgets.tolist(), strict=True)
+            ],
+            np.bool_,
+        )
+
+
+def _compiled(budget: PodDisruptionBudget) -> Budget:
+    try:
+        selector = from_label_selector(budget.spec.selector)
+    except InvalidSelectorError:
+        selector = NOTHING
+    return Budget(
+        budget.metadata.namespace,
+        selector,
+        budget.status.disruptions_allowed,
+        frozenset(budget.status.disrupted_pods),
+    )
+
+
+def _means(budget: Budget, group: LabelGroup) -> bool:
+    """Return whether a budget means the pods of a group; pods without labels are never meant."""
+    if budget.namespace != group.namespace or not group.labels or budget.selector.empty:
+        return False
+    return budget.selector.matches(group.labels)
+
+
+def _rank_within(keys: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return for each entry how many earlier entries have the same key."""
+    order = np.argsort(keys, kind="stable")
+    ordered = keys[order]
+    place = np.arange(len(keys))
+    begins = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    rank = np.empty(len(keys), np.intp)
+    rank[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
+    return rank

@@ -1,0 +1,103 @@
+"""Preemption for a whole group of pods: whom to evict, anywhere in the cluster, so that the group can be placed?
+
+From a group and a way to try it to victims. Everybody less important is taken off the table; if the group can then be
+placed, they are put back one by one, the most important first and budget breakers before all others, and those with
+whom the group does not fit any more are the victims. In the end the table is as before. Pods of a group go together or
+stay together if its disruption mode says so.
+"""
+
+# upstream: framework/preemption/podgrouppreemption.go, types.go (v1.36)
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+
+import msgspec
+
+from kubesched.api.groups import PodGroup
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.extenders import Answer, Question
+from kubesched.core.framework.status import SUCCESS, Status, unresolvable, unschedulable
+from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
+
+AS_A_GROUP = "PodGroup"
+NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
+NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
+
+# tries to place the group on the table as it is
+Trial = Callable[[], Generator[Question, Answer, Status]]
+
+
+class Unit(msgspec.Struct):
+    """Pods that are evicted together; most are a pod alone. `start` is that of the first pod that was met."""
+
+    priority: int
+    of_group: bool
+    start: float
+    pods: list[PodInfo]
+
+    @property
+    def importance(self) -> tuple[float, ...]:
+        """Return a key by which units are sorted, the most important first."""
+        return (-self.priority, not self.of_group, -len(self.pods) if self.of_group else 0, self.start)
+
+
+def victims_for_group(
+    cluster: Cluster, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: Trial
+) -> Generator[Question, Answer, tuple[Status, list[PodInfo]]]:
+    """Return success and the victims, most important first, or why evicting others does not help the group."""
+    if any(pod.spec.preemption_policy == "Never" for pod in pods):
+        return NEVER, []
+    less_important = [unit for unit in units_of(cluster) if unit.priority < (group.spec.priority or 0)]
+    if not less_important:
+        return NO_VICTIMS, []
+    less_important.sort(key=lambda unit: unit.importance)
+    breaking = budgets.violating_units([unit.pods for unit in less_important])
+    # by place in the order of importance
+    gone = set(range(len(less_important)))
+    for unit in less_important:
+        _take_off(cluster, unit)
+    try:
+        status = yield from trial()
+        if not status.ok:
+            return status, []
+        for place in sorted(gone, key=lambda place: (not breaking[place], place)):
+            _put_back(cluster, less_important[place])
+            gone.remove(place)
+            status = yield from trial()
+            if not status.ok:
+                _take_off(cluster, less_important[place])
+                gone.add(place)
+        return SUCCESS, [pod for place in sorted(gone) for pod in less_important[place].pods]
+    finally:
+        for place in gone:
+            _put_back(cluster, less_important[place])
+
+
+def units_of(cluster: Cluster) -> Iterable[Unit]:
+    """Return everybody who is on a node, as units."""
+    table = cluster.table
+    together: dict[str, Unit] = {}
+    alone: list[Unit] = []
+    for row in table.present_rows().tolist():
+        for pod in table.pods_on[row].values():
+            start = float(table.slots.start[pod.slot])
+            key = group_of(pod)
+            group = cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
+            if group is None or group.spec.disruption_mode != AS_A_GROUP:
+                alone.append(Unit(pod.priority, key is not None, start, [pod]))
+            elif group.full_name in together:
+                together[group.full_name].pods.append(pod)
+            else:
+                together[group.full_name] = Unit(group.spec.priority or 0, True, start, [pod])
+    return [*together.values(), *alone]
+
+
+def _take_off(cluster: Cluster, unit: Unit) -> None:
+    for pod in unit.pods:
+        cluster.table.remove_pod(pod.uid)
+
+
+def _put_back(cluster: Cluster, unit: Unit) -> None:
+    for pod in unit.pods:
+        cluster.table.add_pod(pod, pod.spec.node_name)

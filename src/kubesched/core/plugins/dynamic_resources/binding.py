@@ -1,0 +1,186 @@
+"""PreBind: what Reserve promised is written to the API server.
+
+From the state of a cycle to claims that are allocated and reserved for the pod, and to a pod whose status names the
+claim that was made up for it; then devices that need time to be bound to the node are waited for. As soon as a claim
+shows its allocation it is no longer in flight: at no moment do its devices look free.
+"""
+
+# upstream: dynamicresources.go, PreBind, bindClaim, isPodReadyForBinding; extendeddynamicresources.go (v1.36)
+
+from contextlib import suppress
+from datetime import timedelta
+
+import msgspec
+
+from kubesched.api.devices import ResourceClaim
+from kubesched.api.kinds import to_builtins
+from kubesched.api.meta import ObjectMeta
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import EffectError, Effects, Emit, Patch, Write
+from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.waits import TimedOut, Waits
+from kubesched.core.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
+from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME
+from kubesched.core.plugins.dynamic_resources.pod_claims import PodClaimFinder
+from kubesched.core.plugins.dynamic_resources.releasing import CLAIM
+from kubesched.core.plugins.dynamic_resources.state import PodDevices
+from kubesched.core.plugins.dynamic_resources.writing import ClaimWriter, NotBoundError, Promise
+from kubesched.errors import KubeschedError
+
+# how long a claim that was made up may take to be reported
+REPORT_SECONDS = 120.0
+
+
+class TooLateError(NotBoundError):
+    """The devices were not made ready in time."""
+
+
+class ClaimBinder:
+    """Writes claims; `conditions` tells whether binding conditions count."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        finder: PodClaimFinder,
+        effects: Effects,
+        waits: Waits,
+        *,
+        conditions: bool,
+        timeout: timedelta,
+        observers: Observers = NOBODY,
+    ) -> None:
+        self._observers = observers
+        self._claims = cluster.claims
+        self._finder = finder
+        self._effects = effects
+        self._waits = waits
+        self._writer = ClaimWriter(cluster.claims, effects, waits, conditions=conditions)
+        self._conditions = conditions
+        self._timeout = timeout
+
+    async def bind(self, pod: PodInfo, state: PodDevices, node_name: str) -> None:
+        """Write all claims of the pod, and wait until they are ready; raises NotBoundError."""
+        for index, claim in enumerate(state.claims):
+            if not self._finder.is_reserved_for(pod, claim):
+                # pods that share a claim would only be in each other's way
+                async with self._waits.in_turn((CLAIM, claim.uid)):
+                    state.claims[index] = await self._bind_claim(pod, state, index)
+        if state.plan is not None and state.plan.node_allocatable:
+            statuses = [to_builtins(status) for status in state.plan.node_allocatable]
+            await self._patch_pod(pod, "nodeAllocatableResourceClaimStatuses", statuses)
+        if self._conditions and any(has_binding_conditions(claim) for claim in state.claims):
+            await self._wait_until_ready(pod, state, node_name)
+
+    # -- writing
+
+    async def _bind_claim(self, pod: PodInfo, state: PodDevices, index: int) -> ResourceClaim:
+        """Return the claim as it was written: allocated, and reserved for the pod."""
+        claim, plan = state.claims[index], state.plan
+        allocation = plan.allocations.get(index) if plan is not None else None
+        made_up = state.is_made_up(index)
+        held_as = claim.uid
+        if made_up and claim.name == MADE_UP_NAME:
+            # differs: upstream creates a claim that asks for nothing where a node's device plugin serves a pod that has
+            # other claims, and then fails
+            if plan is None or plan.made_up is None or not plan.made_up.spec.devices.requests:
+                return claim
+            claim = state.claims[index] = await self._create(plan.made_up)
+        written = await self._writer.write(claim, Promise(allocation, state.consumers[index]))
+        if made_up:
+            await self._until_known(written)
+
+        def show() -> None:
+            known = self._claims.assume(written)
+            if allocation is not None:
+                self._claims.end_allocation(held_as, for_all=known)
+
+        await self._waits.at_rest(show)
+        if made_up:
+            # so that Unreserve can delete it if the pod cannot be told
+            state.claims[index] = written
+            mappings = [to_builtins(mapping) for mapping in plan.mappings] if plan is not None else []
+            status = {"requestMappings": mappings, "resourceClaimName": written.name}
+            await self._patch_pod(pod, "extendedResourceClaimStatus", status)
+        return written
+
+    async def _create(self, made_up: ResourceClaim) -> ResourceClaim:
+        meta = made_up.metadata
+        unnamed = ObjectMeta(
+            namespace=meta.namespace,
+            generate_name=meta.generate_name,
+            owner_references=meta.owner_references,
+            annotations=meta.annotations,
+        )
+        try:
+            created = await self._effects.perform(
+                Write(msgspec.structs.replace(made_up, metadata=unnamed), create=True)
+            )
+        except EffectError as refused:
+            self._observers.claim_created(succeeded=False)
+            raise NotBoundError(f"create claim for extended resources {meta.namespace}/: {refused}") from refused
+        self._observers.claim_created(succeeded=True)
+        assert isinstance(created, ResourceClaim), "what was created comes back"
+        return created
+
+    async def _patch_pod(self, pod: PodInfo, field: str, value: object) -> None:
+        try:
+            await self._effects.perform(Patch("Pod", pod.namespace, pod.name, {"status": {field: value}}, "status"))
+        except EffectError as refused:
+            shown = field[0].upper() + field[1:]
+            raise NotBoundError(f"update pod {pod.full_name} {shown}: {refused}") from refused
+
+    # -- waiting
+
+    async def _until_known(self, claim: ResourceClaim) -> None:
+        """Return when a claim that was created has been reported, so that it can be shown as it is."""
+        # if not in time it exists nevertheless; its devices are taken once it is reported
+        with suppress(TimedOut):
+            await self._waits.until(lambda: self._claims.get(claim.full_name), (CLAIM,), REPORT_SECONDS)
+
+    async def _wait_until_ready(self, pod: PodInfo, state: PodDevices, node_name: str) -> None:
+        note = f"waiting for binding conditions for device on node {node_name}"
+        self._effects.submit(Emit(pod.pod, "Normal", "BindingConditionsPending", "Scheduling", note))
+        began = self._observers.clock()
+        outcome = "error"
+        try:
+            await self._waits.until(lambda: self._ready(state), (CLAIM,), self._timeout.total_seconds())
+            outcome = "success"
+        except TimedOut:
+            outcome = "timeout"
+            raise NotBoundError("device binding timeout: context deadline exceeded") from None
+        except NotBoundError as failed:
+            outcome = "timeout" if isinstance(failed, TooLateError) else "error"
+            raise
+        except KubeschedError as failed:
+            outcome = "failure"
+            raise NotBoundError(str(failed)) from failed
+        finally:
+            self._tell(pod, state, outcome, self._observers.clock() - began)
+
+    def _tell(self, pod: PodInfo, state: PodDevices, outcome: str, seconds: float) -> None:
+        """Tell whose devices were waited for, and what it came to."""
+        allocations = [claim.status.allocation for claim in state.claims if claim.status.allocation is not None]
+        devices = [device for allocation in allocations for device in allocation.devices.results]
+        self._observers.device_conditions_awaited(
+            pod.spec.scheduler_name,
+            [device.driver for device in devices],
+            [device.driver for device in devices if device.binding_conditions],
+            outcome,
+            seconds,
+        )
+
+    def _ready(self, state: PodDevices) -> bool | None:
+        """Return True when all claims are ready; raises an error if one never will be."""
+        for index, claim in enumerate(state.claims):
+            if claim.name == MADE_UP_NAME:
+                continue
+            newest = self._claims.get(claim.full_name)
+            if newest is None:
+                raise NotBoundError(f'could not find ResourceClaim "{claim.full_name}"')
+            state.claims[index] = newest
+            if not is_ready(newest):
+                if is_too_late(newest, self._waits.date(), self._timeout):
+                    raise TooLateError(f"device binding timeout: claim={newest.name}")
+                return None
+        return True

@@ -1,0 +1,289 @@
+"""The hooks of DynamicResources; what they do is in the modules beside this one.
+
+Pods that ask for no devices all share one answer: Skip, score 0. For others everything is asked anew in each cycle,
+since claims belong to one pod.
+"""
+
+# upstream: plugins/dynamicresources/dynamicresources.go (v1.36)
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.devices import AllocationResult
+from kubesched.api.kinds import to_builtins
+from kubesched.config.args import DynamicResourcesArgs
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.devices import DeviceFeatures
+from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.effects import Effects, RecordingEffects
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.normalizing import normalize_to_highest
+from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.plugin import (
+    UNCACHED,
+    FilterPlugin,
+    PlanningPlugin,
+    PostFilterPlugin,
+    PreBindPlugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+    ScorePlugin,
+)
+from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
+from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.waits import NoWaits, Waits
+from kubesched.core.plugins.dynamic_resources.binding import ClaimBinder
+from kubesched.core.plugins.dynamic_resources.filtering import NOT_AVAILABLE, DeviceFilter
+from kubesched.core.plugins.dynamic_resources.hints import DeviceHints
+from kubesched.core.plugins.dynamic_resources.node_allocatable import NodeAllocatable
+from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder
+from kubesched.core.plugins.dynamic_resources.preparing import Preparation
+from kubesched.core.plugins.dynamic_resources.releasing import NOTHING_NEW, STILL_NOT, GroupReservations, release_for
+from kubesched.core.plugins.dynamic_resources.reserving import Reservations
+from kubesched.core.plugins.dynamic_resources.solving import Solver
+from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, PodDevices
+from kubesched.core.plugins.dynamic_resources.writing import NotBoundError
+
+# What a hook says that does not find what PreFilter would have written.
+NOT_FOUND = "not found"
+NO_DEVICES = ""
+BINDING_TIMEOUT = timedelta(seconds=600)
+
+
+class DynamicResources(
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    FilterPlugin,
+    PostFilterPlugin,
+    ScorePlugin,
+    ReservePlugin,
+    PreBindPlugin,
+    PlanningPlugin,
+):
+    """Sees to it that pods get the devices they claim."""
+
+    name = "DynamicResources"
+    looks_up = ("ResourceClaim", "ResourceSlice", "DeviceClass")
+    without_pre_filter = NOT_FOUND
+    # whether a resource stands for devices depends on the device classes there are
+    key_of_template = False
+    alive_only = True
+    reads = Group.NOTHING
+    score_reads = Group.NOTHING
+    in_range = True
+    parallel = True
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        args: DynamicResourcesArgs | None = None,
+        gates: FeatureGates | None = None,
+        effects: Effects | None = None,
+        waits: Waits | None = None,
+        observers: Observers = NOBODY,
+    ) -> None:
+        gates = gates or FeatureGates({})
+        args = args or DynamicResourcesArgs()
+        effects, self._waits = effects or RecordingEffects(), waits or NoWaits()
+        features = DeviceFeatures.from_gates(gates)
+        self._enabled = gates.enabled("DynamicResourceAllocation")
+        self._prioritized = features.prioritized_list
+        binding = args.binding_timeout
+        self._binding_timeout = timedelta(seconds=binding.seconds) if binding is not None else BINDING_TIMEOUT
+        limited = gates.enabled("DRASchedulerFilterTimeout") and args.filter_timeout is not None
+        limit_seconds = args.filter_timeout.seconds if limited and args.filter_timeout is not None else 0.0
+        classes = DeviceClasses(cluster.objects)
+        tracker = cluster.devices(features)
+        self._table = cluster.table
+        self._finder = PodClaimFinder(cluster, of_groups=gates.enabled("DRAWorkloadResourceClaims"))
+        self._preparation = Preparation(
+            cluster,
+            tracker,
+            classes,
+            self._finder,
+            Solver(tracker, self._waits, limit_seconds),
+            extended=gates.enabled("DRAExtendedResource"),
+        )
+        node_allocatable = None
+        if gates.enabled("DRANodeAllocatableResources"):
+            pod_level = gates.enabled("PodLevelResources")
+            node_allocatable = NodeAllocatable(tracker, self._finder, pod_level=pod_level)
+            # then what pods have left of a node matters, too
+            self.reads = Group.RESOURCES  # type: ignore[misc]
+        self._filter = DeviceFilter(cluster, classes, node_allocatable)
+        self._hints = DeviceHints(self._finder)
+        self._groups = GroupReservations(cluster, self._finder)
+        self._reservations = Reservations(cluster, self._filter, effects)
+        self._binder = ClaimBinder(
+            cluster,
+            self._finder,
+            effects,
+            self._waits,
+            conditions=features.binding_conditions,
+            timeout=self._binding_timeout,
+            observers=observers,
+        )
+
+    # -- the queue
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return what can make devices available."""
+        return self._hints.registrations() if self._enabled else ()
+
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """Hold a pod back whose claims are not there."""
+        if not self._enabled or not pod.spec.resource_claims:
+            return None
+        try:
+            self._finder.claims(pod)
+        except NotReadyError as not_ready:
+            return unresolvable(str(not_ready))
+        return None
+
+    # -- filtering
+
+    def key(self, pod: PodInfo) -> Hashable:
+        """Return the same for all pods that ask for no devices; the others are judged anew in each cycle."""
+        return UNCACHED if self._enabled and self._preparation.concerns(pod) else NO_DEVICES
+
+    def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
+        """Return Skip for a pod without claims, why its claims cannot be used, or None."""
+        if not self._enabled or not self._preparation.concerns(pod):
+            return SKIP
+        shared = _group_allocations(cycle) or ()
+        state = self._preparation.prepare(pod, shared, self._waits.date(), self._binding_timeout)
+        if isinstance(state, Status):
+            return state
+        cycle.write(STATE, state)
+        return None
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        """Return the nodes on which the claims cannot be served."""
+        state = cycle.get(STATE)
+        return Verdict.uniform(len(nodes), None) if state is None else self._filter.judge(pod, state, nodes)
+
+    # upstream: dynamicresources.go, PostFilter (v1.36)
+    def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
+        """Give back an idle claim that was in the way on a node."""
+        if not self._enabled:
+            return PostFilterResult(unschedulable("plugin disabled"))
+        if self._unprepared(cycle):
+            return PostFilterResult(error(NOT_FOUND))
+        state = cycle.get(STATE)
+        if state is None:
+            return PostFilterResult(NOTHING_NEW)
+        release = release_for(pod, state, self._in_the_way(state, verdicts)) or self._groups.release(pod)
+        if release is None:
+            return PostFilterResult(STILL_NOT)
+        return PostFilterResult(release.status, released=release.claims, effects=release.effects)
+
+    def _in_the_way(self, state: PodDevices, verdicts: NodeVerdicts) -> list[int]:
+        """Return the claims that were the reason to reject a node which nothing else was in the way of."""
+        present = self._table.present[: self._table.size]
+        rows = verdicts.rows_with(NOT_AVAILABLE.code, present)
+        ours = NOT_AVAILABLE.by(self.name)
+        rejected = np.array([row for row in rows.tolist() if verdicts.status(row) == ours], np.intp)
+        masks = self._filter.unavailable(state, rejected)
+        return [index for index, mask in enumerate(masks) if mask.any()]
+
+    # -- scoring
+
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return the same for all pods that ask for no devices."""
+        return self.key(pod)
+
+    def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
+        """Return how good the alternatives are that can be had on each node; 0 without devices."""
+        state = cycle.get(STATE)
+        if state is None or not self._prioritized or len(state.scores) < self._table.size:
+            return np.zeros(len(nodes), np.int64)
+        scores: NDArray[np.int64] = nodes.gather(np.where(state.passed, state.scores, 0))
+        return scores
+
+    def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the scores with 100 for the best."""
+        return normalize_to_highest(scores) if self._enabled else scores
+
+    # -- reserving and binding
+
+    def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Hold the devices that the claims get on the node."""
+        if self._enabled and self._unprepared(cycle):
+            return error(NOT_FOUND)
+        state = cycle.get(STATE)
+        if state is None:
+            return None
+        return self._reservations.reserve(pod, state, node_name, _group_allocations(cycle))
+
+    def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Let go of the devices, and have undone what was written."""
+        state = cycle.get(STATE)
+        if state is not None:
+            self._reservations.unreserve(pod, state, _group_allocations(cycle))
+
+    def pre_bind_pre_flight(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Return Skip if there are no claims to write."""
+        if self._enabled and self._unprepared(cycle):
+            return error(NOT_FOUND)
+        return SKIP if cycle.get(STATE) is None else None
+
+    async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Write allocations and reservations, and wait for devices that take time."""
+        if self._enabled and self._unprepared(cycle):
+            return error(NOT_FOUND)
+        state = cycle.get(STATE)
+        if state is None:
+            return None
+        try:
+            await self._binder.bind(pod, state, node_name)
+        except NotBoundError as failed:
+            return error(str(failed))
+        return None
+
+    def describe_plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
+        """Return what each claim that needs an allocation gets on a node."""
+        state = cycle.get(STATE)
+        plan = self._filter.plan(pod, state, node_name) if state is not None else None
+        if state is None or plan is None or isinstance(plan, Status):
+            return {}
+        described = []
+        for index, allocation in plan.allocations.items():
+            entry: dict[str, Any] = {"claim": state.claims[index].name, "allocation": _without_share_ids(allocation)}
+            if state.is_made_up(index) and plan.made_up is not None:
+                entry["requests"] = [to_builtins(request) for request in plan.made_up.spec.devices.requests]
+                entry["requestMappings"] = [to_builtins(mapping) for mapping in plan.mappings]
+            described.append(entry)
+        return {"allocations": described}
+
+    def _unprepared(self, cycle: CycleState) -> bool:
+        """Return whether PreFilter did not run: it is switched off, or an earlier plugin's rejection ended it."""
+        return self.name not in (cycle.get(PRE_FILTERED) or ())
+
+
+def _group_allocations(cycle: CycleState) -> set[str] | None:
+    """Return the claims that get their devices in the cycle of the pod's group; None for a pod that is tried alone."""
+    if cycle.group is None:
+        return None
+    allocations = cycle.group.get(GROUP_ALLOCATIONS)
+    if allocations is None:
+        allocations = set()
+        cycle.group.write(GROUP_ALLOCATIONS, allocations)
+    return allocations
+
+
+def _without_share_ids(allocation: AllocationResult) -> dict[str, Any]:
+    results = tuple(msgspec.structs.replace(result, share_id=None) for result in allocation.devices.results)
+    devices = msgspec.structs.replace(allocation.devices, results=results)
+    return to_builtins(msgspec.structs.replace(allocation, devices=devices))

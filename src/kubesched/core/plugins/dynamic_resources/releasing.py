@@ -1,0 +1,101 @@
+"""Giving claims back: to make a pod schedulable, and after a pod that got a node was not bound after all.
+
+From the state of a cycle to effects that undo, in the API server, what this or an earlier attempt wrote there.
+"""
+
+# upstream: dynamicresources.go, PostFilter, Unreserve; extendeddynamicresources.go, deleteClaim (v1.36)
+
+from typing import NamedTuple
+
+import msgspec
+
+from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.effects import Delete, Effect, Patch, Write
+from kubesched.core.framework.status import Status, error, unresolvable, unschedulable
+from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, group_of
+from kubesched.core.plugins.dynamic_resources.state import PodDevices
+
+FINALIZER = "resource.kubernetes.io/delete-protection"
+CLAIM = ResourceClaim.__name__
+
+NOTHING_NEW = unschedulable("no new claims to deallocate")
+STILL_NOT = unschedulable("still not schedulable")
+DEALLOCATED = unschedulable("deallocation of ResourceClaim completed")
+DELETED = unschedulable("deletion of ResourceClaim completed")
+GROUP_UNRESERVED = unresolvable("ResourceClaim unreserved for PodGroup")
+
+
+class Release(NamedTuple):
+    """A claim that is given back, how, and what is said of it."""
+
+    status: Status
+    claims: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+
+
+# upstream picks any claim, in the random order of a set; here it is the first
+def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Release | None:
+    """Return the release of a claim that nobody uses and that stands in the pod's way, or None."""
+    for index in unavailable:
+        claim = state.claims[index]
+        users = claim.status.reserved_for
+        if claim.status.allocation is None:
+            # promised to another pod of the group, and not written yet
+            continue
+        if state.is_made_up(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
+            continue
+        freed = msgspec.structs.replace(claim, status=ResourceClaimStatus())
+        return Release(DEALLOCATED, (claim.full_name,), (Write(freed, subresource="status", base=claim),))
+    made_up = state.made_up
+    if made_up is not None and state.was_written:
+        return Release(DELETED, (made_up.full_name,), deletion(made_up))
+    return None
+
+
+def deletion(claim: ResourceClaim) -> tuple[Effect, ...]:
+    """Return what deletes a claim that the scheduler made: its finalizer goes first."""
+    meta = claim.metadata
+    unprotected = Patch(
+        CLAIM,
+        meta.namespace,
+        meta.name,
+        {"metadata": {"uid": meta.uid, "$deleteFromPrimitiveList/finalizers": [FINALIZER]}},
+    )
+    return (
+        *((unprotected,) if FINALIZER in meta.finalizers else ()),
+        Delete(CLAIM, meta.namespace, meta.name, meta.uid),
+    )
+
+
+def without_consumer(claim: ResourceClaim, uid: str) -> Patch:
+    """Return what takes one reservation out of a claim, whatever else happened to it."""
+    body = {"metadata": {"uid": claim.uid}, "status": {"reservedFor": [{"$patch": "delete", "uid": uid}]}}
+    return Patch(CLAIM, claim.namespace, claim.name, body, subresource="status")
+
+
+class GroupReservations:
+    """Takes back what a group of pods reserved in vain."""
+
+    def __init__(self, cluster: Cluster, finder: PodClaimFinder) -> None:
+        self._table = cluster.table
+        self._finder = finder
+
+    def release(self, pod: PodInfo) -> Release | None:
+        """Return the release of a claim that is reserved for the pod's group, none of whose pods has a node."""
+        if not self._finder.of_groups or not group_of(pod) or self._has_placed_pods(pod):
+            return None
+        try:
+            group = self._finder.pod_group(pod)
+            assert group is not None, "the pod is in a group"
+            for claim in self._finder.group_claims(group):
+                if claim.status.allocation is not None and self._finder.is_reserved_for(pod, claim):
+                    return Release(GROUP_UNRESERVED, effects=(without_consumer(claim, group.uid),))
+        except NotReadyError as not_ready:
+            return Release(error(str(not_ready)))
+        return None
+
+    def _has_placed_pods(self, pod: PodInfo) -> bool:
+        wanted = pod.namespace, group_of(pod)
+        return any((other.namespace, group_of(other)) == wanted for other in self._table.pods.values())

@@ -1,0 +1,189 @@
+"""Whether devices can be found for claims on many nodes at once.
+
+From the claims' requests and the codes of nodes that are alike to yes or no per node. Each distinct code is solved once
+by the allocator, and the answer is kept for the next claims that ask for the same. What a node's claims concretely get
+is found only for the node that is chosen. A failure (a broken expression, time that ran out) is never kept, and is told
+in the words that fit each node.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+from uuid import NAMESPACE_OID, uuid5
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.devices import AllocationResult, ResourceClaim
+from kubesched.api.nodes import Node
+from kubesched.core.cluster.device_tracker import DeviceTracker
+from kubesched.core.devices import AllocationError, AllocationTimeoutError, Allocator, FailedOnNodeError
+from kubesched.core.devices.budget import TOO_MUCH_ON_A_NODE
+from kubesched.core.framework.status import Status, error, unresolvable
+from kubesched.core.framework.waits import Waits
+from kubesched.core.plugins.dynamic_resources.preferring import preference_score
+
+CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
+
+TOO_MUCH_ON_NODE = unresolvable(TOO_MUCH_ON_A_NODE)
+
+# How many kinds of claims are remembered, and on how many nodes a failure is told in its own words.
+KINDS = 64
+OWN_WORDS = 100
+
+UNKNOWN, FITS, FITS_NOT, TOO_COSTLY = 0, 1, 2, 3
+
+
+class Answers:
+    """What is known of one kind of claims, by code."""
+
+    __slots__ = ("scores", "verdicts")
+
+    def __init__(self) -> None:
+        self.verdicts: NDArray[np.int8] = np.zeros(0, np.int8)
+        self.scores: NDArray[np.int32] = np.zeros(0, np.int32)
+
+    def resize(self, count: int) -> None:
+        """Make room for so many codes."""
+        missing = count - len(self.verdicts)
+        if missing > 0:
+            # with some to spare, for codes come one by one
+            self.verdicts = np.concatenate([self.verdicts, np.zeros(missing + 64, np.int8)])
+            self.scores = np.concatenate([self.scores, np.zeros(missing + 64, np.int32)])
+
+
+class Solved(NamedTuple):
+    """Per row: whether the claims fit, and how good what they get is; the failures by position."""
+
+    fits: NDArray[np.bool_]
+    scores: NDArray[np.int32]
+    failures: dict[int, Status]
+
+
+class Solver:
+    """Finds devices; one for all cycles of a plugin."""
+
+    def __init__(self, tracker: DeviceTracker, waits: Waits, timeout_seconds: float) -> None:
+        self._tracker = tracker
+        self._waits = waits
+        # 0: all the time in the world
+        self._timeout_seconds = timeout_seconds
+        self._answers: OrderedDict[tuple[bytes, ...], Answers] = OrderedDict()
+        self._true_for: tuple[object, object] = (None, None)
+        self._encode = msgspec.msgpack.Encoder().encode
+
+    def search(self, pod_uid: str) -> "Search":
+        """Return the search for one pod in one cycle."""
+        return Search(self, self._tracker, pod_uid)
+
+    def answers(self, claims: Sequence[ResourceClaim]) -> Answers:
+        """Return what is known of claims that ask for the same as these."""
+        true_for = self._tracker.classes, self._tracker.numbering
+        if true_for[0] is not self._true_for[0] or true_for[1] is not self._true_for[1]:
+            self._answers.clear()
+            self._true_for = true_for
+        kind = tuple([self._encode(claim.spec) for claim in claims])
+        known = self._answers.get(kind)
+        if known is None:
+            known = self._answers[kind] = Answers()
+            if len(self._answers) > KINDS:
+                self._answers.popitem(last=False)
+        else:
+            self._answers.move_to_end(kind)
+        known.resize(self._tracker.code_count)
+        return known
+
+    def deadline(self) -> Callable[[], bool] | None:
+        """Return a function that tells when the time for one node is up, or None if there is no limit."""
+        if self._timeout_seconds <= 0:
+            return None
+        now = self._waits.now
+        limit = now() + self._timeout_seconds
+        return lambda: now() > limit
+
+
+class Search:
+    """Finds devices for one pod; the allocator is made when it is first needed."""
+
+    def __init__(self, solver: Solver, tracker: DeviceTracker, pod_uid: str) -> None:
+        self._solver = solver
+        self._tracker = tracker
+        self._pod_uid = pod_uid
+        self._shares = 0
+        self._allocator: Allocator | None = None
+
+    def judge(self, claims: Sequence[ResourceClaim], nodes: Sequence[Node | None], rows: NDArray[np.intp]) -> Solved:
+        """Return whether devices can be found for all claims, on each of some rows of the table's nodes."""
+        codes = self._tracker.signature_codes()[rows]
+        answers = self._solver.answers(claims)
+        failures: dict[int, Status] = {}
+        unknown = np.flatnonzero(answers.verdicts[codes] == UNKNOWN)
+        if len(unknown):
+            distinct, first = np.unique(codes[unknown], return_index=True)
+            for code, position in zip(distinct.tolist(), unknown[first].tolist(), strict=True):
+                failure = self._solve(claims, nodes[rows[position]], answers, code)
+                if failure is not None:
+                    failures[position] = failure
+            if failures:
+                self._spread(failures, claims, codes, nodes, rows)
+        for position in np.flatnonzero(answers.verdicts[codes] == TOO_COSTLY).tolist():
+            failures.setdefault(position, TOO_MUCH_ON_NODE)
+        return Solved(answers.verdicts[codes] == FITS, answers.scores[codes], failures)
+
+    def _solve(self, claims: Sequence[ResourceClaim], node: Node | None, answers: Answers, code: int) -> Status | None:
+        """Find out about one code; return why that failed, or None."""
+        assert node is not None, "only rows with a Node object are judged"
+        found = self.allocate(node, claims)
+        if found == TOO_MUCH_ON_NODE:
+            # it would be the same again
+            answers.verdicts[code] = TOO_COSTLY
+            return None
+        if isinstance(found, Status):
+            return found
+        answers.verdicts[code] = FITS_NOT if found is None else FITS
+        if found is not None:
+            scores = (preference_score(claim, allocation) for claim, allocation in zip(claims, found, strict=True))
+            answers.scores[code] = sum(scores)
+        return None
+
+    def _spread(
+        self,
+        failures: dict[int, Status],
+        claims: Sequence[ResourceClaim],
+        codes: NDArray[np.int32],
+        nodes: Sequence[Node | None],
+        rows: NDArray[np.intp],
+    ) -> None:
+        """Give every row that is like one of the failed rows a failure, of its own where there are not too many."""
+        for position, failure in list(failures.items()):
+            alike = np.flatnonzero(codes == codes[position]).tolist()
+            for number, other in enumerate(alike):
+                if other == position:
+                    continue
+                own: object = None
+                node = nodes[rows[other]]
+                if number < OWN_WORDS and node is not None:
+                    own = self.allocate(node, claims)
+                failures[other] = own if isinstance(own, Status) else failure
+
+    def allocate(self, node: Node, claims: Sequence[ResourceClaim]) -> list[AllocationResult] | Status | None:
+        """Return what each claim gets on a node, None if that is not to be had, or why it cannot be told."""
+        if self._allocator is None:
+            tracker = self._tracker
+            self._allocator = Allocator(
+                tracker.features, tracker.state, tracker.classes, tracker.inventory, self._new_share_id
+            )
+        try:
+            return self._allocator.allocate(node, claims, self._solver.deadline())
+        except AllocationTimeoutError:
+            # it may have been a busy moment: an error is tried again, a rejection would wait for an event
+            return error(f"node {node.metadata.name}: timed out trying to allocate devices")
+        except FailedOnNodeError as failed:
+            return unresolvable(str(failed))
+        except AllocationError as failed:
+            return error(str(failed))
+
+    def _new_share_id(self) -> str:
+        self._shares += 1
+        return str(uuid5(NAMESPACE_OID, f"{self._pod_uid}/{self._shares}"))

@@ -1,0 +1,93 @@
+"""What one scheduling cycle knows of a pod's claims.
+
+Written by PreFilter, completed by Filter (which rows can be had, with which variant of the made-up claim), by Reserve
+(the allocations) and by PreBind (the claims as they were written). Read by every other hook.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaimConsumerReference
+from kubesched.api.node_selectors import CompiledNodeSelector
+from kubesched.api.pods import ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus
+from kubesched.core.framework.cycle import StateKey
+from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME, Variant
+from kubesched.core.plugins.dynamic_resources.solving import Search
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """What a pod's claims get on a node: an allocation per claim that needs one, by its index."""
+
+    allocations: dict[int, AllocationResult]
+    made_up: ResourceClaim | None = None
+    mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
+    node_allocatable: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
+
+
+class PodDevices:
+    """The claims of one pod: those of its specification, then (last) the one made up for extended resources."""
+
+    def __init__(
+        self,
+        claims: Sequence[ResourceClaim],
+        consumers: Sequence[ResourceClaimConsumerReference],
+        made_up: ResourceClaim | None,
+        extended: Mapping[str, int],
+        search: Search,
+    ) -> None:
+        self.claims: list[ResourceClaim] = [*claims, *((made_up,) if made_up is not None else ())]
+        self.consumers = consumers
+        self.user_count = len(claims)
+        # what the pod asks for that devices could stand for
+        self.extended = extended
+        self.search = search
+        # per claim: where its allocation can be reached from, and the allocation another pod of the group waits for
+        self.selectors: list[CompiledNodeSelector | None] = [None] * len(self.claims)
+        self.shared: dict[int, AllocationResult] = {}
+        # the claims whose allocation shows that binding it to a node failed or took too long
+        self.broken: list[int] = []
+        # set by Filter, by row: whether it passed with allocations, and how good these are
+        self.passed: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self.scores: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.variants: dict[tuple[str, ...], Variant] = {}
+        self.plans: dict[str, Plan] = {}
+        # set by Reserve: the UIDs under which allocations are in flight for this pod, and what it was promised
+        self.held: list[str] = []
+        self.plan: Plan | None = None
+
+    @property
+    def made_up(self) -> ResourceClaim | None:
+        """Return the claim for extended resources, or None."""
+        return self.claims[self.user_count] if self.user_count < len(self.claims) else None
+
+    def is_made_up(self, index: int) -> bool:
+        """Return whether the claim at an index is the one for extended resources."""
+        return index == self.user_count
+
+    @property
+    def was_written(self) -> bool:
+        """Return whether the claim for extended resources exists outside this cycle."""
+        made_up = self.made_up
+        return made_up is not None and made_up.name != MADE_UP_NAME
+
+    def to_allocate(self) -> list[int]:
+        """Return the indices of the claims that have no allocation yet."""
+        return [index for index, claim in enumerate(self.claims) if claim.status.allocation is None]
+
+    def to_solve(self) -> list[int]:
+        """Return the indices of the claims that devices are to be found for."""
+        return [index for index in self.to_allocate() if index not in self.shared]
+
+    def resize(self, size: int) -> None:
+        """Make room for the rows of the table."""
+        if len(self.passed) != size:
+            self.passed = np.zeros(size, np.bool_)
+            self.scores = np.zeros(size, np.int64)
+
+
+STATE = StateKey[PodDevices]("DynamicResources")
+# The UIDs of claims for which an allocation is pending in the scheduling cycle of a pod group, whose pods share it.
+GROUP_ALLOCATIONS = StateKey[set[str]]("DynamicResources of a pod group")

@@ -1,0 +1,108 @@
+"""GangScheduling: at least so many pods of a group, or none.
+
+From a pod and the state of its group to whether it may be tried (PreEnqueue: are enough pods of the gang there?) and
+whether it may be bound (Permit: have enough of them a place?). Pods without a group pass, and so do
+groups that are no gangs.
+"""
+
+# upstream: plugins/gangscheduling/gangscheduling.go, plugins/helper/podgroup.go (v1.36)
+
+from collections.abc import Sequence
+
+from kubesched.api.groups import PodGroup
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_groups import GroupKey, group_of
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.plugin import PermitPlugin, PreEnqueuePlugin
+from kubesched.core.framework.status import SUCCESS, Code, Status, error, unresolvable
+from kubesched.core.framework.waiting import NobodyWaits, PodsThatWait
+
+PERMIT_SECONDS = 5 * 60.0
+TOO_FEW_PODS = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
+TOO_FEW_PLACES = Status(Code.WAIT, ("waiting for minCount pods from a gang to be scheduled",))
+
+
+class GangScheduling(PreEnqueuePlugin, PermitPlugin):
+    """Holds the pods of a gang back until there are enough of them."""
+
+    name = "GangScheduling"
+
+    def __init__(self, cluster: Cluster, waiting: PodsThatWait | None = None) -> None:
+        self._objects = cluster.objects
+        self._groups = cluster.pod_groups
+        self._waiting = waiting if waiting is not None else NobodyWaits()
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return what can complete a gang."""
+        return (
+            Registration(ClusterEvent(Resource.POD, Action.ADD), after_pod_added),
+            Registration(ClusterEvent(Resource.POD_GROUP, Action.ADD), after_group_added),
+        )
+
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """Hold a pod back whose group does not exist, or whose gang is not complete."""
+        key = group_of(pod)
+        if key is None:
+            return None
+        group = self._group(key)
+        if group is None:
+            return unresolvable(f"waiting for pods's pod group {_quoted(key[1])} to appear in scheduling queue")
+        gang = group.spec.scheduling_policy.gang
+        return TOO_FEW_PODS if gang is not None and len(self._groups.state(key)) < gang.min_count else None
+
+    def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
+        """Let a pod wait until enough pods of its gang have a place; the last of them lets all others go on."""
+        key = group_of(pod)
+        if key is None:
+            return Permission(SUCCESS)
+        group = self._group(key)
+        if group is None:
+            name = _quoted(key[1])
+            return Permission(
+                error(f"failed to get podGroup {'/'.join(key)}: podgroup.scheduling.k8s.io {name} not found")
+            )
+        gang = group.spec.scheduling_policy.gang
+        if gang is None:
+            return Permission(SUCCESS)
+        state = self._groups.state(key)
+        if len(state.scheduled) < gang.min_count:
+            _activate(cycle, state.unscheduled)
+            return Permission(TOO_FEW_PLACES, PERMIT_SECONDS)
+        for uid in state.scheduled:
+            waiting = self._waiting.get(uid)
+            if waiting is not None:
+                waiting.allow(self.name)
+        return Permission(SUCCESS)
+
+    def _group(self, key: GroupKey) -> PodGroup | None:
+        return self._objects.get(PodGroup, "/".join(key))
+
+
+def after_pod_added(pod: PodInfo, old: object, new: PodInfo) -> Hint:
+    """Return whether a new pod can complete the gang: it must be of the same group."""
+    return _hint(group_of(pod) is not None and group_of(pod) == group_of(new))
+
+
+def after_group_added(pod: PodInfo, old: object, new: PodGroup) -> Hint:
+    """Return whether it is the pod's own group that appeared."""
+    return _hint(group_of(pod) == (new.namespace, new.name))
+
+
+def _activate(cycle: CycleState, uids: dict[str, PodInfo]) -> None:
+    """Have the others of the gang tried at once."""
+    named = cycle.get(PODS_TO_ACTIVATE)
+    if named is None:
+        named = set()
+        cycle.write(PODS_TO_ACTIVATE, named)
+    named.update(uids)
+
+
+def _hint(helps: bool) -> Hint:
+    return Hint.QUEUE if helps else Hint.QUEUE_SKIP
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

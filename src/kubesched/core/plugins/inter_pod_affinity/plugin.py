@@ -1,0 +1,75 @@
+"""The plugin: what of a pod it reads, the questions it asks, the events that help."""
+
+# upstream: interpodaffinity/plugin.go (v1.36)
+
+from collections.abc import Hashable, Sequence
+
+from kubesched.config.args import InterPodAffinityArgs
+from kubesched.core.cluster.affinity_terms import NO_TERMS
+from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin
+from kubesched.core.framework.questions import QuestionFilterPlugin, QuestionScorePlugin
+from kubesched.core.framework.status import StatusTable
+from kubesched.core.plugins.inter_pod_affinity.filtering import AffinityFilterQuestion, selects_itself
+from kubesched.core.plugins.inter_pod_affinity.hints import after_node_change, after_pod_change
+from kubesched.core.plugins.inter_pod_affinity.scoring import AffinityScoreQuestion, ignored
+
+IGNORED = "ignored"
+
+
+class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, QuestionScorePlugin):
+    """Keeps pods near those they want, and away from those that either side does not want."""
+
+    name = "InterPodAffinity"
+    looks_up = ("Namespace",)
+    reads = Group.PODS | Group.LABELS | Group.PRESENCE | Group.NAMESPACES
+    score_reads = reads
+    in_range = True
+    without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
+    without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
+
+    def __init__(self, args: InterPodAffinityArgs | None, cluster: Cluster) -> None:
+        self._args = args or InterPodAffinityArgs()
+        self._cluster = cluster
+        self._counts = cluster.table.counts
+
+    # -- Filter
+
+    def key(self, pod: PodInfo) -> Hashable:
+        """Return the required terms and what others' terms can tell of the pod."""
+        terms = pod.affinity
+        seen = (pod.namespace, self._counts.mentioned(pod.labels))
+        if terms is NO_TERMS:
+            return seen
+        return (*seen, terms.required_affinity, terms.required_anti_affinity, selects_itself(pod), terms.errors)
+
+    def filter_question(self, pod: PodInfo, statuses: StatusTable) -> AffinityFilterQuestion:
+        """Return the question whether nodes satisfy the required terms, in both directions."""
+        return AffinityFilterQuestion(self, pod, self._cluster, statuses)
+
+    # -- Score
+
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return the preferred terms and what others' terms can tell of the pod."""
+        if ignored(pod, self._args):
+            return IGNORED
+        terms = pod.affinity
+        seen = (pod.namespace, self._counts.mentioned(pod.labels))
+        if terms is NO_TERMS:
+            return seen
+        return (*seen, terms.preferred_affinity, terms.preferred_anti_affinity, terms.errors)
+
+    def score_question(self, pod: PodInfo) -> AffinityScoreQuestion:
+        """Return the question how well nodes satisfy the preferred terms, in both directions."""
+        return AffinityScoreQuestion(self, pod, self._cluster, self._args)
+
+    # -- events
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return pods that come, go or change their labels, and nodes that come or change theirs."""
+        pods = ClusterEvent(Resource.POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE)
+        nodes = ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)
+        return Registration(pods, after_pod_change), Registration(nodes, after_node_change)

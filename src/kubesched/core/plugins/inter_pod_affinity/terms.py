@@ -1,0 +1,91 @@
+"""Which pods the incoming pod's terms mean, and which carried terms mean the incoming pod.
+
+From affinity terms to counts of the cluster: the incoming pod's terms become `PodMatch` questions, once per template
+and list of namespaces; of the terms that pods carry, those that mean pods of one kind are picked out once per change of
+the set of carried terms.
+"""
+
+# upstream: interpodaffinity/plugin.go (v1.36)
+
+from collections.abc import Collection, Mapping
+
+from kubesched.api.nodes import Namespace
+from kubesched.core.cluster.affinity_terms import NO_LABELS, AffinityTerm
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_counts import ALL_NAMESPACES, Carried, CarriedTerm, PodMatch
+
+
+def namespaces_of(term: AffinityTerm, cluster: Cluster) -> frozenset[str] | None:
+    """Return the namespaces that an incoming pod's term covers; None for all of them.
+
+    The reference lists the namespaces that the selector matches and goes on to ask the selector itself, about no
+    labels at all: one that only forbids labels therefore covers every namespace, known or not.
+    """
+    selector = term.namespace_selector
+    if selector.matches(NO_LABELS):
+        return ALL_NAMESPACES
+    if selector.matches_nothing:
+        return term.namespaces
+    listed = (space.name for space in cluster.objects.of(Namespace) if selector.matches(space.metadata.labels))
+    return term.namespaces.union(listed)
+
+
+def match_of(term: AffinityTerm, cluster: Cluster) -> PodMatch:
+    """Return the counts of the pods that an incoming pod's term means."""
+    return cluster.table.counts.match(namespaces_of(term, cluster), (term.selector,), live_only=False)
+
+
+def match_of_all(terms: Collection[AffinityTerm], cluster: Cluster) -> PodMatch:
+    """Return the counts of the pods that every one of an incoming pod's terms means."""
+    common = ALL_NAMESPACES
+    for term in terms:
+        namespaces = namespaces_of(term, cluster)
+        if namespaces is not None:
+            common = namespaces if common is None else common & namespaces
+    selectors = tuple(dict.fromkeys(term.selector for term in terms))
+    return cluster.table.counts.match(common, selectors, live_only=False)
+
+
+class MeaningTerms:
+    """The carried terms of some kinds that mean pods in a namespace with certain labels.
+
+    The labels are those that carried terms mention (`PodCounts.mentioned`), so that the answer holds for every pod
+    that has these in common.
+    """
+
+    __slots__ = ("_cluster", "_kinds", "_version", "labels", "namespace", "terms")
+
+    def __init__(self, cluster: Cluster, namespace: str, labels: Mapping[str, str], kinds: Collection[Carried]) -> None:
+        self._cluster = cluster
+        self._kinds = kinds
+        self.namespace = namespace
+        self.labels = labels
+        self.terms: list[CarriedTerm] = []
+        self._version = (-1, -1)
+
+    @property
+    def surely_none(self) -> bool:
+        """Return whether there is no such term; may be False although there is none."""
+        return not self.terms and self._version == self._newest()
+
+    def refresh(self) -> bool:
+        """Pick the terms anew if there may be others; return whether there are."""
+        newest = self._newest()
+        if self._version == newest:
+            return False
+        self._version = newest
+        carried = self._cluster.table.counts.terms(self._kinds)
+        picked = [term for term in carried if self.mean(term.key.term)]
+        changed = picked != self.terms
+        self.terms = picked
+        return changed
+
+    def mean(self, term: AffinityTerm) -> bool:
+        """Return whether a carried term means such pods."""
+        if term.namespace_selector.matches_nothing:
+            return term.matches(self.namespace, self.labels, NO_LABELS)
+        return term.matches(self.namespace, self.labels, self._cluster.namespace_labels(self.namespace))
+
+    def _newest(self) -> tuple[int, int]:
+        cluster = self._cluster
+        return cluster.table.counts.terms_version, cluster.objects.versions.get("Namespace", 0)

@@ -1,0 +1,165 @@
+"""NodeResourcesFit: whether a node has what the pod requests, and how good it is by how much would be used.
+
+From requests and the table's resource columns to verdicts (one row, all rows, worlds), scores under the configured
+strategy, and hints.
+"""
+
+# upstream: noderesources/fit.go (v1.36)
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.resources import filter_request, fit_score_request, is_extended_resource
+from kubesched.config.args import NodeResourcesFitArgs
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.pod_info import PodInfo, request_options
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.plugin import (
+    UNCACHED,
+    PlacementScorePlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
+    ScorePlugin,
+)
+from kubesched.core.framework.questions import FilterWorlds, WorldsFilterPlugin
+from kubesched.core.framework.status import Status
+from kubesched.core.framework.verdict import Verdict
+from kubesched.core.plugins.node_resources.device_capacity import DeviceCapacity
+from kubesched.core.plugins.node_resources.fit_columns import FitWorlds, judge_nodes
+from kubesched.core.plugins.node_resources.fit_hints import FitHints
+from kubesched.core.plugins.node_resources.fit_request import FitRequest, fit_request
+from kubesched.core.plugins.node_resources.scoring import MostAllocated, Terms, strategy_of, terms_of, uses
+
+
+class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin):
+    """Resources a pod requests against resources a node has left."""
+
+    name = "NodeResourcesFit"
+    reads = Group.RESOURCES
+    score_reads = Group.RESOURCES
+    in_range = True
+    without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
+
+    def __init__(
+        self,
+        args: NodeResourcesFitArgs,
+        cluster: Cluster,
+        gates: FeatureGates,
+    ) -> None:
+        self._table = cluster.table
+        self._options = request_options(gates)
+        self._queueing_hints = gates.enabled("SchedulerQueueingHints")
+        self._ignored = frozenset(args.ignored_resources)
+        self._ignored_groups = frozenset(args.ignored_resource_groups)
+        self._device_classes = DeviceClasses(cluster.objects) if gates.enabled("DRAExtendedResource") else None
+        self._resources = args.scoring_strategy.resources
+        self._strategy = strategy_of(args.scoring_strategy)
+        self._devices = DeviceCapacity(self._resources, cluster, gates)
+        self.score_key_of_template = not self._devices.possible  # type: ignore[misc]
+        # equal requests are one object, which hashes fast
+        self._requests: WeakValueDictionary[Hashable, FitRequest] = WeakValueDictionary()
+        # what pods of a template have in common; plain attributes, because a bound method hashes slowly
+        self._request_of = lambda pod: self._make_request(pod)
+        self._terms_of = lambda pod: self._make_terms(pod)
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return the events that can help a pod which did not fit."""
+        return FitHints(self._options, self._device_classes).registrations(queueing_hints=self._queueing_hints)
+
+    # -- PreFilter, Filter
+
+    def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
+        """Return nothing: there is always something to filter, if only by the number of pods."""
+        return None
+
+    def key(self, pod: PodInfo) -> Hashable:
+        """Return what the pod requests, and what of it is left to devices."""
+        request: FitRequest = pod.derive(self._request_of)
+        return (request, self._delegated(request)) if request.scalars else request
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        """Return what one node lacks."""
+        request: FitRequest = pod.derive(self._request_of)
+        table, row = node.table, node.row
+        if table.pod_count.item(row) < table.allowed_pods.item(row):
+            allocatable, requested = table.allocatable.item, table.requested.item
+            for code, amount in request.native:
+                if amount > allocatable(code, row) - requested(code, row):
+                    break
+            else:
+                if not request.index_of:
+                    return None
+        return request.status(request.objection(table, row, self._delegated(request)))
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        """Return what the nodes lack."""
+        request: FitRequest = pod.derive(self._request_of)
+        return judge_nodes(request, nodes, self._delegated(request))
+
+    def filter_worlds(self, pod: PodInfo, rows: NDArray[np.intp]) -> FilterWorlds:
+        """Return worlds over some rows."""
+        request: FitRequest = pod.derive(self._request_of)
+        return FitWorlds(request, self._table, rows, self._delegated(request))
+
+    def _delegated(self, request: FitRequest) -> tuple[int, ...]:
+        """Return which amounts are left to DynamicResources on nodes that do not offer the resource themselves."""
+        classes = self._device_classes
+        if not request.scalars or not classes:
+            return ()
+        return tuple(i for i in request.scalars if classes.of_resource(request.names[i]) is not None)
+
+    def _make_request(self, pod: PodInfo) -> FitRequest:
+        made = fit_request(filter_request(pod.pod, self._options), self._ignores)
+        return self._requests.setdefault((made.names, made.wanted), made)
+
+    def _ignores(self, resource: str) -> bool:
+        """Tell whether an extended resource is to be ignored, by its name or its group."""
+        return is_extended_resource(resource) and (
+            resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
+        )
+
+    # -- PreScore, Score
+
+    def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
+        """Return nothing: every pod is scored."""
+        return None
+
+    def score_key(self, pod: PodInfo) -> Hashable:
+        """Return what the pod counts for in the score; with devices behind it there is nothing to keep."""
+        terms = pod.derive(self._terms_of)
+        return UNCACHED if self._devices.behind(terms) else terms
+
+    def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
+        """Return one node's score."""
+        terms = pod.derive(self._terms_of)
+        if self._devices.possible and self._devices.behind(terms):
+            return super().score(cycle, pod, node)
+        return self._strategy.score(terms, node.table, node.row)
+
+    def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
+        """Return the nodes' scores."""
+        terms = pod.derive(self._terms_of)
+        return self._strategy.score_nodes(uses(terms, nodes, self._devices.columns(terms)), len(nodes))
+
+    def _make_terms(self, pod: PodInfo) -> Terms:
+        return terms_of(self._resources, fit_score_request(pod.pod), self._table, assumed=True)
+
+    # -- placements of pod groups
+
+    def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
+        """Return how much of the nodes would be used with the pods on them, which they are not yet: more is better."""
+        requests: Counter[str] = Counter()
+        for pod in pods:
+            requests.update(fit_score_request(pod.pod))
+        terms = terms_of(self._resources, requests, self._table, assumed=True)
+        return MostAllocated().score_together(terms, nodes)

@@ -1,0 +1,129 @@
+"""The plugin: what of a pod it reads, the question it asks, the events that help."""
+
+# upstream: nodevolumelimits/csi.go (v1.36)
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.volume_users import volume_uses
+from kubesched.core.framework.cycle import CycleState, StateKey
+from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin
+from kubesched.core.framework.questions import FilterWorlds, QuestionFilterPlugin
+from kubesched.core.framework.row_questions import RowFilterQuestion
+from kubesched.core.framework.status import SKIP, Status, StatusTable, error
+from kubesched.core.framework.verdict import Verdict
+from kubesched.core.plugins.node_volume_limits import hints
+from kubesched.core.plugins.node_volume_limits.request import Request, Requests
+from kubesched.core.plugins.node_volume_limits.worlds import EXCEEDED, LimitWorlds, has_driver, not_installed
+from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
+
+NOT_CONCERNED = "no attachable volumes"
+REQUEST = StateKey[Request]("NodeVolumeLimits")
+
+
+class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
+    """Rejects nodes to which a driver can attach no more volumes."""
+
+    name = "NodeVolumeLimits"
+    looks_up = ("CSINode", "CSIDriver", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
+    reads = Group.VOLUMES | Group.PRESENCE | Group.STORAGE
+
+    def __init__(self, cluster: Cluster, gates: FeatureGates | None = None) -> None:
+        self._cluster = cluster
+        self._attached = cluster.attached_volumes
+        scaling = (gates or FeatureGates({})).enabled("VolumeLimitScaling")
+        self._requests = Requests(cluster, scaling=scaling)
+
+    def key(self, pod: PodInfo) -> Hashable:
+        """Return how many volumes of which drivers are wanted; claims have no names in it."""
+        if not pod.derive(volume_uses).attachable:
+            # skipped, which a pod that has volumes but wants nothing of any driver is not
+            return NOT_CONCERNED
+        request = self._request(pod)
+        return UNCACHED if request.wanted.problem is not None else request
+
+    def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
+        """Return Skip if the pod has no volume that could be attached."""
+        return None if pod.derive(volume_uses).attachable else SKIP
+
+    def filter_question(self, pod: PodInfo, statuses: StatusTable) -> "LimitsQuestion":
+        """Return the question of all pods with the same request."""
+        return LimitsQuestion(self, pod, self._request(pod), self._cluster, statuses)
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        """Return why the pod's volumes cannot be attached to a node, or None."""
+        request, attached, row = self._asked(cycle, pod), self._attached, node.row
+        attached.refresh()
+        drivers = attached.driver_sets.values[attached.drivers[row]]
+        wanted = request.without_csi_node if drivers is None else request.wanted
+        if wanted.problem is not None:
+            return wanted.problem
+        for driver in wanted.required:
+            if not has_driver(drivers, driver):
+                return not_installed(driver)
+        if not wanted.counts or not attached.has_limits(row):
+            return None
+        if row in attached.problems:
+            return error(attached.problems[row])
+        there = attached.on(row)
+        limits = dict(drivers or ())
+        for driver, count in wanted.counts:
+            limit = limits.get(driver)
+            if limit is not None:
+                new = count - sum(volume.driver == driver and volume in there.users for volume in request.known)
+                if new > 0 and there.totals.get(driver, 0) + new > limit:
+                    return EXCEEDED
+        return None
+
+    def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        """Reject the nodes to which the pod's volumes cannot be attached."""
+        request = self._asked(cycle, pod)
+        self._attached.refresh()
+        rows = np.arange(len(nodes)) if isinstance(nodes.rows, slice) else nodes.rows
+        return LimitWorlds(self._cluster, request, rows).verdict()
+
+    def _asked(self, cycle: CycleState, pod: PodInfo) -> Request:
+        """Return the request a question was made for, else the pod's own."""
+        return cycle.get(REQUEST) or self._request(pod)
+
+    def _request(self, pod: PodInfo) -> Request:
+        self._attached.refresh()
+        return self._requests.of(pod)
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return what can raise a limit or free an attachment."""
+        return (
+            Registration(ClusterEvent(Resource.CSI_NODE, Action.ADD)),
+            Registration(ClusterEvent(Resource.CSI_NODE, Action.UPDATE), hints.after_csi_node_updated),
+            Registration(ClusterEvent(Resource.POD, Action.DELETE), hints.after_pod_deleted),
+            Registration(
+                ClusterEvent(Resource.PERSISTENT_VOLUME_CLAIM, Action.ADD), hints.after_claim_added, CLAIMS_OF_VOLUMES
+            ),
+            Registration(ClusterEvent(Resource.VOLUME_ATTACHMENT, Action.DELETE), hints.after_attachment_deleted),
+        )
+
+
+class LimitsQuestion(RowFilterQuestion):
+    """The verdict for all pods with one request; the pod it was made for may have become another one meanwhile."""
+
+    def __init__(
+        self, plugin: NodeVolumeLimits, pod: PodInfo, request: Request, cluster: Cluster, statuses: StatusTable
+    ) -> None:
+        cycle = CycleState()
+        cycle.write(REQUEST, request)
+        super().__init__(plugin, pod, cluster.table, statuses, cycle, pre_filter=True)
+        self._cluster = cluster
+        self._request = request
+
+    def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
+        """Return worlds with what is attached to each row."""
+        self._cluster.attached_volumes.refresh()
+        return LimitWorlds(self._cluster, self._request, rows)

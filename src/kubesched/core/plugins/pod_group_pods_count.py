@@ -1,0 +1,42 @@
+"""PodGroupPodsCount: placements that take more pods of a group are better.
+
+From the pods that would find a place in a placement to a score; pods of the group that have one already count, too, so
+that a small difference in numbers is a small difference in scores.
+"""
+
+# upstream: plugins/podgrouppodscount/podgroup_pods_count.go (v1.36)
+
+from collections.abc import Sequence
+
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.plugin import MAX_NODE_SCORE, PlacementScorePlugin
+from kubesched.core.framework.status import Status, error
+
+
+class PodGroupPodsCount(PlacementScorePlugin):
+    """Counts pods."""
+
+    name = "PodGroupPodsCount"
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._groups = cluster.pod_groups
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return nothing: who only scores turns nobody away."""
+        return ()
+
+    def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
+        """Return how many pods the group has once these have their places."""
+        key = group_of(pods[0]) if pods else None
+        return len(pods) + (len(self._groups.state(key).scheduled) if key is not None else 0)
+
+    def normalize_placement_scores(self, scores: Sequence[int]) -> Sequence[int] | Status:
+        """Return the counts in per cent of the largest."""
+        most = max(scores, default=0)
+        if not most:
+            return error("no pods from pod group are assigned to any of the candidate placements")
+        return [count * MAX_NODE_SCORE // most for count in scores]

@@ -1,0 +1,151 @@
+"""Pods counted per topology domain, over the nodes that a constraint includes.
+
+From `PodMatch` counts per row to totals per domain, kept up to date row by row. A domain is a code of the topology
+key's label column. Unlike the sums of inter-pod affinity a spread also knows domains without any pod, since the
+emptiest domain sets the measure.
+
+Invariant: which rows are included and where they are does not change during the life of these objects; a question
+whose nodes changed makes new ones.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.columns import ABSENT
+from kubesched.core.cluster.node_matching import matching_rows, tolerated_rows
+from kubesched.core.cluster.pod_counts import PodMatch
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
+
+# upstream: podtopologyspread/filtering.go, newCriticalPaths (v1.36): the minimum over no domains
+NO_MINIMUM = 2**31 - 1
+# So many rows are always looked at one by one.
+FEW_ROWS = 25
+
+
+class Move(NamedTuple):
+    """A domain's total before and after a row was counted again."""
+
+    domain: int
+    before: int
+    after: int
+
+
+class DomainTotals:
+    """`totals[code]` is the number of matching pods in a domain, `nodes[code]` the number of included nodes in it."""
+
+    __slots__ = ("_match", "_seen", "column", "included", "nodes", "totals")
+
+    def __init__(
+        self, table: NodeTable, topology_key: str, match: PodMatch | None, included: NDArray[np.bool_]
+    ) -> None:
+        self.column = table.label(topology_key)
+        self.included = included
+        self._match = match
+        codes, domains = self.column.codes[: len(included)], len(self.column)
+        self.nodes = np.bincount(codes, included, domains).astype(np.int64)
+        # row -> pods that were counted when it was last looked at, whether included or not
+        self._seen = match.rows.copy() if match is not None else {}
+        rows = np.fromiter(self._seen.keys(), np.intp, len(self._seen))
+        counts = np.fromiter(self._seen.values(), np.int64, len(self._seen)) * included[rows]
+        self.totals = np.bincount(codes[rows], counts, domains).astype(np.int64)
+
+    def update(self, rows: Iterable[int]) -> list[Move]:
+        """Count some rows again; return how totals moved, step by step."""
+        if self._match is None:
+            return []
+        counts, seen, included, totals = self._match.rows, self._seen, self.included, self.totals
+        codes = self.column.codes
+        moves = []
+        for row in rows:
+            new, old = counts.get(row, 0), seen.get(row, 0)
+            if new == old:
+                continue
+            if new:
+                seen[row] = new
+            else:
+                del seen[row]
+            if included[row]:
+                domain = int(codes[row])
+                before = int(totals[domain])
+                totals[domain] = after = before + new - old
+                moves.append(Move(domain, before, after))
+        return moves
+
+
+class Minimum:
+    """The lowest total among the domains that have an included node."""
+
+    __slots__ = ("_domains_with", "domains", "lowest")
+
+    def __init__(self, counted: DomainTotals) -> None:
+        totals, domains_with = np.unique(counted.totals[counted.nodes > 0], return_counts=True)
+        # total -> number of domains that have it
+        self._domains_with: dict[int, int] = dict(zip(totals.tolist(), domains_with.tolist(), strict=True))
+        self.domains = int(domains_with.sum())
+        self.lowest = int(totals[0]) if len(totals) else NO_MINIMUM
+
+    def move(self, before: int, after: int) -> None:
+        """Take note that a domain's total changed."""
+        counts = self._domains_with
+        left = counts[before] - 1
+        if left:
+            counts[before] = left
+        else:
+            del counts[before]
+        counts[after] = counts.get(after, 0) + 1
+        if after < self.lowest:
+            self.lowest = after
+        elif before == self.lowest and not left:
+            self.lowest = min(counts)
+
+    def without(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return, for domains with these totals, the lowest total among all other domains."""
+        counts, lowest = self._domains_with, self.lowest
+        next_lowest = lowest
+        if counts.get(lowest) == 1:
+            next_lowest = min((total for total in counts if total != lowest), default=NO_MINIMUM)
+        return np.where(totals == lowest, next_lowest, lowest)
+
+
+def too_many(rows: Sequence[int], table: NodeTable) -> bool:
+    """Return whether counting everything again is cheaper than counting so many rows one by one."""
+    return len(rows) > max(FEW_ROWS, table.size // 8)
+
+
+def match_of(table: NodeTable, namespace: str, constraint: Constraint) -> PodMatch | None:
+    """Return the counts of the pods that a constraint is about; None if it never counts any."""
+    selector = constraint.selector
+    if selector.empty or selector.matches_nothing:
+        return None
+    return table.counts.match(frozenset((namespace,)), (selector,), live_only=True)
+
+
+def rows_with_keys(table: NodeTable, key: SpreadKey) -> NDArray[np.bool_]:
+    """Return the rows of nodes that take part at all: with `require_all` those that have every topology key."""
+    size = table.size
+    mask = table.present[:size].copy()
+    if key.require_all:
+        for constraint in key.constraints:
+            mask &= table.label(constraint.topology_key).codes[:size] != ABSENT
+    return mask
+
+
+def included_rows(table: NodeTable, key: SpreadKey, *, comparison: bool) -> list[NDArray[np.bool_]]:
+    """Return for each constraint the rows whose pods it counts; `comparison` is the gate of numeric tolerations."""
+    rows = slice(0, table.size)
+    with_keys = rows_with_keys(table, key)
+    matching = None if key.affinity is None else matching_rows(table, key.affinity, rows)
+    tolerated = None if key.tolerations is None else tolerated_rows(table, key.tolerations, rows, comparison=comparison)
+    masks = []
+    for constraint in key.constraints:
+        mask = with_keys
+        if matching is not None and constraint.honor_affinity:
+            mask = mask & matching
+        if tolerated is not None and constraint.honor_taints:
+            mask = mask & tolerated
+        masks.append(mask)
+    return masks

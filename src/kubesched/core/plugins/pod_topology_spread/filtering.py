@@ -1,0 +1,122 @@
+"""The verdict column: on which nodes the pod would make the spread too uneven.
+
+From a `SpreadKey` and the table to a status per row. Every constraint has a status per domain; a row's verdict is the
+first one among those of its domains. A pod that comes or goes moves one domain's total and perhaps the minimum, so
+that rows change their verdict by whole domains.
+"""
+
+# upstream: podtopologyspread/filtering.go (v1.36)
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.questions import FilterQuestion
+from kubesched.core.framework.status import StatusTable, error
+from kubesched.core.plugins.pod_topology_spread.constraints import SpreadKey
+from kubesched.core.plugins.pod_topology_spread.domains import DomainTotals, included_rows, match_of, too_many
+from kubesched.core.plugins.pod_topology_spread.hard_constraint import MISSING_LABEL, TOO_UNEVEN, HardConstraint
+from kubesched.core.plugins.pod_topology_spread.worlds import SpreadWorlds
+
+
+class SpreadFilterQuestion(FilterQuestion):
+    """PreFilter's and Filter's answers for one key."""
+
+    def __init__(
+        self,
+        plugin: FilterPlugin,
+        pod: PodInfo,
+        table: NodeTable,
+        statuses: StatusTable,
+        key: SpreadKey,
+        *,
+        comparison: bool,
+    ) -> None:
+        super().__init__(plugin, pod, table, statuses)
+        self.key = key
+        self._comparison = comparison
+        self.hard: list[HardConstraint] = []
+        # what decides which nodes are in which domain, and which of them count
+        self._of_nodes = Group.LABELS | Group.PRESENCE | (Group.TAINTS if key.honors_taints else Group.NOTHING)
+        self.reads = self._of_nodes | Group.PODS
+        if key.failure:
+            self.rejection = error(f"get constraints from pod: {key.failure}").by(plugin.name)
+        self.skip = not key.constraints and not key.failure
+
+    def evaluate(self) -> None:
+        """Count all pods and judge every row."""
+        table, key = self.table, self.key
+        uneven, missing = self.statuses.intern_all((TOO_UNEVEN, MISSING_LABEL), self.plugin.name)
+        masks = included_rows(table, key, comparison=self._comparison)
+        self.hard = [
+            HardConstraint(
+                constraint,
+                self_match,
+                DomainTotals(table, constraint.topology_key, match_of(table, key.namespace, constraint), mask),
+                uneven,
+                missing,
+            )
+            for constraint, self_match, mask in zip(key.constraints, key.self_matches, masks, strict=True)
+        ]
+        self._gather()
+
+    def catch_up(self, changes: Changes) -> None:
+        """Count the changed rows again and judge the rows of the domains that it concerns."""
+        rows = changes.touching(Group.PODS)
+        if changes.groups & self._of_nodes or too_many(rows, self.table):
+            self.evaluate()
+            self.wide_seq = changes.until
+            return
+        single: list[int] = []
+        gather = False
+        for hard in self.hard:
+            moves = hard.counted.update(rows)
+            if moves:
+                domains = hard.follow(moves)
+                if domains is None or any(hard.counted.column.counts[domain] > 1 for domain in domains):
+                    gather = True
+                elif domains:
+                    # each of these is the domain of one row only, which is among the changed ones
+                    codes = hard.counted.column.codes
+                    single += [row for row in rows if int(codes[row]) in domains]
+        if gather:
+            self._gather()
+            self.wide_seq = changes.until
+        else:
+            for row in single:
+                self._judge_row(row)
+
+    def _gather(self) -> None:
+        """Give every row the first status among those of its domains."""
+        size = self.table.size
+        ids = np.zeros(size, np.int16)
+        for index, hard in enumerate(self.hard):
+            found = hard.statuses.take(hard.counted.column.codes[:size])
+            if index == 0:
+                ids = found
+            else:
+                np.copyto(ids, found, where=ids == 0)
+        self.ids = ids
+        self.passes_everywhere = not ids.any()
+
+    def _judge_row(self, row: int) -> None:
+        for hard in self.hard:
+            status = int(hard.statuses[hard.counted.column.codes[row]])
+            if status:
+                self.ids[row] = status
+                self.passes_everywhere = False
+                return
+        self.ids[row] = 0
+
+    def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Return status indices for some rows; they depend on all rows, so the whole column is brought up to date."""
+        self.refresh()
+        return self.ids[rows]
+
+    def worlds(self, rows: NDArray[np.intp]) -> SpreadWorlds:
+        """Return worlds in which pods come to and go from one row each."""
+        self.refresh()
+        return SpreadWorlds.of_rows(self.table, self.key.namespace, self.hard, rows)

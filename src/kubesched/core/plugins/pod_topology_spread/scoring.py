@@ -1,0 +1,275 @@
+"""The score column: how crowded a node's domains are with pods of the same kind.
+
+From a `SpreadKey`, the table and the feasible rows to raw and normalised scores. Rows that are alike, in the same
+domains and with as many matching pods where hosts are counted, share a *signature*; there are few of them, so that
+scores are computed and normalised per signature and gathered once. A pod that comes or goes gives one row another
+signature and moves one domain's total.
+
+PreScore weighs constraints by how many domains the feasible rows are in; that is counted in feasible rows per
+signature. Signature 0 is that of rows which are left out: their score is 0.
+"""
+
+# upstream: podtopologyspread/scoring.go (v1.36)
+
+import math
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.columns import ABSENT
+from kubesched.core.cluster.pod_counts import PodMatch
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.normalizing import invalid_score, truncated_quotient
+from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, ScorePlugin
+from kubesched.core.framework.questions import Feasible, ScoreQuestion
+from kubesched.core.framework.status import Status, error
+from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
+from kubesched.core.plugins.pod_topology_spread.domains import (
+    DomainTotals,
+    included_rows,
+    match_of,
+    rows_with_keys,
+    too_many,
+)
+from kubesched.core.plugins.pod_topology_spread.signatures import LEFT_OUT, Signatures
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+# The reference marks left-out nodes by this score, and takes others that happen to have it for left out.
+_INVALID = -1
+_SPARE_PODS = 16
+
+
+class SoftConstraint:
+    """One constraint: which part of a signature it reads, and the score of each value of that part."""
+
+    def __init__(self, constraint: Constraint) -> None:
+        self._constant = float(constraint.max_skew - 1)
+        self._weight = 0.0
+        self.topology_key = constraint.topology_key
+
+    def weigh(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> None:
+        """Set the weight from the number of feasible rows per signature."""
+        self._weight = math.log(self._size(parts, feasible) + 2)
+
+    def _size(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> int:
+        raise NotImplementedError
+
+    def column(self, table: NodeTable) -> NDArray[Any]:
+        """Return the part of every row."""
+        raise NotImplementedError
+
+    def scores(self, parts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the score of every signature; nothing where the node lacks the topology key."""
+        raise NotImplementedError
+
+
+class PerHost(SoftConstraint):
+    """Counts on each node by itself; a part is one more than the pods on the node, or 0 without the label."""
+
+    def __init__(self, constraint: Constraint, match: PodMatch | None) -> None:
+        super().__init__(constraint)
+        self.match = match
+        self._scores: NDArray[np.float64] = np.zeros(0)
+
+    def part(self, row: int) -> int:
+        """Return the part of one row that has the label."""
+        return 1 if self.match is None else 1 + self.match.rows.get(row, 0)
+
+    def column(self, table: NodeTable) -> NDArray[np.int64]:
+        """Return the part of every row."""
+        labelled = table.label(self.topology_key).codes[: table.size] != ABSENT
+        pods = 0 if self.match is None else self.match.column(table.size)
+        parts: NDArray[np.int64] = (1 + pods) * labelled
+        return parts
+
+    def weigh(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> None:
+        """Set the weight, and with it the score of every number of pods."""
+        super().weigh(parts, feasible)
+        self._tabulate(int(parts.max()))
+
+    def _tabulate(self, highest: int) -> None:
+        self._scores = np.arange(-1.0, highest + _SPARE_PODS) * self._weight + self._constant
+        self._scores[0] = 0.0
+
+    def _size(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> int:
+        return int(feasible.sum())
+
+    def scores(self, parts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the score of every signature."""
+        highest = int(np.maximum.reduce(parts))
+        if highest >= len(self._scores):
+            self._tabulate(highest)
+        return self._scores.take(parts)
+
+
+class PerDomain(SoftConstraint):
+    """Counts in whole domains; a part is the domain's code."""
+
+    def __init__(self, constraint: Constraint, counted: DomainTotals) -> None:
+        super().__init__(constraint)
+        self.counted = counted
+        # Without the label a node is in the same domain as one whose label is empty, but gets no score for it.
+        self._blank = counted.column.of_value.get("", ABSENT)
+
+    def column(self, table: NodeTable) -> NDArray[np.int32]:
+        """Return the part of every row."""
+        return self.counted.column.codes[: table.size]
+
+    def _size(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> int:
+        rows = np.bincount(parts, feasible, len(self.counted.totals))
+        both = self._blank != ABSENT and rows[self._blank] and rows[ABSENT]
+        return int(np.count_nonzero(rows)) - (1 if both else 0)
+
+    def scores(self, parts: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the score of every signature."""
+        totals = self.counted.totals
+        scores = np.asarray(totals * self._weight + self._constant, np.float64)
+        if self._blank != ABSENT:
+            scores[self._blank] = (totals[self._blank] + totals[ABSENT]) * self._weight + self._constant
+        scores[ABSENT] = 0.0
+        return scores.take(parts)
+
+
+class SpreadScoreQuestion(ScoreQuestion):
+    """PreScore's and Score's answers for one key."""
+
+    def __init__(
+        self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, key: SpreadKey, *, comparison: bool
+    ) -> None:
+        super().__init__(plugin, pod, table)
+        self.key = key
+        self._comparison = comparison
+        # what decides which nodes are in which domain, and which of them count
+        self._of_nodes = Group.LABELS | Group.PRESENCE | (Group.TAINTS if key.honors_taints else Group.NOTHING)
+        self.reads = self._of_nodes | Group.PODS
+        if key.failure:
+            self.failure = error(f"calculating preScoreState: {key.failure}").by(plugin.name)
+        self.skip = not key.constraints and not key.failure
+        self._soft: list[SoftConstraint] = []
+        self._signatures = Signatures(0)
+        self._feasible_version: object = None
+        self._weighed = False
+        self._scored = False
+        # by signature
+        self._raw_scores: NDArray[np.int64] = np.zeros(1, np.int64)
+        self._final_scores: NDArray[np.int64] | int | Status = 0
+
+    # -- keeping count
+
+    def prepare(self, feasible: Feasible) -> None:
+        """Bring the scores up to date for a set of feasible rows."""
+        if self.skip or self.key.failure:
+            return
+        self.refresh()
+        if self._feasible_version != feasible.version:
+            if self._signatures.restrict(feasible.mask):
+                self._weighed = False
+            self._feasible_version = feasible.version
+        if not self._weighed:
+            self._weigh()
+        if not self._scored:
+            self._score()
+
+    def evaluate(self) -> None:
+        """Count all pods and find every row's signature."""
+        table, key = self.table, self.key
+        masks = included_rows(table, key, comparison=self._comparison)
+        self._soft = []
+        for constraint, mask in zip(key.constraints, masks, strict=True):
+            match = match_of(table, key.namespace, constraint)
+            if constraint.topology_key == HOSTNAME:
+                self._soft.append(PerHost(constraint, match))
+            else:
+                counted = DomainTotals(table, constraint.topology_key, match, mask)
+                self._soft.append(PerDomain(constraint, counted))
+        self._signatures = Signatures(len(self._soft))
+        self._signatures.assign(rows_with_keys(table, key), [soft.column(table) for soft in self._soft])
+        self._feasible_version = None
+        self._weighed = self._scored = False
+
+    def catch_up(self, changes: Changes) -> None:
+        """Count the changed rows again."""
+        rows = changes.touching(Group.PODS)
+        signatures = self._signatures
+        if changes.groups & self._of_nodes or too_many(rows, self.table) or signatures.crowded:
+            self.evaluate()
+            self.wide_seq = changes.until
+            return
+        for index, soft in enumerate(self._soft):
+            if isinstance(soft, PerDomain):
+                if soft.counted.update(rows):
+                    self._scored = False
+            elif isinstance(soft, PerHost) and soft.match is not None:
+                for row in rows:
+                    if signatures.replace(row, index, soft.part(row)):
+                        self._scored = False
+        if not self._scored:
+            self.wide_seq = changes.until
+
+    # -- scoring
+
+    @property
+    def raw(self) -> NDArray[np.int64]:
+        """Return the raw score of every row, gathered when it is asked for: scheduling reads only the final ones."""
+        return self._raw_scores.take(self._signatures.of_row)
+
+    @raw.setter
+    def raw(self, column: NDArray[np.int64]) -> None:
+        """Leave things as they are: the base class has no scores to set."""
+
+    def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:
+        """Return the final score of every feasible row."""
+        final = self._final_scores
+        return final.take(self._signatures.of_row) if isinstance(final, np.ndarray) else final
+
+    def weighted_scores(self, feasible: Feasible, weight: int, dtype: DTypeLike) -> NDArray[Any] | int | Status:
+        """Return the final scores times a weight: signatures are fewer than rows, so they are multiplied."""
+        final = self._final_scores
+        if isinstance(final, np.ndarray):
+            return np.multiply(final, weight, dtype=dtype).take(self._signatures.of_row)
+        return super().weighted_scores(feasible, weight, dtype)
+
+    def _weigh(self) -> None:
+        signatures = self._signatures
+        for index, soft in enumerate(self._soft):
+            soft.weigh(signatures.part(index), signatures.feasible)
+        self._weighed = True
+        self._scored = False
+
+    def _score(self) -> None:
+        signatures = self._signatures
+        sums = self._soft[0].scores(signatures.part(0))
+        for index, soft in enumerate(self._soft[1:], 1):
+            sums += soft.scores(signatures.part(index))
+        # To the nearest; no sum lies halfway between integers, being one itself but for multiples of logarithms.
+        raw = np.floor(sums + 0.5).astype(np.int64)
+        raw[LEFT_OUT] = 0
+        self._raw_scores = raw
+        self._final_scores = self._normalized(raw)
+        self._scored = True
+
+    def _normalized(self, raw: NDArray[np.int64]) -> NDArray[np.int64] | int | Status:
+        """Return the final score of every signature, or one for all: the less crowded the better."""
+        alive = self._signatures.feasible > 0
+        scored = raw[alive]
+        if not len(scored):
+            return 0
+        lowest, highest = int(np.minimum.reduce(scored)), max(int(np.maximum.reduce(scored)), 0)
+        if lowest == highest and not self._signatures.left_out:
+            return MAX_NODE_SCORE
+        if highest == 0:
+            final = np.full(len(raw), MAX_NODE_SCORE)
+        else:
+            ahead = MAX_NODE_SCORE * (highest + lowest - raw)
+            final = truncated_quotient(ahead, highest) if lowest < 0 else ahead // highest
+        final[LEFT_OUT] = 0
+        if lowest < 0:
+            # only with a skew that no API server accepts
+            final[raw == _INVALID] = 0
+            wrong = final[alive & ((final < MIN_NODE_SCORE) | (final > MAX_NODE_SCORE))]
+            if len(wrong):
+                return invalid_score(self.plugin.name, int(wrong[0]))
+        return final

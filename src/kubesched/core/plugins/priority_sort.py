@@ -1,0 +1,26 @@
+"""PrioritySort: the active queue by priority, then by time.
+
+From a pod and the time at which it entered the queue to the key it is popped by.
+"""
+
+# upstream: queuesort/priority_sort.go (v1.36)
+
+from collections.abc import Sequence
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import Registration
+from kubesched.core.framework.plugin import QueueSortPlugin
+
+
+class PrioritySort(QueueSortPlugin):
+    """Pops pods of higher priority first, and of those the one that waits longest."""
+
+    name = "PrioritySort"
+
+    def sort_key(self, pod: PodInfo, timestamp: float) -> tuple[float, ...]:
+        """Return (negated priority, time)."""
+        return (-pod.priority, timestamp)
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return nothing: it rejects no pod."""
+        return ()

@@ -1,0 +1,76 @@
+"""TopologyPlacementGenerator: placements for a group of pods, one for each value of a node label.
+
+From a group's topology constraint to the sets of nodes that share a value. A group without a constraint may go
+anywhere; one of which pods have a place already stays where they are.
+"""
+
+# upstream: plugins/topologyaware/topology_placement.go (v1.36)
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kubesched.api.groups import PodGroup
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.placements import Placement
+from kubesched.core.framework.plugin import PlacementGeneratePlugin
+from kubesched.core.framework.status import Status, error
+
+
+class TopologyPlacementGenerator(PlacementGeneratePlugin):
+    """Proposes the domains of a topology key."""
+
+    name = "TopologyPlacementGenerator"
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._table = cluster.table
+        self._groups = cluster.pod_groups
+
+    def events_to_register(self) -> Sequence[Registration]:
+        """Return what can bring a domain about: nodes and their labels, and pods that leave one."""
+        # differs: the reference registers for nothing, and tries such groups again after their backoff
+        return (
+            Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
+            Registration(ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)),
+        )
+
+    def generate_placements(self, group: PodGroup, everywhere: Placement) -> Sequence[Placement] | Status:
+        """Return the domains in which the group may be placed, in the order in which the table has them."""
+        constraints = group.spec.scheduling_constraints
+        if constraints is None or not constraints.topology:
+            return [everywhere]
+        # there is at most one constraint as yet
+        key = constraints.topology[0].key
+        required = self._domain_of_scheduled(group, key)
+        if isinstance(required, Status):
+            return required
+        rows_of: dict[str, list[int]] = {}
+        for row in everywhere.rows.tolist():
+            node = self._table.nodes[row]
+            domain = node.metadata.labels.get(key) if node is not None else None
+            if domain is not None and required in (None, domain):
+                rows_of.setdefault(domain, []).append(row)
+        return [Placement(domain, np.array(rows, np.intp)) for domain, rows in rows_of.items()]
+
+    def _domain_of_scheduled(self, group: PodGroup, key: str) -> str | Status | None:
+        """Return the domain that pods of the group are in already, None if none has a place, or why there is none."""
+        found: str | None = None
+        for pod in self._groups.state((group.namespace, group.name)).scheduled.values():
+            node_name = pod.spec.node_name
+            row = self._table.row_of.get(node_name)
+            node = self._table.nodes[row] if row is not None else None
+            if node is None:
+                problem = f'getting node for pod {pod.full_name}: nodeinfo not found for node name "{node_name}"'
+                return _undetermined(problem)
+            domain = node.metadata.labels.get(key)
+            if domain is None:
+                return _undetermined(f"no topology domain found for pod {pod.full_name}")
+            if found and found != domain:
+                return _undetermined(f"more than 1 domain found for pod group: {found}, {domain}")
+            found = domain
+        return found
+
+
+def _undetermined(problem: str) -> Status:
+    return error(f"cannot determine domain for already scheduled pods: {problem}")

@@ -1,0 +1,81 @@
+"""Setting volumes aside: what Reserve assumes of them, and Unreserve takes back.
+
+From a plan to volumes that refer to their claims and claims that name the selected node, assumed in the cluster until
+the API server has them.
+"""
+
+# upstream: volumebinding/binder.go, AssumePodVolumes, RevertAssumedPodVolumes (v1.36)
+
+from typing import TypeVar
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.storage import ObjectReference, PersistentVolume, PersistentVolumeClaim
+from kubesched.core.cluster.volumes import OutOfSyncError, Volumes, is_bound_to
+from kubesched.core.plugins.volume_binding.search import SELECTED_NODE, Plan
+
+T = TypeVar("T", bound=ApiObject)
+
+BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
+
+
+class Reserved:
+    """What was assumed for a pod; where something has been written, the object as written takes its place."""
+
+    def __init__(self) -> None:
+        self.bindings: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
+        self.provisions: list[PersistentVolumeClaim] = []
+
+
+def assume(volumes: Volumes, plan: Plan, node_name: str) -> Reserved:
+    """Return what was assumed for a plan; raises OutOfSyncError, nothing assumed, if an object is not the known one."""
+    reserved = Reserved()
+    try:
+        for claim, volume in plan.bindings:
+            bound = bound_to(volume, claim)
+            if bound is not volume:
+                volumes.assume_volume(bound)
+            reserved.bindings.append((claim, bound))
+        for claim in plan.provisions:
+            waiting = annotated(claim, SELECTED_NODE, node_name)
+            volumes.assume_claim(waiting)
+            reserved.provisions.append(waiting)
+    except OutOfSyncError:
+        take_back(volumes, reserved)
+        raise
+    return reserved
+
+
+def take_back(volumes: Volumes, reserved: Reserved, bindings_from: int = 0, provisions_from: int = 0) -> None:
+    """Assume nothing any more, or nothing of what comes at or after some positions; bears repetition."""
+    for _, volume in reserved.bindings[bindings_from:]:
+        volumes.restore_volume(volume)
+    for claim in reserved.provisions[provisions_from:]:
+        volumes.restore_claim(claim)
+
+
+# upstream: component-helpers/storage/volume/pv_helpers.go, GetBindVolumeToClaim (v1.36)
+def bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
+    """Return a volume that refers to the claim and says who saw to it; the same object if it did so before."""
+    bound = volume
+    old = volume.spec.claim_ref
+    if old is None or (old.name, old.namespace, old.uid) != (claim.name, claim.namespace, claim.uid):
+        reference = ObjectReference(
+            kind="PersistentVolumeClaim",
+            namespace=claim.namespace,
+            name=claim.name,
+            uid=claim.uid,
+            api_version="v1",
+            resource_version=claim.metadata.resource_version,
+        )
+        bound = msgspec.structs.replace(volume, spec=msgspec.structs.replace(volume.spec, claim_ref=reference))
+    if not is_bound_to(volume, claim) and BOUND_BY_CONTROLLER not in volume.metadata.annotations:
+        bound = annotated(bound, BOUND_BY_CONTROLLER, "yes")
+    return bound
+
+
+def annotated(obj: T, key: str, value: str) -> T:
+    """Return an object with an annotation."""
+    annotations = {**obj.metadata.annotations, key: value}
+    return msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, annotations=annotations))

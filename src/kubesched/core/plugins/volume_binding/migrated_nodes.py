@@ -1,0 +1,48 @@
+"""On which rows an in-tree volume plugin has given way to its CSI driver, by the word of the CSINodes.
+
+From CSINodes to a mask per plugin, made again when CSINodes or the set of nodes change.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.storage import CSINode
+from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.csi_translation import migrated_plugins
+from kubesched.core.cluster.node_matching import Rows
+
+
+class MigratedNodes:
+    """Masks over the rows of a cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._masks: dict[str, NDArray[np.bool_]] = {}
+        self._version = -1
+        self._size = 0
+        self._seq = -1
+
+    def rows(self, plugin_name: str, rows: Rows) -> NDArray[np.bool_]:
+        """Return which rows have left the volumes of an in-tree plugin to its CSI driver."""
+        table = self._cluster.table
+        if not self._current():
+            self._masks = {}
+            for csi_node in self._cluster.objects.of(CSINode):
+                row = table.row_of.get(csi_node.name)
+                for name in migrated_plugins(csi_node) if row is not None else ():
+                    self._masks.setdefault(name, np.zeros(table.size, np.bool_))[row] = True
+        mask = self._masks.get(plugin_name)
+        return (np.zeros(table.size, np.bool_) if mask is None else mask)[rows]
+
+    def _current(self) -> bool:
+        """Return whether the masks are those of the cluster as it is."""
+        log, version = self._cluster.log, self._cluster.objects.versions.get("CSINode", 0)
+        changes = log.since(self._seq) if self._seq >= 0 else None
+        current = (
+            changes is not None
+            and not changes.everywhere & Group.NODE_COUNT
+            and (version, self._cluster.table.size) == (self._version, self._size)
+        )
+        self._version, self._size, self._seq = version, self._cluster.table.size, log.seq
+        return current

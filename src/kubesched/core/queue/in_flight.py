@@ -1,0 +1,82 @@
+"""Pods that are being scheduled, and what happened in the meantime.
+
+From "popped" to "done": an event that arrives while a pod is being judged may be just what it needs, and the judgement
+may not have seen it. So events are kept for as long as any pod that was popped before them is in flight.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from kubesched.core.framework.events import ClusterEvent, Resource
+from kubesched.core.framework.observer import FORCE_ACTIVATED
+from kubesched.core.queue.queued_pod import QueuedPod
+
+
+class SeenEvent(NamedTuple):
+    """An event with its objects."""
+
+    event: ClusterEvent
+    old: Any
+    new: Any
+
+
+class InFlight:
+    """Pods in the order in which they were popped, and the events since the oldest of them."""
+
+    __slots__ = ("_events", "_next", "_pods")
+
+    def __init__(self) -> None:
+        self._next = 0
+        # uid -> (number of the first event after the pop, pod)
+        self._pods: dict[str, tuple[int, QueuedPod]] = {}
+        self._events: deque[SeenEvent] = deque()
+
+    def __len__(self) -> int:
+        return len(self._pods)
+
+    def __contains__(self, uid: object) -> bool:
+        return uid in self._pods
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        return (pod for _, pod in list(self._pods.values()))
+
+    @property
+    def kept_events(self) -> int:
+        """Return how many events are kept."""
+        return len(self._events)
+
+    def labels(self) -> Counter[str]:
+        """Return how many events are kept, by label."""
+        return Counter(
+            FORCE_ACTIVATED if seen.event.resource == Resource.WILDCARD else seen.event.label
+            for seen in list(self._events)
+        )
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """Return the pod in flight under a UID."""
+        found = self._pods.get(uid)
+        return None if found is None else found[1]
+
+    def begin(self, pod: QueuedPod) -> None:
+        """Keep events for a pod from now on."""
+        self._pods[pod.uid] = (self._next, pod)
+
+    def note(self, event: ClusterEvent, old: Any, new: Any) -> None:
+        """Keep an event if any pod is in flight."""
+        if self._pods:
+            self._events.append(SeenEvent(event, old, new))
+            self._next += 1
+
+    def since(self, uid: str) -> list[SeenEvent]:
+        """Return the events since a pod was popped."""
+        start, _ = self._pods[uid]
+        skip = start - (self._next - len(self._events))
+        return [event for index, event in enumerate(self._events) if index >= skip]
+
+    def end(self, uid: str) -> None:
+        """Stop keeping events for a pod; drop those that nobody in flight needs."""
+        self._pods.pop(uid, None)
+        oldest = next(iter(self._pods.values()))[0] if self._pods else self._next
+        while self._events and self._next - len(self._events) < oldest:
+            self._events.popleft()

@@ -1,0 +1,123 @@
+"""What an update of a pod or a node stands for: the cluster events that can move waiting pods.
+
+From two versions of an object to events, in the reference's order. Pure: nothing is remembered between calls. An
+update of a node that scheduling does not look at (a heartbeat) is no event at all; any other update of a pod is a
+plain Update, which only those hear who registered for all updates.
+"""
+
+# upstream: framework/events.go (v1.36)
+
+from collections.abc import Iterator
+
+from kubesched.api.meta import ResourceList
+from kubesched.api.nodes import Node, NodeCondition
+from kubesched.api.pods import Pod
+from kubesched.api.quantity import quantity_of
+from kubesched.api.resources import RequestOptions, is_resize_infeasible, scaling_request
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.cluster.pod_info import request_options
+from kubesched.core.framework.events import Action, ClusterEvent, Resource
+
+
+def pod_events(old: Pod, new: Pod, gates: FeatureGates) -> list[ClusterEvent]:
+    """Return the events of a pod's update, at least one."""
+    resource = Resource.ASSIGNED_POD if new.spec.node_name else Resource.UNSCHEDULED_POD
+    return [ClusterEvent(resource, action) for action in _pod_actions(old, new, gates)] or [
+        ClusterEvent(resource, Action.UPDATE)
+    ]
+
+
+# upstream: backend/queue/scheduling_queue.go, isPodUpdated (v1.36)
+def means_change(old: Pod, new: Pod) -> bool:
+    """Return whether an update of a waiting pod may have made it schedulable, as far as can be told without hints.
+
+    What is written about it does not count, but for the claims that were generated for it.
+    """
+    meta, before = new.metadata, old.metadata
+    return (
+        (meta.labels, meta.annotations, meta.owner_references, meta.deletion_timestamp)
+        != (before.labels, before.annotations, before.owner_references, before.deletion_timestamp)
+        or new.spec != old.spec
+        or _generated_claims(old) != _generated_claims(new)
+    )
+
+
+def node_events(old: Node, new: Node, gates: FeatureGates) -> list[ClusterEvent]:
+    """Return the events of a node's update; none if nothing changed that scheduling looks at."""
+    return [ClusterEvent(Resource.NODE, action) for action in _node_actions(old, new, gates)]
+
+
+def _pod_actions(old: Pod, new: Pod, gates: FeatureGates) -> Iterator[Action]:
+    if old.metadata.labels != new.metadata.labels:
+        yield Action.UPDATE_POD_LABEL
+    if _scaled_down(old, new, request_options(gates)):
+        yield Action.UPDATE_POD_SCALE_DOWN
+    if old.spec.scheduling_gates and not new.spec.scheduling_gates:
+        yield Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
+    # Tolerations can only be added, so their number tells.
+    if len(old.spec.tolerations) != len(new.spec.tolerations):
+        yield Action.UPDATE_POD_TOLERATION
+    if gates.enabled("DynamicResourceAllocation") and _generated_claims(old) != _generated_claims(new):
+        yield Action.UPDATE_POD_GENERATED_RESOURCE_CLAIM
+
+
+def _node_actions(old: Node, new: Node, gates: FeatureGates) -> Iterator[Action]:
+    if old.spec.unschedulable and not new.spec.unschedulable:
+        # The same action as for taints, which may follow once more.
+        yield Action.UPDATE_NODE_TAINT
+    if not _same_amounts(old.status.allocatable, new.status.allocatable):
+        yield Action.UPDATE_NODE_ALLOCATABLE
+    if old.metadata.labels != new.metadata.labels:
+        yield Action.UPDATE_NODE_LABEL
+    if old.spec.taints != new.spec.taints:
+        yield Action.UPDATE_NODE_TAINT
+    if _statuses(old.status.conditions) != _statuses(new.status.conditions):
+        yield Action.UPDATE_NODE_CONDITION
+    if old.metadata.annotations != new.metadata.annotations:
+        yield Action.UPDATE_NODE_ANNOTATION
+    if gates.enabled("NodeDeclaredFeatures") and old.status.declared_features != new.status.declared_features:
+        yield Action.UPDATE_NODE_DECLARED_FEATURE
+
+
+def _scaled_down(old: Pod, new: Pod, options: RequestOptions) -> bool:
+    """Return whether any request became smaller or was dropped."""
+    if _resource_parts(old) == _resource_parts(new):
+        # Summing quantities is dear, and almost no update touches them.
+        return False
+    new_requests = scaling_request(new, options)
+    for name, request in scaling_request(old, options).items():
+        if name not in new_requests or request.milli_value() > new_requests[name].milli_value():
+            return True
+    return False
+
+
+def _resource_parts(pod: Pod) -> tuple[object, ...]:
+    """Return all that a pod's requests are made of."""
+    spec, status = pod.spec, pod.status
+    return (
+        spec.containers,
+        spec.init_containers,
+        spec.overhead,
+        spec.resources,
+        status.container_statuses,
+        status.init_container_statuses,
+        status.resources,
+        status.allocated_resources,
+        is_resize_infeasible(pod),
+    )
+
+
+def _generated_claims(pod: Pod) -> tuple[object, ...]:
+    return pod.status.resource_claim_statuses, pod.status.extended_resource_claim_status
+
+
+def _same_amounts(old: ResourceList, new: ResourceList) -> bool:
+    """Return whether two lists offer the same amounts, however they are written."""
+    return old == new or (
+        old.keys() == new.keys() and all(quantity_of(old[name]) == quantity_of(new[name]) for name in old)
+    )
+
+
+def _statuses(conditions: tuple[NodeCondition, ...]) -> dict[str, str]:
+    """Return the conditions without what heartbeats change."""
+    return {condition.type: condition.status for condition in conditions}

@@ -1,0 +1,72 @@
+"""Pods that wait for an event, found by what they wait for.
+
+From a pod and what it waits for to the pods that an event may help, in the order in which they came; events are many
+more than pods that they help.
+"""
+
+from collections.abc import Collection, Iterator
+
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.queue.requeueing import WaitsFor
+
+
+class Parked:
+    """Pods by UID, and by what they wait for."""
+
+    __slots__ = ("_by_wait", "_next", "_pods", "_waits")
+
+    def __init__(self) -> None:
+        # uid -> (number, pod), in the order of the numbers
+        self._pods: dict[str, tuple[int, QueuedPod]] = {}
+        self._waits: dict[str, Collection[WaitsFor]] = {}
+        self._by_wait: dict[WaitsFor, set[str]] = {}
+        self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._pods)
+
+    def __contains__(self, uid: object) -> bool:
+        return uid in self._pods
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        return (queued for _, queued in list(self._pods.values()))
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """Return the pod under a UID."""
+        found = self._pods.get(uid)
+        return None if found is None else found[1]
+
+    def put(self, queued: QueuedPod, waits_for: Collection[WaitsFor]) -> None:
+        """Take in a pod, or what a pod that is there waits for now."""
+        uid = queued.uid
+        if uid not in self._pods:
+            self._pods[uid] = (self._next, queued)
+            self._next += 1
+        self._forget(uid)
+        self._waits[uid] = waits_for
+        for each in waits_for:
+            self._by_wait.setdefault(each, set()).add(uid)
+
+    def remove(self, uid: str) -> None:
+        """Let a pod go."""
+        if self._pods.pop(uid, None) is not None:
+            self._forget(uid)
+
+    def waiting_for(self, helped: Collection[WaitsFor] | None) -> list[QueuedPod]:
+        """Return the pods that wait for any of these, all pods for None."""
+        if helped is None:
+            return list(self)
+        nobody: set[str] = set()
+        uids = nobody.union(*(self._by_wait.get(each, nobody) for each in helped))
+        return [queued for _, queued in sorted((self._pods[uid] for uid in uids), key=_number)]
+
+    def _forget(self, uid: str) -> None:
+        for each in self._waits.pop(uid, ()):
+            uids = self._by_wait[each]
+            uids.discard(uid)
+            if not uids:
+                del self._by_wait[each]
+
+
+def _number(entry: tuple[int, QueuedPod]) -> int:
+    return entry[0]

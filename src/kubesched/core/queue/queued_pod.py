@@ -1,0 +1,103 @@
+"""A pod in the queue: where it is, what became of its attempts, who rejected it.
+
+Only the queue changes it. The fields that decide about waiting are those of the reference.
+"""
+
+from enum import Enum
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import ClusterEvent
+from kubesched.core.framework.observer import UNTIMED
+
+NEVER = float("-inf")
+
+
+class Place(Enum):
+    """Where a pod is. A pod that the queue knows is in exactly one place."""
+
+    ACTIVE = "active"
+    BACKOFF = "backoff"
+    UNSCHEDULABLE = "unschedulable"
+    GATED = "gated"
+    IN_FLIGHT = "in flight"
+    GONE = "gone"
+
+
+class QueuedPod:
+    """A pod with its history; all times are seconds on the queue's clock."""
+
+    __slots__ = (
+        "attempts",
+        "backoff_expiry",
+        "consecutive_errors",
+        "flushed_at",
+        "gating_events",
+        "gating_plugin",
+        "held_until",
+        "initial_attempt_at",
+        "pending_plugins",
+        "place",
+        "pod",
+        "stopwatch",
+        "timestamp",
+        "told_condition",
+        "told_nomination",
+        "took_seconds",
+        "unschedulable_count",
+        "unschedulable_plugins",
+        "was_flushed",
+    )
+
+    def __init__(self, pod: PodInfo, now: float) -> None:
+        self.pod = pod
+        self.place = Place.GONE
+        self.timestamp = now
+        self.attempts = 0
+        self.unschedulable_count = 0
+        self.consecutive_errors = 0
+        # None until it is asked for: it depends on counts and time of the last attempt
+        self.backoff_expiry: float | None = None
+        self.initial_attempt_at: float | None = None
+        self.unschedulable_plugins: set[str] = set()
+        self.pending_plugins: set[str] = set()
+        self.gating_plugin = ""
+        self.gating_events: tuple[ClusterEvent, ...] = ()
+        # the nomination and the condition that were written last, whether or not they are reported yet
+        self.told_nomination = ""
+        self.told_condition: tuple[str, str, str] | None = None
+        self.was_flushed = False
+        self.flushed_at = NEVER
+        # of the last attempt: how long the loop was busy with it, and until when the pod waits for that
+        self.stopwatch = UNTIMED
+        self.took_seconds = 0.0
+        self.held_until = NEVER
+
+    def __repr__(self) -> str:
+        return f"<QueuedPod {self.pod.full_name} {self.place.value}>"
+
+    @property
+    def uid(self) -> str:
+        """Return the pod's UID, by which the queue knows it."""
+        return self.pod.uid
+
+    @property
+    def rejected(self) -> bool:
+        """Return whether some plugin rejected the pod; an attempt that merely failed blames nobody."""
+        return bool(self.unschedulable_plugins or self.pending_plugins)
+
+    @property
+    def rejected_by(self) -> set[str]:
+        """Return the plugins that rejected the pod, those it waits for included."""
+        return self.unschedulable_plugins | self.pending_plugins
+
+    @property
+    def was_slow(self) -> bool:
+        """Return whether the last attempt took so long that the pod has to wait longer for the next."""
+        return self.held_until > NEVER
+
+    def forget_rejections(self) -> None:
+        """Start a new attempt with nobody to blame."""
+        self.unschedulable_plugins = set()
+        self.pending_plugins = set()
+        self.gating_plugin = ""
+        self.gating_events = ()

@@ -1,0 +1,281 @@
+"""Is an event worth another attempt? What plugins registered for, asked once per kind of pod.
+
+From an event and a rejected pod to a strategy: stay, try again after the backoff, or at once. Hints are asked once per
+(event, plugin, template and labels), not per pod, unless claims are made for each pod of the template; one that raises
+counts as "try again". Of the pods that wait, only those are asked about that wait for something the event may help.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from enum import Enum
+from typing import Any, Final, NamedTuple
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.answers import checked_hint
+from kubesched.core.framework.events import (
+    Action,
+    ClusterEvent,
+    Hint,
+    HintFunction,
+    Resource,
+    Subject,
+    registrations_for_extenders,
+)
+from kubesched.core.framework.hooks import is_interrupt
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.profile import Profile, registered_events
+from kubesched.core.queue.queued_pod import QueuedPod
+
+WILDCARD = ClusterEvent(Resource.WILDCARD, Action.ALL)
+TAINT = Action.UPDATE_NODE_TAINT
+LABEL = Action.UPDATE_NODE_LABEL
+
+
+class Strategy(Enum):
+    """What an event does for a pod."""
+
+    SKIP = "skip"
+    AFTER_BACKOFF = "after backoff"
+    IMMEDIATELY = "immediately"
+
+
+class Registered(NamedTuple):
+    """A plugin's registration."""
+
+    event: ClusterEvent
+    plugin: str
+    hint: HintFunction | None
+    subject: Subject | None = None
+
+
+# What a rejected pod waits for: a plugin, or a plugin and the name of an object.
+WaitsFor = str | tuple[str, str]
+# What pods wait for that any event may help.
+ANYTHING: Final = ""
+
+# Under this name the queue remembers that an extender rejected a pod.
+EXTENDER = "Extender"
+
+
+class Asked(NamedTuple):
+    """Who is asked what helps a pod: `extenders`, if there are any, groups of pods, and plugins' `hints`.
+
+    Without hints (the gate SchedulerQueueingHints) whatever a plugin registered for helps the pods it rejected.
+    """
+
+    extenders: bool = False
+    pod_groups: bool = False
+    hints: bool = True
+
+
+PLUGINS_ALONE = Asked()
+
+
+def registrations_of(profile: Profile, asked: Asked) -> tuple[Registered, ...]:
+    """Return what the plugins of a profile registered for, and extenders, which cannot say what helps them.
+
+    Who registers for added nodes and not for taints is tried again whenever taints change, whatever its hint says;
+    without hints whenever labels change, too.
+    """
+    # upstream: scheduler.go, buildQueueingHintMap (v1.36)
+    found = []
+    if asked.extenders:
+        for registration in registrations_for_extenders(pod_groups=asked.pod_groups):
+            found.append(Registered(registration.event, EXTENDER, None))
+    for plugin in profile.plugins.values():
+        registrations = registered_events(plugin)
+        if asked.hints:
+            found += [Registered(each.event, plugin.name, each.hint, each.subject) for each in registrations]
+        else:
+            found += [Registered(each.event, plugin.name, None) for each in registrations]
+        of_nodes = [r.event.action for r in registrations if r.event.resource == Resource.NODE]
+        if any(action & Action.ADD for action in of_nodes):
+            for action in (TAINT,) if asked.hints else (TAINT, LABEL):
+                if not any(registered & action for registered in of_nodes):
+                    found.append(Registered(ClusterEvent(Resource.NODE, action), plugin.name, None))
+    return tuple(found)
+
+
+class Requeueing:
+    """Asks the hints of all profiles, if hints are asked."""
+
+    def __init__(
+        self, profiles: Mapping[str, Profile], asked: Asked = PLUGINS_ALONE, observers: Observers | None = None
+    ) -> None:
+        self.asks_hints = asked.hints
+        self._observers = observers
+        self._registered = {name: registrations_of(profile, asked) for name, profile in profiles.items()}
+        self._matches: dict[ClusterEvent, dict[str, list[Registered]]] = {}
+        self._interest: dict[ClusterEvent, tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]] = {}
+        # scheduler -> plugin -> by what its pods are told apart
+        self._subjects: dict[str, dict[str, set[Subject]]] = {}
+        for name, registrations in self._registered.items():
+            of_profile = self._subjects.setdefault(name, {})
+            for registered in registrations:
+                if registered.subject is not None:
+                    of_profile.setdefault(registered.plugin, set()).add(registered.subject)
+
+    def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
+        """Return what a plugin registered for, in any profile."""
+        return tuple(
+            registered.event
+            for registrations in self._registered.values()
+            for registered in registrations
+            if registered.plugin == plugin
+        )
+
+    def of_interest(self, event: ClusterEvent) -> bool:
+        """Return whether any plugin registered for an event."""
+        return is_wildcard(event) or any(self._matching(event).values())
+
+    def waits_for(self, queued: QueuedPod) -> set[WaitsFor]:
+        """Return what a rejected pod waits for, to be found by; depends on the pod and on who rejected it."""
+        subjects = self._subjects.get(queued.pod.spec.scheduler_name)
+        if subjects is None or not queued.rejected:
+            return {ANYTHING}
+        found: set[WaitsFor] = set(queued.rejected_by)
+        for plugin in queued.rejected_by & subjects.keys():
+            for subject in subjects[plugin]:
+                names = _names_of(subject.of_pod, queued.pod)
+                found.update([ANYTHING] if names is None else [(plugin, name) for name in names])
+        return found
+
+    def helps(self, event: ClusterEvent, old: Any, new: Any) -> Set[WaitsFor] | None:
+        """Return what pods wait for that an event may help; None where that may be any pod."""
+        if is_wildcard(event):
+            return None
+        plugins, narrowed = self._interested(event)
+        if not narrowed:
+            return plugins
+        found: set[WaitsFor] = set(plugins)
+        for plugin, subject in narrowed:
+            names = _names_of(subject.of_event, old, new)
+            found.update([plugin] if names is None else [(plugin, name) for name in names])
+        return found
+
+    def _interested(self, event: ClusterEvent) -> tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]:
+        """Return the plugins whose pods an event may help, and those that tell them apart by a subject."""
+        known = self._interest.get(event)
+        if known is None:
+            matching = [registered for of_profile in self._matching(event).values() for registered in of_profile]
+            plugins = {registered.plugin for registered in matching if registered.subject is None}
+            narrowed = {(each.plugin, each.subject) for each in matching if each.subject is not None}
+            known = self._interest[event] = ({ANYTHING, *plugins}, tuple(narrowed))
+        return known
+
+    def asking(self, event: ClusterEvent, old: Any, new: Any) -> "EventHints":
+        """Return the hints about one event, each asked once per kind of pod."""
+        return EventHints(event, old, new, self._matching(event), self._observers)
+
+    def _matching(self, event: ClusterEvent) -> Mapping[str, Sequence[Registered]]:
+        """Return who registered for an event, by profile; there are few kinds of events."""
+        found = self._matches.get(event)
+        if found is None:
+            found = self._matches[event] = {
+                name: [registered for registered in registrations if registered.event.matches(event)]
+                for name, registrations in self._registered.items()
+            }
+        return found
+
+
+class EventHints:
+    """The hints about one event."""
+
+    def __init__(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        matching: Mapping[str, Sequence[Registered]],
+        observers: Observers | None = None,
+    ) -> None:
+        self._event = event
+        self._old = old
+        self._new = new
+        self._matching = matching
+        self._about = {obj.uid for obj in (old, new) if isinstance(obj, PodInfo)}
+        self._answers: dict[tuple[Any, ...], Hint] = {}
+        self._observers = observers
+
+    # upstream: backend/queue/scheduling_queue.go, isPodWorthRequeuing (v1.36)
+    def strategy(self, queued: QueuedPod) -> Strategy:
+        """Return what the event does for a pod that was rejected."""
+        if not queued.rejected:
+            return Strategy.AFTER_BACKOFF
+        if is_wildcard(self._event):
+            about_it = self._new is None or (isinstance(self._new, PodInfo) and self._new.uid == queued.uid)
+            return Strategy.AFTER_BACKOFF if about_it else Strategy.SKIP
+        registrations = self._matching.get(queued.pod.spec.scheduler_name)
+        if registrations is None:
+            return Strategy.AFTER_BACKOFF
+        found = Strategy.SKIP
+        for registered in registrations:
+            pending = registered.plugin in queued.pending_plugins
+            if not pending and registered.plugin not in queued.unschedulable_plugins:
+                continue
+            if self._hint(registered, queued.pod) is Hint.QUEUE_SKIP:
+                continue
+            if pending:
+                return Strategy.IMMEDIATELY
+            if not queued.pending_plugins:
+                return Strategy.AFTER_BACKOFF
+            found = Strategy.AFTER_BACKOFF
+        return found
+
+    def _hint(self, registered: Registered, pod: PodInfo) -> Hint:
+        if registered.hint is None:
+            return Hint.QUEUE
+        if pod.uid in self._about or pod.derive(has_claims_of_its_own):
+            return self._ask(registered.plugin, registered.hint, pod)
+        key = (registered, id(pod.digest), pod.terminating, tuple(sorted(pod.labels.items())))
+        answer = self._answers.get(key)
+        if answer is None:
+            answer = self._answers[key] = self._ask(registered.plugin, registered.hint, pod)
+        return answer
+
+    def _ask(self, plugin: str, hint: HintFunction, pod: PodInfo) -> Hint:
+        observers = self._observers
+        began = observers.clock() if observers is not None else 0.0
+        failure: BaseException | None = None
+        try:
+            answer = checked_hint(hint(pod, self._old, self._new), "a hint")
+        except BaseException as raised:
+            if is_interrupt(raised):
+                raise
+            # An attempt in vain costs less than a pod that is forgotten.
+            answer, failure = Hint.QUEUE, raised
+        if observers is not None:
+            label = self._event.label
+            said = answer.value if failure is None else "Error"
+            observers.hint_asked(plugin, label, said, observers.clock() - began)
+            if failure is not None:
+                observers.hint_failed(plugin, label, pod, failure)
+        return answer
+
+
+def _names_of(names: Callable[..., Collection[str] | None], *about: Any) -> set[str] | None:
+    """Return the names a subject gives; None where it gives none or cannot tell."""
+    try:
+        found = names(*about)
+        return None if found is None else set(found)
+    except BaseException as raised:
+        if is_interrupt(raised):
+            raise
+        return None
+
+
+def has_claims_of_its_own(pod: PodInfo) -> bool:
+    """Return whether claims are made for the pod alone, so that an event may help it and no other of its template."""
+    claims, volumes = pod.spec.resource_claims, pod.spec.volumes
+    return any(claim.resource_claim_name is None for claim in claims) or any(
+        volume.ephemeral is not None for volume in volumes
+    )
+
+
+def is_wildcard(event: ClusterEvent) -> bool:
+    """Return whether an event stands for anything."""
+    return event.resource == Resource.WILDCARD and event.action == Action.ALL
+
+
+def matches_any(event: ClusterEvent, registered: Iterable[ClusterEvent]) -> bool:
+    """Return whether any registration covers an event."""
+    return any(registration.matches(event) for registration in registered)

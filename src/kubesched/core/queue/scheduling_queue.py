@@ -1,0 +1,353 @@
+"""The scheduling queue: every pod that waits for a node, in exactly one place.
+
+                     refused                        an event of the gating plugin
+      add ──PreEnqueue──────────▶ GATED ───────────────────PreEnqueue────────────┐
+             │ passes                                                            │ passes
+             ▼                                                                   ▼
+          ACTIVE ◀──────────────────────────────────────────────────────────── ACTIVE
+          ▲  ▲ │ pop: by QueueSort
+          │  │ ▼
+          │  │ IN_FLIGHT ──bound, skipped, deleted──▶ GONE
+          │  │   │ │ rejected, and nothing that happened meanwhile helps
+          │  │   │ └───────────────▶ UNSCHEDULABLE ──event with a hint, flush after 5 min──▶ BACKOFF or ACTIVE
+          │  │   │ an error, something that happened meanwhile helps, or the rest of its group was placed
+          │  │   ▼
+          │  └─ BACKOFF   (until the backoff is over; rejected pods are popped earlier if ACTIVE is empty)
+          └──── any place, by `activate`
+
+A pod whose attempt took longer than a second waits in BACKOFF for ten times as long, whatever happens meanwhile.
+
+From pods and cluster events to the next pod to schedule. Pods are known by UID: one that is re-created under its name
+is another pod. Time comes in as `now`; the queue has no clock of its own and never waits.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from kubesched.core.cluster.nominations import Nominations
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.observer import (
+    ATTEMPT_FAILED,
+    BACKOFF_COMPLETE,
+    FORCE_ACTIVATED,
+    POPPED_FROM_BACKOFF,
+    TIMED_OUT,
+    Observers,
+)
+from kubesched.core.framework.profile import Profile
+from kubesched.core.queue.arithmetic import BackoffPolicy, slow_backoff_seconds
+from kubesched.core.queue.gating import Gating
+from kubesched.core.queue.in_flight import InFlight
+from kubesched.core.queue.object_changes import means_change
+from kubesched.core.queue.queued_pod import NEVER, Place, QueuedPod
+from kubesched.core.queue.requeueing import WILDCARD, Requeueing, Strategy, is_wildcard, matches_any
+from kubesched.core.queue.waiting import Waiting
+
+FLUSH_AFTER_SECONDS = 300.0
+# what a pod that is reported for the first time, or again after it had left, stands for
+WAITING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
+WAITING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
+
+
+class QueueOptions(msgspec.Struct, frozen=True):
+    """How pods wait; `pop_from_backoff` is the gate SchedulerPopFromBackoffQ."""
+
+    backoff: BackoffPolicy = BackoffPolicy()
+    max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
+    pop_from_backoff: bool = True
+
+
+class SchedulingQueue:
+    """Pods that wait and pods in flight; see the module's text for how they move."""
+
+    def __init__(
+        self,
+        profiles: Mapping[str, Profile],
+        nominations: Nominations,
+        requeueing: Requeueing,
+        options: QueueOptions | None = None,
+        observers: Observers | None = None,
+    ) -> None:
+        self.options = options or QueueOptions()
+        self._nominations = nominations
+        self._requeueing = requeueing
+        self._waiting = Waiting(profiles, self.options.backoff, requeueing)
+        self._in_flight = InFlight()
+        self._gating = Gating(profiles, requeueing, observers)
+        self._observers = observers
+
+    # -- reading
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """Return the pod under a UID, wherever it is."""
+        return self._waiting.get(uid) or self._in_flight.get(uid)
+
+    def pods(self) -> list[QueuedPod]:
+        """Return all pods."""
+        return [*self._waiting, *self._in_flight]
+
+    def counts(self) -> Counter[Place]:
+        """Return how many pods are in each place."""
+        return Counter(queued.place for queued in self.pods())
+
+    def rejections(self) -> Counter[tuple[str, str]]:
+        """Return how many waiting pods each plugin rejected, by plugin and profile."""
+        return Counter(
+            (plugin, queued.pod.spec.scheduler_name) for queued in self._waiting for plugin in queued.rejected_by
+        )
+
+    def kept_events(self) -> Counter[str]:
+        """Return how many events are kept for pods in flight, by label."""
+        return self._in_flight.labels()
+
+    def validate(self) -> None:
+        """Raise AssertionError unless every pod is in exactly one place and says so."""
+        self._waiting.validate()
+        for queued in self._in_flight:
+            assert queued.place is Place.IN_FLIGHT, f"{queued!r} is kept in flight"
+            assert self._waiting.get(queued.uid) is None, f"{queued!r} is in two places"
+        assert self._in_flight or not self._in_flight.kept_events, "events are kept for nobody"
+
+    # -- pods come, change and go
+
+    def add(self, pod: PodInfo, now: float) -> None:
+        """Take in a new pod; one that is known already counts as an update."""
+        self.update(pod, (), now)
+
+    def update(self, pod: PodInfo, events: Collection[ClusterEvent], now: float) -> None:
+        """Replace a pod's object; `events` are what the update stands for. An unknown pod is taken in."""
+        queued = self.get(pod.uid)
+        if queued is None:
+            # differs: the reference does not see the nomination of a new pod that is held back
+            self._renominate(pod)
+            self._activate(QueuedPod(pod, now), now, (WAITING_POD_UPDATED if events else WAITING_POD_ADDED).label)
+            return
+        old, queued.pod = queued.pod, pod
+        if not self._requeueing.asks_hints:
+            events = (WAITING_POD_UPDATED,) if means_change(old.pod, pod.pod) else ()
+        if queued.place is Place.IN_FLIGHT:
+            for event in events:
+                self._in_flight.note(event, old, pod)
+            return
+        self._renominate(pod)
+        if queued.place in (Place.ACTIVE, Place.BACKOFF):
+            self._waiting.put(queued, queued.place)
+            return
+        self._waiting.park(queued)
+        for event in events:
+            asked = self._requeueing.asking(event, old, pod)
+            strategy = asked.strategy(queued) if self._requeueing.asks_hints else Strategy.AFTER_BACKOFF
+            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now, event.label):
+                return
+
+    def delete(self, uid: str) -> None:
+        """Forget a pod; whatever its attempt comes to, if one is under way, is of no interest any more."""
+        self._nominations.remove(uid)
+        queued = self.get(uid)
+        if queued is not None:
+            self._in_flight.end(uid)
+            self._waiting.remove(queued)
+            queued.place = Place.GONE
+
+    # -- scheduling
+
+    def pop(self) -> QueuedPod | None:
+        """Return the next pod to schedule, now in flight, or None if there is none."""
+        queued = self._waiting.active.pop()
+        if queued is None and self.options.pop_from_backoff:
+            # Better an early attempt than an idle scheduler; pods that failed with an error wait all the same.
+            queued = self._waiting.backoff.pop()
+            if queued is not None:
+                self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
+        if queued is not None:
+            self._begin(queued)
+        return queued
+
+    def pop_specific(self, uid: str, now: float) -> QueuedPod | None:
+        """Return a waiting pod out of turn, now in flight, or None if it does not wait or PreEnqueue holds it back."""
+        queued = self._waiting.get(uid)
+        if queued is None or (queued.place is not Place.ACTIVE and not self._activate(queued, now, FORCE_ACTIVATED)):
+            return None
+        self._waiting.remove(queued)
+        self._begin(queued)
+        return queued
+
+    def _begin(self, queued: QueuedPod) -> None:
+        """Begin an attempt with a pod that was taken out of where it waited."""
+        queued.place = Place.IN_FLIGHT
+        queued.attempts += 1
+        queued.forget_rejections()
+        self._in_flight.begin(queued)
+
+    def done(self, uid: str) -> None:
+        """End an attempt after which the pod needs the queue no more."""
+        queued = self._in_flight.get(uid)
+        if queued is not None:
+            self._in_flight.end(uid)
+            queued.place = Place.GONE
+
+    def resume(self, queued: QueuedPod) -> None:
+        """Take a pod back whose binding failed after its attempt had ended, as if it were still in flight."""
+        if self.get(queued.uid) is None:
+            queued.place = Place.IN_FLIGHT
+            self._in_flight.begin(queued)
+
+    # upstream: backend/queue/scheduling_queue.go, AddUnschedulableIfNotPresent (v1.36)
+    def fail(self, queued: QueuedPod, now: float, *, again: bool = False) -> None:
+        """End an attempt that failed; `queued` says who rejected the pod, nobody if it was an error.
+
+        A pod that is to be tried `again` backs off, whatever happened meanwhile.
+        """
+        if queued.place is not Place.IN_FLIGHT:
+            # deleted meanwhile
+            return
+        if queued.rejected:
+            queued.unschedulable_count += 1
+            queued.consecutive_errors = 0
+        else:
+            queued.consecutive_errors += 1
+        queued.timestamp = now
+        held = slow_backoff_seconds(queued.took_seconds)
+        queued.held_until = now + held if held else NEVER
+        queued.backoff_expiry = None
+        queued.was_flushed = False
+        queued.flushed_at = NEVER
+        strategy = Strategy.AFTER_BACKOFF if again else self._strategy_after_flight(queued)
+        self._in_flight.end(queued.uid)
+        self._renominate(queued.pod)
+        if strategy is Strategy.SKIP:
+            self._put(queued, Place.UNSCHEDULABLE, ATTEMPT_FAILED)
+        else:
+            self._requeue(queued, strategy, now, ATTEMPT_FAILED)
+
+    def _strategy_after_flight(self, queued: QueuedPod) -> Strategy:
+        """Return what the events since the pod was popped do for it."""
+        if not queued.rejected:
+            return Strategy.AFTER_BACKOFF
+        found = Strategy.SKIP
+        for event, old, new in self._in_flight.since(queued.uid):
+            if not self._requeueing.asks_hints and not is_wildcard(event):
+                # upstream: scheduling_queue.go, addUnschedulableWithoutQueueingHint (v1.36)
+                return Strategy.AFTER_BACKOFF
+            strategy = self._requeueing.asking(event, old, new).strategy(queued)
+            if strategy is Strategy.IMMEDIATELY:
+                return strategy
+            if strategy is Strategy.AFTER_BACKOFF:
+                if not queued.pending_plugins:
+                    return strategy
+                found = strategy
+        return found
+
+    # -- events and time
+
+    def on_event(
+        self,
+        event: ClusterEvent,
+        old: Any,
+        new: Any,
+        now: float,
+        concerns: Callable[[PodInfo], bool] | None = None,
+    ) -> int:
+        """Move the pods that an event helps; `concerns` leaves some out. Return how many were moved."""
+        if not self._requeueing.of_interest(event):
+            return 0
+        moved = 0
+        if self._waiting.parked:
+            candidates = self._waiting.parked.waiting_for(self._requeueing.helps(event, old, new))
+            if concerns is not None:
+                candidates = [queued for queued in candidates if concerns(queued.pod)]
+            moved = self._move(candidates, event, old, new, now, event.label)
+        self._in_flight.note(event, old, new)
+        return moved
+
+    def _move(
+        self, candidates: Iterable[QueuedPod], event: ClusterEvent, old: Any, new: Any, now: float, label: str
+    ) -> int:
+        moved = 0
+        hints = self._requeueing.asking(event, old, new)
+        for queued in candidates:
+            gated = queued.place is Place.GATED
+            if gated and not is_wildcard(event) and not matches_any(event, queued.gating_events):
+                continue
+            strategy = hints.strategy(queued)
+            if strategy is not Strategy.SKIP:
+                self._waiting.remove(queued)
+                moved += self._requeue(queued, strategy, now, label)
+        return moved
+
+    def activate(self, uids: Iterable[str], now: float) -> None:
+        """Try pods again at once; one in flight is tried again when its attempt has failed."""
+        for uid in uids:
+            queued = self.get(uid)
+            if queued is None or queued.place is Place.ACTIVE:
+                continue
+            if queued.place is Place.IN_FLIGHT:
+                self._in_flight.note(WILDCARD, None, queued.pod)
+            elif queued.place is not Place.BACKOFF or not self._waiting.is_held(queued, now):
+                self._requeue(queued, Strategy.IMMEDIATELY, now, FORCE_ACTIVATED)
+
+    def flush(self, now: float) -> int:
+        """Move pods whose backoff is over, or that have been unschedulable for too long; return how many."""
+        moved = 0
+        for heap in (self._waiting.backoff, self._waiting.error_backoff):
+            while (queued := heap.peek()) is not None and not self._waiting.is_backing_off(queued, now):
+                moved += self._activate(queued, now, BACKOFF_COMPLETE)
+        limit = self.options.max_in_unschedulable_seconds
+        stale = [queued for queued in self._waiting.parked if now - max(queued.timestamp, queued.flushed_at) > limit]
+        for queued in stale:
+            queued.was_flushed = True
+            queued.flushed_at = now
+        return moved + self._move(stale, WILDCARD, None, None, now, TIMED_OUT)
+
+    # -- moving
+
+    def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float, event: str) -> bool:
+        """Move a pod to where its strategy says; return whether it can be scheduled from there."""
+        backing_off = strategy is Strategy.AFTER_BACKOFF and self._waiting.is_backing_off(queued, now)
+        if not backing_off and not self._waiting.is_held(queued, now):
+            return self._activate(queued, now, event)
+        if self.options.pop_from_backoff and self._is_gated(queued, event):
+            return False
+        self._put(queued, Place.BACKOFF, event)
+        return True
+
+    def _activate(self, queued: QueuedPod, now: float, event: str) -> bool:
+        """Move a pod to the active queue if PreEnqueue lets it; return whether it did."""
+        # who could be popped from the backoff queue has passed already
+        passed = queued.place is Place.BACKOFF and self.options.pop_from_backoff
+        if not passed and self._is_gated(queued, event):
+            return False
+        if queued.initial_attempt_at is None:
+            queued.initial_attempt_at = now
+        self._put(queued, Place.ACTIVE, event)
+        return True
+
+    def _is_gated(self, queued: QueuedPod, event: str) -> bool:
+        """Return whether PreEnqueue holds a pod back, which is then put where such pods wait."""
+        if not self._gating.holds_back(queued):
+            return False
+        if queued.uid in self._waiting.parked:
+            # it has been there all the time, so it does not enter
+            self._waiting.put(queued, Place.GATED)
+        else:
+            self._put(queued, Place.GATED, event)
+        return True
+
+    def _put(self, queued: QueuedPod, place: Place, event: str) -> None:
+        self._waiting.put(queued, place)
+        self._tell(queued, place, event)
+
+    def _tell(self, queued: QueuedPod, place: Place, event: str) -> None:
+        if self._observers is not None:
+            self._observers.pod_queued(queued.pod, place.value, event, queued.rejected_by)
+
+    # -- nominations
+
+    def _renominate(self, pod: PodInfo) -> None:
+        """Nominate a pod, as it is now, to where its status says or where it was nominated and nobody wrote it yet."""
+        nominated = pod.status.nominated_node_name or self._nominations.node_of(pod.uid)
+        self._nominations.add(pod, nominated)

@@ -1,0 +1,114 @@
+"""The places where pods wait, and the order in which they leave them.
+
+From the queue's decisions to heaps: active by QueueSort, backoff by expiry (errors apart), the parked ones in no
+order. A pod is in one of them at most.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from kubesched.core.framework.answers import checked_sort_key
+from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.profile import Profile
+from kubesched.core.queue.arithmetic import (
+    BackoffPolicy,
+    active_order,
+    backoff_expiry,
+    backoff_order,
+    error_backoff_order,
+    is_backing_off,
+)
+from kubesched.core.queue.keyed_heap import KeyedHeap
+from kubesched.core.queue.parked import Parked
+from kubesched.core.queue.queued_pod import Place, QueuedPod
+from kubesched.core.queue.requeueing import Requeueing
+
+
+class Waiting:
+    """Active, backoff, unschedulable and gated pods by UID."""
+
+    def __init__(self, profiles: Mapping[str, Profile], policy: BackoffPolicy, requeueing: Requeueing) -> None:
+        self._profiles = profiles
+        self._requeueing = requeueing
+        self._policy = policy
+        self.active: KeyedHeap[QueuedPod] = KeyedHeap()
+        self.backoff: KeyedHeap[QueuedPod] = KeyedHeap()
+        # pods that are not tried before their time: whose last attempt ended in an error, or took long
+        self.error_backoff: KeyedHeap[QueuedPod] = KeyedHeap()
+        self.parked = Parked()
+
+    def __iter__(self) -> Iterator[QueuedPod]:
+        yield from (*self.active, *self.backoff, *self.error_backoff)
+        yield from self.parked
+
+    def get(self, uid: str) -> QueuedPod | None:
+        """Return the pod under a UID."""
+        found = self.active.get(uid) or self.backoff.get(uid) or self.error_backoff.get(uid)
+        return found or self.parked.get(uid)
+
+    def put(self, queued: QueuedPod, place: Place) -> None:
+        """Put a pod into a place, from wherever it waited, under the key it has now."""
+        self.remove(queued)
+        queued.place = place
+        if place is Place.ACTIVE:
+            self.active.put(queued.uid, self._sort_key(queued), queued)
+        elif place is Place.BACKOFF and queued.rejected and not queued.was_slow:
+            key = backoff_order(self._policy, self.expiry(queued), self._sort_key(queued))
+            self.backoff.put(queued.uid, key, queued)
+        elif place is Place.BACKOFF:
+            self.error_backoff.put(queued.uid, error_backoff_order(self.expiry(queued)), queued)
+        else:
+            self.park(queued)
+
+    def park(self, queued: QueuedPod) -> None:
+        """Let a pod wait for an event; one that is there already is found by what it waits for now."""
+        self.parked.put(queued, self._requeueing.waits_for(queued))
+
+    def remove(self, queued: QueuedPod) -> None:
+        """Take a pod out of wherever it waits."""
+        uid = queued.uid
+        self.active.remove(uid)
+        self.backoff.remove(uid)
+        self.error_backoff.remove(uid)
+        self.parked.remove(uid)
+
+    def expiry(self, queued: QueuedPod) -> float:
+        """Return when a pod's backoff ends."""
+        if queued.backoff_expiry is None:
+            counts = queued.unschedulable_count, queued.consecutive_errors
+            usual = backoff_expiry(self._policy, queued.timestamp, *counts)
+            queued.backoff_expiry = max(usual, queued.held_until)
+        return queued.backoff_expiry
+
+    def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
+        """Return whether a pod has to wait still."""
+        return is_backing_off(self._policy, self.expiry(queued), now)
+
+    def is_held(self, queued: QueuedPod, now: float) -> bool:
+        """Return whether a pod has to wait, whatever happens, since its last attempt took long."""
+        return queued.was_slow and queued.held_until > now
+
+    def _sort_key(self, queued: QueuedPod) -> tuple[float, ...]:
+        # all profiles have the same QueueSort, the configuration is refused otherwise
+        profile = self._profiles.get(queued.pod.spec.scheduler_name) or next(iter(self._profiles.values()))
+        plugin = profile.queue_sort[0]
+        try:
+            return checked_sort_key(plugin.sort_key(queued.pod, queued.timestamp), "sort_key")
+        except BaseException as raised:
+            # a pod has to be somewhere: one without a key of its own comes by priority
+            failed(plugin, "sort_key", raised)
+            return active_order(queued.pod.priority, queued.timestamp)
+
+    def validate(self) -> None:
+        """Raise AssertionError unless every pod is in one place and says so."""
+        places = (
+            (self.active, (Place.ACTIVE,)),
+            (self.backoff, (Place.BACKOFF,)),
+            (self.error_backoff, (Place.BACKOFF,)),
+            (self.parked, (Place.UNSCHEDULABLE, Place.GATED)),
+        )
+        seen: set[str] = set()
+        for pods, allowed in places:
+            for queued in pods:
+                assert queued.place in allowed, f"{queued!r} is kept among {allowed}"
+                assert queued.uid not in seen, f"{queued!r} is in two places"
+                seen.add(queued.uid)

@@ -1,0 +1,103 @@
+"""Taking a place: assume, reserve, permit, and the way back.
+
+From a decision to a pod that counts on its node before the API server knows. Whatever fails is undone in reverse order,
+so that nothing is left behind.
+"""
+
+# upstream: schedule_one.go (assumeAndReserve, prepareForBindingCycle), runtime/framework.go (v1.36)
+
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.answers import checked_permission, checked_status, unchecked
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.observer import PERMIT, RESERVE, UNRESERVE
+from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Code, Status, error
+
+MAX_PERMIT_SECONDS = 15 * 60.0
+WAITS = Status(Code.WAIT)
+SOME_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
+
+
+class Commitment:
+    """A place that was taken, or the status that says why not.
+
+    `waits` are Permit's plugins with their timeouts, `permission` is what Permit says as a whole where it lets a pod
+    wait.
+    """
+
+    __slots__ = ("failure", "permission", "pod", "waits")
+
+    def __init__(self, pod: PodInfo) -> None:
+        self.pod = pod
+        self.failure: Status | None = None
+        self.waits: dict[str, float] = {}
+        self.permission: Status | None = None
+
+
+def commit(cluster: Cluster, profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Commitment:
+    """Assume a pod on a node, reserve what it needs and ask for permission; undo everything if anything fails."""
+    taken = Commitment(cluster.assume(pod, node_name))
+    try:
+        taken.failure = _reserve(profile, cycle, taken.pod, node_name) or _permit(profile, cycle, taken, node_name)
+    except BaseException:
+        # a fault of ours: the place must not stay taken
+        undo(cluster, profile, cycle, taken.pod, node_name)
+        raise
+    if taken.failure is not None:
+        undo(cluster, profile, cycle, taken.pod, node_name)
+    return taken
+
+
+def undo(cluster: Cluster, profile: Profile, cycle: CycleState, placed: PodInfo, node_name: str) -> list[Status]:
+    """Give a place back: unreserve in reverse order, and forget the pod; return the failures of plugins that raised."""
+    failures = []
+    stopwatch = cycle.stopwatch
+    began = stopwatch.now()
+    for plugin in reversed(profile.reserve):
+        failure = ask(plugin, "unreserve", stopwatch, unchecked, cycle, placed, node_name)
+        if failure is not None:
+            # the others must have their turn all the same
+            failures.append(failure)
+    stopwatch.point(UNRESERVE, None, began)
+    cluster.forget(placed)
+    return failures
+
+
+def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+    began = cycle.stopwatch.now()
+    failure: Status | None = None
+    for plugin in profile.reserve:
+        status = ask(plugin, "reserve", cycle.stopwatch, checked_status, cycle, pod, node_name)
+        if status is not None and not status.ok:
+            failure = (
+                status.by(plugin.name)
+                if status.rejected
+                else error(f'running Reserve plugin "{plugin.name}": {status.message}')
+            )
+            break
+    cycle.stopwatch.point(RESERVE, failure, began)
+    return failure
+
+
+def _permit(profile: Profile, cycle: CycleState, taken: Commitment, node_name: str) -> Status | None:
+    began = cycle.stopwatch.now()
+    failure: Status | None = None
+    for plugin in profile.permit:
+        answer = ask(plugin, "permit", cycle.stopwatch, checked_permission, cycle, taken.pod, node_name)
+        permission = answer if isinstance(answer, Permission) else Permission(answer)
+        status = permission.status
+        if status.code is Code.WAIT:
+            taken.waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
+            taken.permission = Status(Code.WAIT, (*status.reasons, SOME_WAIT))
+        elif not status.ok:
+            failure = (
+                status.by(plugin.name)
+                if status.rejected
+                else error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name)
+            )
+            break
+    cycle.stopwatch.point(PERMIT, failure or (WAITS if taken.waits else None), began)
+    return failure

@@ -1,0 +1,305 @@
+"""The scheduling cycle of one pod, in numbered steps.
+
+From a pod that was popped to a place in the table or a failure. The cycle is a generator: it runs through without a
+pause unless an extender has to be asked; while it waits, nobody changes the table.
+"""
+
+# upstream: schedule_one.go (schedulingCycle, schedulingAlgorithm, schedulePod) (v1.36)
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.config.types import Extender
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.evaluation.evaluator import Evaluator
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.observer import Observers, Stopwatch
+from kubesched.core.framework.outcomes import Candidate, NodeVerdicts
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.questions import Feasible
+from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
+from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.plugins.default_preemption.candidates import Candidates
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.queue.requeueing import EXTENDER
+from kubesched.core.scheduling.commit import commit
+from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
+from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose
+from kubesched.core.scheduling.extending import Asking, Filtered, ask_filters, ask_preemption, ask_priorities
+from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
+from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
+from kubesched.core.scheduling.visit_order import VisitOrder
+
+MOST_DRAWS = 2**31
+
+
+class CycleContext(msgspec.Struct):
+    """What every cycle works with; `pick(n)` is the source of randomness."""
+
+    cluster: Cluster
+    profiles: Mapping[str, Profile]
+    evaluators: Mapping[str, Evaluator]
+    pick: Callable[[int], int]
+    visit_order: VisitOrder
+    extenders: Sequence[Extender] = ()
+    percentage_of_nodes_to_score: int = 0
+    observers: Observers | None = None
+    # the gates TopologyAwareWorkloadScheduling and WorkloadAwarePreemption, of interest to groups of pods only
+    topology_aware: bool = False
+    workload_aware_preemption: bool = False
+
+
+def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
+    """Return what the attempt to schedule a pod comes to."""
+    pod = queued.pod
+    # 1. Is there anything to do?
+    profile = context.profiles.get(pod.spec.scheduler_name)
+    if profile is None or pod.uid in context.cluster.table.pods:
+        return Skipped(queued)
+    if pod.terminating:
+        return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
+    observers = context.observers
+    if observers is not None:
+        queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
+        observers.attempt_began(pod)
+    found = yield from find(context, profile, queued)
+    if observers is not None:
+        observers.algorithm_ran(queued.stopwatch.seconds)
+    outcome = found if isinstance(found, Failed) else _take(context, profile, queued, *found)
+    if observers is not None:
+        queued.stopwatch.tell()
+    return outcome
+
+
+class Terms(NamedTuple):
+    """On which terms a pod is tried: those of one that is alone, or those of its group.
+
+    `within` are the rows that there are for the pod, None for all; without `may_make_room` PostFilter is not asked;
+    `group_state` is the state of the group's cycle.
+    """
+
+    within: NDArray[np.intp] | None = None
+    may_make_room: bool = True
+    group_state: CycleState | None = None
+
+
+ALONE = Terms()
+
+
+def find(
+    context: CycleContext, profile: Profile, queued: QueuedPod, terms: Terms = ALONE
+) -> Asking[tuple[Evaluation, Decision] | Failed]:
+    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt."""
+    if not context.cluster.table.node_count:
+        return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
+    # 2. Which nodes can take it, and which of them is best?
+    evaluator = context.evaluators[profile.scheduler_name]
+    evaluation = evaluator.evaluate(queued.pod, queued.stopwatch, terms.group_state)
+    evaluation.within = terms.within
+    found: Filtered | None = None
+    if _nobody_else_is_asked(context, profile):
+        decision = choose(evaluation, context.pick)
+    else:
+        decision, found = yield from _decide_with_others(context, profile, evaluation)
+    if decision.failure is not None:
+        return _error(queued, decision.failure)
+    # 3. Nobody can take it: can room be made?
+    if not decision.node_name:
+        return (yield from _make_room(context, profile, queued, evaluation, found, terms.may_make_room))
+    return evaluation, decision
+
+
+def _take(
+    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, decision: Decision
+) -> Placed | Failed:
+    """Return the place that was decided on, taken, or why it cannot be had."""
+    # 4. Take the place.
+    taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name)
+    if taken.failure is not None:
+        return turned_away(queued, taken.failure)
+    return Placed(
+        queued,
+        taken.pod,
+        decision.node_name,
+        profile,
+        evaluation.cycle,
+        taken.waits,
+        decision.feasible_nodes,
+        evaluation.evaluated_nodes,
+    )
+
+
+def _nobody_else_is_asked(context: CycleContext, profile: Profile) -> bool:
+    """Return whether the plugins alone decide, having looked at all nodes."""
+    if context.extenders or not profile.score:
+        return False
+    percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
+    # differs: where the user sets nothing, all nodes are looked at
+    return not 0 < percentage < 100
+
+
+def _decide_with_others(
+    context: CycleContext, profile: Profile, evaluation: Evaluation
+) -> Asking[tuple[Decision, Filtered | None]]:
+    """Return the decision where extenders have a say or a part of the nodes will do, and what extenders said."""
+    rejection = evaluation.pre_filtered.rejection
+    if rejection is not None:
+        return (Decision() if rejection.rejected else Decision(failure=rejection)), None
+    # a. The node that was promised to the pod comes first; b. otherwise all nodes are filtered, by extenders too.
+    found = yield from _promised(context, evaluation)
+    if not found.mask.any():
+        failure = evaluation.filter_failure()
+        if failure is not None:
+            return Decision(failure=failure), None
+        mask = _sampled(context, profile, evaluation.feasible().mask)
+        found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
+    if found.failure is not None:
+        return Decision(failure=found.failure), None
+    count = int(np.count_nonzero(found.mask))
+    if not count:
+        return Decision(), found
+    # c. Which of them is best?
+    best = yield from _best(context, evaluation, found)
+    return (Decision(failure=best) if isinstance(best, Status) else Decision(best, count)), found
+
+
+def _promised(context: CycleContext, evaluation: Evaluation) -> Asking[Filtered]:
+    """Return the node the pod is nominated to, if it and the extenders agree; a failure there is no failure."""
+    mask = np.zeros(context.cluster.table.size, np.bool_)
+    row = evaluation.nominated_row()
+    if row is not None:
+        mask[row] = True
+        found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
+        if found.failure is None:
+            return found
+        mask[row] = False
+    return Filtered(mask)
+
+
+def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return the feasible rows, cut where the user limits the search or where the first fitting node will do."""
+    filters = any(extender.filter_verb for extender in context.extenders)
+    scores = profile.score or any(extender.prioritize_verb for extender in context.extenders)
+    if not filters and not scores:
+        return context.visit_order.cut(feasible, 1)
+    percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
+    if not 0 < percentage < 100:
+        return feasible
+    most = feasible_nodes_to_find(context.cluster.table.node_count, percentage)
+    return context.visit_order.cut(feasible, most)
+
+
+def _best(context: CycleContext, evaluation: Evaluation, found: Filtered) -> Asking[str | Status]:
+    """Return the name of one of the best nodes, or why they cannot be compared."""
+    table = context.cluster.table
+    rows = np.flatnonzero(found.mask)
+    if len(rows) > 1:
+        feasible = evaluation.feasible()
+        if found.mask is not feasible.mask:
+            feasible = Feasible(found.mask, object())
+        added = yield from ask_priorities(context.extenders, table, evaluation.pod, found.mask)
+        best = evaluation.best_rows(feasible, added)
+        if isinstance(best, Status):
+            return best
+        rows = best
+    return table.names[int(rows[context.pick(len(rows)) if len(rows) > 1 else 0])]
+
+
+# -- failures
+
+
+def _error(queued: QueuedPod, status: Status) -> Failed:
+    return Failed(queued, SCHEDULER_ERROR, status.message)
+
+
+def turned_away(queued: QueuedPod, status: Status) -> Failed:
+    """Return the failure of a pod that Reserve or Permit turned away on the node it was given."""
+    if not status.rejected:
+        return _error(queued, status)
+    diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1)
+    return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
+
+
+def _make_room(
+    context: CycleContext,
+    profile: Profile,
+    queued: QueuedPod,
+    evaluation: Evaluation,
+    found: Filtered | None,
+    may_make_room: bool,
+) -> Asking[Failed]:
+    """Return the failure of a pod that fits nowhere, with what PostFilter can do about it."""
+    said = found.statuses if found is not None else {}
+    verdicts = _with_extenders(evaluation.verdicts(), evaluation, said)
+    diagnosis = diagnose(evaluation, verdicts)
+    plugins = diagnosis.unschedulable_plugins
+    if found is not None and found.narrowed:
+        plugins |= {EXTENDER}
+    if not profile.post_filter or not may_make_room:
+        return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
+    evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
+    helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+    if context.observers is not None:
+        context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
+    message, nominated = helped.message, helped.nominated_node_name
+    eviction = _eviction(helped, nominated)
+    if eviction is not None and any(extender.preempt_verb for extender in context.extenders):
+        agreed = yield from _agreed(context, evaluation, helped)
+        if isinstance(agreed, Status):
+            message, nominated, eviction = _refused(helped, agreed), None, None
+        else:
+            nominated, eviction = agreed.node_name, agreed
+    return Failed(
+        queued,
+        UNSCHEDULABLE,
+        diagnosis.message(message),
+        plugins,
+        nominated_node_name=nominated,
+        preemption=eviction,
+        effects=tuple(helped.effects),
+        cycle=evaluation.cycle,
+    )
+
+
+def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered) -> Asking[Candidate | Status]:
+    """Return the best of the candidates that extenders agree to, or why there is none."""
+    table = context.cluster.table
+    candidates = [c for result in helped.by_plugin.values() for c in result.candidates]
+    left = yield from ask_preemption(context.extenders, table, evaluation.pod, candidates)
+    if isinstance(left, Status):
+        return left
+    best = Candidates.of(table, left).best()
+    if not best:
+        return unschedulable("no candidate node for preemption")
+    name = best[context.pick(len(best)) if len(best) > 1 else 0]
+    return next(candidate for candidate in left if candidate.node_name == name)
+
+
+def _refused(helped: PostFiltered, refusal: Status) -> str:
+    """Return what PostFilter says where extenders agree to no candidate; an error speaks alone."""
+    others = [result.status for result in helped.by_plugin.values() if result.status.rejected]
+    reasons = [reason for status in others for reason in status.reasons] if refusal.rejected else []
+    return ", ".join([*reasons, f"preemption: {refusal.message}"])
+
+
+def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, said: Mapping[int, Status]) -> NodeVerdicts:
+    """Return the verdicts with what extenders said about nodes that all filters had let through."""
+    if not said:
+        return verdicts
+    ids = verdicts.ids.copy()
+    for row, status in said.items():
+        ids[row] = evaluation.statuses.intern(status, "")
+    return NodeVerdicts(ids, verdicts.judged, verdicts.absent, verdicts.statuses)
+
+
+def _eviction(helped: PostFiltered, nominated: str | None) -> Candidate | None:
+    """Return the candidate behind a nomination."""
+    if not nominated:
+        return None
+    candidates = [c for result in helped.by_plugin.values() for c in result.candidates]
+    return next((candidate for candidate in candidates if candidate.node_name == nominated), None)

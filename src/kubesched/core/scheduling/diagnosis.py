@@ -1,0 +1,38 @@
+"""Why no node took a pod: who objected, how often, in whose words.
+
+From an evaluation to the plugins to requeue by and the text people read in the pod's condition.
+"""
+
+import msgspec
+import numpy as np
+
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.messages import fit_error_message, verdict_reasons
+from kubesched.core.framework.outcomes import NodeVerdicts
+
+
+class Diagnosis(msgspec.Struct, frozen=True):
+    """Who rejected a pod, and the reasons with the number of nodes each was given for."""
+
+    unschedulable_plugins: frozenset[str]
+    reason_counts: dict[str, int]
+    pre_filter_message: str
+    node_count: int
+
+    def message(self, post_filter_message: str = "") -> str:
+        """Return the text of the pod's condition."""
+        return fit_error_message(self.node_count, self.reason_counts, self.pre_filter_message, post_filter_message)
+
+
+def diagnose(evaluation: Evaluation, verdicts: NodeVerdicts) -> Diagnosis:
+    """Return why the nodes that were judged (or all, where PreFilter rejected) do not take the pod."""
+    pre = evaluation.pre_filtered
+    node_count = evaluation.node_count
+    if pre.rejection is not None:
+        blamed = {pre.rejection.plugin} - {""} or set(pre.narrowing)
+        return Diagnosis(frozenset(blamed), {}, pre.rejection.message, node_count)
+    present = evaluation.present()
+    judged = present if verdicts.judged is None else present & verdicts.judged
+    objections = [verdicts.statuses[index] for index in np.unique(verdicts.ids[judged]).tolist()]
+    plugins = {status.plugin for status in objections if status.rejected}
+    return Diagnosis(frozenset(plugins | set(pre.narrowing)), verdict_reasons(verdicts, present), "", node_count)

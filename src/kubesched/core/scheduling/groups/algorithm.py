@@ -1,0 +1,114 @@
+"""Placing a group of pods: one after the other, each with those before it in their places.
+
+From the pods of a group to a result. Every place is taken in the table as if for good, so that the next pod sees it,
+and all of them are given back at the end, the last one first. A pod that needs others evicted takes its place as well;
+its victims stay where they are until they have really gone.
+"""
+
+# upstream: schedule_one_podgroup.go (podGroupSchedulingDefaultAlgorithm, podGroupPodSchedulingAlgorithm) (v1.36)
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.groups import PodGroup
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import SUCCESS, Status, error
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.commit import commit, undo
+from kubesched.core.scheduling.cycle import CycleContext, Terms, find, turned_away
+from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.groups.results import GROUP_UNSCHEDULABLE, WAITS_FOR_PREEMPTION, GroupResult, PodResult
+from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
+
+GiveBack = Callable[[], None]
+
+
+class Attempt:
+    """An attempt to place pods of a group, at least one; without `may_make_room` none thinks of evicting others."""
+
+    def __init__(
+        self, context: CycleContext, profile: Profile, pods: Sequence[QueuedPod], *, may_make_room: bool = True
+    ) -> None:
+        self.context = context
+        self.profile = profile
+        self.pods = pods
+        self.may_make_room = may_make_room
+        # what plugins keep for the pods of the group together
+        self.state = CycleState()
+
+    @property
+    def group(self) -> PodGroup | None:
+        """Return the group, if it exists."""
+        key = group_of(self.pods[0].pod)
+        return self.context.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
+
+    @property
+    def no_group(self) -> Status:
+        """Return that there is no such group, in the words of an API server."""
+        key = group_of(self.pods[0].pod) or ("", "")
+        return error(f'podgroup.scheduling.k8s.io "{key[1]}" not found')
+
+    def run(self, within: NDArray[np.intp] | None = None) -> Asking[GroupResult]:
+        """Return what the attempt comes to on some rows (None: on all); the table is as before."""
+        taken: list[GiveBack] = []
+        try:
+            return (yield from self._place_all(within, taken))
+        finally:
+            for give_back in reversed(taken):
+                give_back()
+
+    def _place_all(self, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[GroupResult]:
+        result = GroupResult(GROUP_UNSCHEDULABLE)
+        needs_preemption = False
+        for queued in self.pods:
+            placed = yield from self._place(queued, within, taken)
+            result.pods.append(placed)
+            failure = placed.failure
+            if failure is not None:
+                result.blamed |= failure.unschedulable_plugins
+            if failure is not None and not placed.needs_preemption:
+                if failure.reason == UNSCHEDULABLE:
+                    # the others may be enough
+                    continue
+                result.status = error(f"failed to schedule other pod from a pod group: {failure.message}")
+                result.waits_for_preemption = False
+                break
+            needs_preemption = needs_preemption or placed.needs_preemption
+            if placed.permission.ok:
+                # whoever may be bound at once speaks for the whole group
+                result.status = WAITS_FOR_PREEMPTION if needs_preemption else SUCCESS
+                result.waits_for_preemption = needs_preemption
+        return result
+
+    def _place(self, queued: QueuedPod, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
+        """Return where a pod goes, having taken the place, or why it goes nowhere."""
+        cluster, profile = self.context.cluster, self.profile
+        found = yield from find(self.context, profile, queued, Terms(within, self.may_make_room, self.state))
+        if not isinstance(found, Failed):
+            evaluation, decision = found
+            place = PodResult(queued, None, decision.node_name, evaluation.cycle)
+            place.feasible_nodes = decision.feasible_nodes
+            place.evaluated_nodes = evaluation.evaluated_nodes
+        elif found.nominated_node_name and found.cycle is not None:
+            place = PodResult(queued, found, found.nominated_node_name, found.cycle)
+        else:
+            return PodResult(queued, found)
+        cycle, node_name = place.cycle, place.node_name
+        assert cycle is not None, "whoever has a place has a cycle"
+        promised = cluster.nominations.node_of(queued.uid)
+        commitment = commit(cluster, profile, cycle, queued.pod, node_name)
+        if commitment.failure is not None:
+            cluster.nominations.add(queued.pod, promised)
+            return PodResult(queued, turned_away(queued, commitment.failure))
+
+        def give_back() -> None:
+            undo(cluster, profile, cycle, commitment.pod, node_name)
+            cluster.nominations.add(queued.pod, promised)
+
+        taken.append(give_back)
+        place.permission = commitment.permission or SUCCESS
+        return place

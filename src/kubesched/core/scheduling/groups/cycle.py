@@ -1,0 +1,72 @@
+"""The scheduling cycle of a group of pods, in numbered steps.
+
+From the waiting pods of a group to where all of them would go, or why they cannot. The table is as before: whoever acts
+on the result takes the places.
+"""
+
+# upstream: schedule_one_podgroup.go (podGroupCycle, frameworkForPodGroup, runWorkloadAwarePreemption) (v1.36)
+
+from collections.abc import Sequence
+
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Code, Status, error, unschedulable
+from kubesched.core.plugins.default_preemption import DefaultPreemption
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.cycle import CycleContext
+from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.groups.algorithm import Attempt
+from kubesched.core.scheduling.groups.placements import place_group
+from kubesched.core.scheduling.groups.results import GroupPreemption, GroupResult
+
+NOBODY_PREEMPTS = unschedulable("default preemption plugin is not registered, workload aware preemption is disabled")
+CONSTRAINED = unschedulable("workload aware preemption is not supported for pod groups with scheduling constraints")
+
+
+def profile_of(context: CycleContext, pods: Sequence[QueuedPod]) -> Profile | Status:
+    """Return the profile that all pods of a group ask for, or the error if they do not agree."""
+    names = [queued.pod.spec.scheduler_name for queued in pods]
+    other = next((name for name in names if name != names[0]), None)
+    if other is not None:
+        return error(
+            "all pods in a single pod group should have the same .spec.schedulerName set, "
+            f'got: "{other}" and "{names[0]}"'
+        )
+    profile = context.profiles.get(names[0])
+    return profile if profile is not None else error(f'profile not found for scheduler name "{names[0]}"')
+
+
+def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[QueuedPod]) -> Asking[GroupResult]:
+    """Return what the attempt to schedule the pods of a group, at least one, in this order comes to."""
+    # 1. Is there a place for enough of them, as things are or once a few others have gone?
+    result = yield from place_group(Attempt(context, profile, pods))
+    # 2. No: would there be if others went for the group as a whole?
+    if context.workload_aware_preemption and result.status.code is Code.UNSCHEDULABLE:
+        found = yield from preempt(Attempt(context, profile, pods, may_make_room=False))
+        result.preemption = found
+        if found.status.ok:
+            result.waits_for_preemption = True
+        elif found.status.rejected:
+            result.status = unschedulable(*result.status.reasons, found.status.message)
+        else:
+            result.status = found.status
+    return result
+
+
+def preempt(attempt: Attempt) -> Asking[GroupPreemption]:
+    """Return whom to evict so that the whole group can be placed, or why that does not help."""
+    plugin = attempt.profile.plugins.get(DefaultPreemption.name)
+    if not isinstance(plugin, DefaultPreemption):
+        return GroupPreemption(NOBODY_PREEMPTS)
+    group = attempt.group
+    if group is None:
+        return GroupPreemption(error(f"failed to get pod group object: {attempt.no_group.message}"))
+    constraints = group.spec.scheduling_constraints
+    if constraints is not None and constraints.topology:
+        return GroupPreemption(CONSTRAINED)
+
+    def trial() -> Asking[Status]:
+        tried = yield from place_group(attempt)
+        return tried.status
+
+    status, victims = yield from plugin.pod_group_post_filter(group, [queued.pod for queued in attempt.pods], trial)
+    return GroupPreemption(status, victims)

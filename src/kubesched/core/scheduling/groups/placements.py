@@ -1,0 +1,139 @@
+"""Trying placements: which set of nodes takes a group best?
+
+From the placements that a plugin proposes to the result of the group's attempt on the best of them. Each is tried by
+itself, on its rows alone; those that will do are scored.
+"""
+
+# upstream: schedule_one_podgroup.go (podGroupSchedulingPlacementAlgorithm, findBestPlacement), runtime/framework.go
+# (RunPlacementGeneratePlugins, RunPlacementScorePlugins) (v1.36)
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.answers import checked_score
+from kubesched.core.framework.hooks import guarded
+from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.placements import Assignments, Placement
+from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, PlacementScorePlugin
+from kubesched.core.framework.status import Status, error, unschedulable
+from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.groups.algorithm import Attempt
+from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult
+from kubesched.errors import PluginError
+
+T = TypeVar("T")
+NO_PLACEMENT = unschedulable("no feasible placements found")
+
+
+def place_group(attempt: Attempt) -> Asking[GroupResult]:
+    """Return what the attempt comes to: on the best placement where placements count, else on all nodes."""
+    if not attempt.context.topology_aware:
+        return (yield from attempt.run())
+    placements = generate(attempt)
+    if isinstance(placements, Status):
+        return GroupResult(placements, blamed=frozenset((placements.plugin,)) - {""})
+    node_count = attempt.context.cluster.table.node_count
+    first: GroupResult | None = None
+    blamed: frozenset[str] = frozenset()
+    good: list[tuple[Placement, GroupResult]] = []
+    for placement in placements:
+        everywhere = len(placement.rows) == node_count
+        result = yield from attempt.run(None if everywhere else placement.rows)
+        if not result.status.ok and not result.status.rejected:
+            return result
+        blamed |= result.blamed
+        first = first or result
+        if result.status.ok or result.waits_for_preemption:
+            good.append((placement, result))
+    assert first is not None, "there is at least one placement"
+    if not good:
+        text = f"0/{len(placements)} placements are available, first placement status: {UNSCHEDULABLE_GROUP}"
+        first.status = unschedulable(text)
+        if len(placements) > 1:
+            # another domain might do, too
+            first.blamed = blamed | {plugin.name for plugin in attempt.profile.placement_generate}
+        return first
+    return good[0][1] if len(good) == 1 else best(attempt, good)
+
+
+def generate(attempt: Attempt) -> Sequence[Placement] | Status:
+    """Return the placements to be tried, or why there are none."""
+    everywhere = Placement("", attempt.context.cluster.table.present_rows())
+    plugins = attempt.profile.placement_generate
+    if not plugins:
+        return [everywhere]
+    # there is at most one
+    plugin, group = plugins[0], attempt.group
+    if group is None:
+        return attempt.no_group.by(plugin.name)
+    found = guarded(
+        plugin, "generate_placements", lambda: _checked(plugin.generate_placements(group, everywhere), Placement)
+    )
+    if isinstance(found, Status):
+        return found.by(plugin.name)
+    return found or NO_PLACEMENT.by(plugin.name)
+
+
+def _checked(answer: Any, kind: type[T]) -> Sequence[T] | Status:
+    """Return a sequence of what was asked for, or a status, as it is."""
+    if isinstance(answer, Status) or (
+        isinstance(answer, list | tuple) and all(isinstance(each, kind) for each in answer)
+    ):
+        return answer
+    raise PluginError(f"returned {answer!r}; return a list of {kind.__name__}, or an error")
+
+
+def best(attempt: Attempt, good: Sequence[tuple[Placement, GroupResult]]) -> GroupResult:
+    """Return the result on the placement with the highest score, one of them at random where several have it."""
+    assignments = [
+        Assignments(placement, [pod.queued.pod for pod in result.pods if pod.node_name]) for placement, result in good
+    ]
+    totals = [0] * len(good)
+    for plugin in attempt.profile.placement_score:
+        scores = _scores(attempt, plugin, assignments)
+        if isinstance(scores, Status):
+            return GroupResult(scores)
+        weight = attempt.profile.placement_weights[plugin.name]
+        totals = [total + weight * score for total, score in zip(totals, scores, strict=True)]
+    highest = [index for index, total in enumerate(totals) if total == max(totals)]
+    return good[highest[attempt.context.pick(len(highest)) if len(highest) > 1 else 0]][1]
+
+
+def _scores(
+    attempt: Attempt, plugin: PlacementScorePlugin, assignments: Sequence[Assignments]
+) -> Sequence[int] | Status:
+    """Return what a plugin gives each placement, normalised, or why it cannot."""
+    table = attempt.context.cluster.table
+    raw: list[int] = []
+    for assigned in assignments:
+        nodes = Nodes(table, assigned.placement.rows)
+        score = guarded(plugin, "score_placement", partial(_score, plugin, assigned.pods, nodes))
+        if isinstance(score, Status):
+            return _broken("running PlacementScore plugins", plugin, score)
+        raw.append(score)
+    scores = guarded(
+        plugin, "normalize_placement_scores", lambda: _checked(plugin.normalize_placement_scores(raw), int)
+    )
+    if isinstance(scores, Status):
+        return _broken("running NormalizePlacementScore on PlacementScore plugins", plugin, scores)
+    if len(scores) != len(raw):
+        why = error(f"answered for {len(scores)} placements, was asked about {len(raw)}")
+        return _broken("running NormalizePlacementScore on PlacementScore plugins", plugin, why)
+    for score in scores:
+        if not MIN_NODE_SCORE <= score <= MAX_NODE_SCORE:
+            return error(
+                "applying score defaultWeights on PlacementScore plugins: "
+                f'plugin "{plugin.name}" returns an invalid score {score}, it should in the range of '
+                f"[{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
+            )
+    return scores
+
+
+def _score(plugin: PlacementScorePlugin, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
+    return checked_score(plugin.score_placement(pods, nodes))
+
+
+def _broken(doing: str, plugin: PlacementScorePlugin, why: Status) -> Status:
+    return error(f'{doing}: plugin "{plugin.name}" failed with: {why.message}')

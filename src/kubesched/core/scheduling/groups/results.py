@@ -1,0 +1,60 @@
+"""What an attempt to place a group comes to, pod by pod and as a whole.
+
+From the group's algorithm to whoever acts on it. Nothing here holds a place: what the algorithm took it gave back.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.status import SUCCESS, Status, unschedulable
+from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.outcomes import Failed
+
+# upstream: schedule_one_podgroup.go, errPodGroupUnschedulable (v1.36)
+UNSCHEDULABLE_GROUP = "pod group is unschedulable"
+GROUP_UNSCHEDULABLE = unschedulable(UNSCHEDULABLE_GROUP)
+WAITS_FOR_PREEMPTION = unschedulable(UNSCHEDULABLE_GROUP, "pod group is waiting for preemption to complete")
+
+
+class PodResult(msgspec.Struct):
+    """What became of one pod of a group.
+
+    `node_name` is where it goes, or (with a `failure`) where it will have room once others are evicted. `permission` is
+    what Permit says there, where it does not simply agree.
+    """
+
+    queued: QueuedPod
+    failure: Failed | None = None
+    node_name: str = ""
+    cycle: CycleState | None = None
+    permission: Status = SUCCESS
+    feasible_nodes: int = 0
+    evaluated_nodes: int = 0
+
+    @property
+    def needs_preemption(self) -> bool:
+        """Return whether others have to go before the pod can have its place."""
+        return self.failure is not None and bool(self.node_name)
+
+
+class GroupPreemption(msgspec.Struct, frozen=True):
+    """What evicting others for the whole group comes to: success with victims, most important first, or why not."""
+
+    status: Status
+    victims: Sequence[PodInfo] = ()
+
+
+class GroupResult(msgspec.Struct):
+    """What became of a group; `pods` has fewer entries than the group has pods where all of them failed at once.
+
+    `blamed` are the plugins that turned it or any of its pods away, on whichever placement.
+    """
+
+    status: Status
+    pods: list[PodResult] = []
+    waits_for_preemption: bool = False
+    preemption: GroupPreemption | None = None
+    blamed: frozenset[str] = frozenset()

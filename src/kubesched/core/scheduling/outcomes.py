@@ -1,0 +1,62 @@
+"""What a scheduling cycle comes to: a place that was taken in the table, or a failure with everything that follows.
+
+From the cycle to the binding cycle and to failure handling.
+"""
+
+from typing import NamedTuple
+
+import msgspec
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.framework.profile import Profile
+from kubesched.core.queue.queued_pod import QueuedPod
+
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULER_ERROR = "SchedulerError"
+
+
+class Placed(NamedTuple):
+    """A pod that is assumed on a node, its resources reserved; `waits` are Permit's plugins with their timeouts."""
+
+    queued: QueuedPod
+    pod: PodInfo
+    node_name: str
+    profile: Profile
+    cycle: CycleState
+    waits: dict[str, float]
+    feasible_nodes: int
+    evaluated_nodes: int = 0
+
+
+class Failed(msgspec.Struct, frozen=True):
+    """An attempt that came to nothing.
+
+    `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
+    clear it. `preemption` is what has to be evicted for the nomination to come true, `effects` what PostFilter wants
+    done, one after the other. `cycle` is there where PostFilter was asked. `again`: the pod is tried once more, whether
+    or not anything happens that may help it.
+    """
+
+    queued: QueuedPod
+    reason: str
+    message: str
+    unschedulable_plugins: frozenset[str] = frozenset()
+    pending_plugins: frozenset[str] = frozenset()
+    nominated_node_name: str | None = ""
+    preemption: Candidate | None = None
+    effects: tuple[Effect, ...] = ()
+    cycle: CycleState | None = None
+    again: bool = False
+
+
+class Skipped(NamedTuple):
+    """A pod that needs no attempt any more; `note` is what its event says, if there is one."""
+
+    queued: QueuedPod
+    note: str = ""
+
+
+Outcome = Placed | Failed | Skipped

@@ -1,0 +1,78 @@
+"""PostFilter as a whole: the plugins that try to help a pod that no node takes.
+
+From verdicts to what can be done. The first success ends the search; the words of the others are joined.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.answers import checked_post_filter_result
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.observer import POST_FILTER
+from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.plugin import PostFilterPlugin
+from kubesched.core.framework.status import Code, Status, error
+
+
+class PostFiltered(msgspec.Struct, frozen=True):
+    """The joined status, and what each plugin that was asked found."""
+
+    status: Status
+    by_plugin: dict[str, PostFilterResult]
+
+    @property
+    def nominated_node_name(self) -> str | None:
+        """Return the node to nominate the pod to, empty to clear a nomination, None to leave it as it is."""
+        for result in reversed(self.by_plugin.values()):
+            if result.nominated_node_name is not None:
+                return result.nominated_node_name
+        return None
+
+    @property
+    def effects(self) -> list[Effect]:
+        """Return what is to be done to the world, whether or not another plugin had success."""
+        return [effect for result in self.by_plugin.values() for effect in result.effects]
+
+    @property
+    def message(self) -> str:
+        """Return what PostFilter adds to the pod's condition; nothing after a success."""
+        return "" if self.status.ok else self.status.message
+
+
+# upstream: framework/runtime/framework.go, RunPostFilterPlugins (v1.36)
+def run_post_filter(
+    plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts
+) -> PostFiltered:
+    """Return what the PostFilter plugins say, asked in order."""
+    began = cycle.stopwatch.now()
+    result = _run(plugins, cycle, pod, verdicts)
+    cycle.stopwatch.point(POST_FILTER, result.status, began)
+    return result
+
+
+def _run(plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFiltered:
+    by_plugin: dict[str, PostFilterResult] = {}
+    reasons: list[str] = []
+    rejector = ""
+    for plugin in plugins:
+        result = by_plugin[plugin.name] = _ask(plugin, cycle, pod, verdicts)
+        status = result.status
+        if status.ok:
+            return PostFiltered(status, by_plugin)
+        if status.code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
+            return PostFiltered(status.by(plugin.name), by_plugin)
+        if not status.rejected:
+            return PostFiltered(error(*status.reasons).by(plugin.name), by_plugin)
+        reasons.extend(status.reasons)
+        rejector = rejector or plugin.name
+    return PostFiltered(Status(Code.UNSCHEDULABLE, tuple(reasons), rejector), by_plugin)
+
+
+def _ask(plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
+    """Return what a plugin found, or that it failed."""
+    result = ask(plugin, "post_filter", cycle.stopwatch, checked_post_filter_result, cycle, pod, verdicts)
+    return PostFilterResult(result) if isinstance(result, Status) else result

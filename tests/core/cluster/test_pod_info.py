@@ -1,0 +1,62 @@
+"""Pods of one template share what was read from it; pods of others do not."""
+
+import msgspec
+import pytest
+
+from kubesched.api.pods import PersistentVolumeClaimVolumeSource, Pod, Volume
+from kubesched.api.resources import RequestOptions
+from kubesched.core.cluster.pod_info import PodReader
+from kubesched.testing import a_pod
+
+
+def with_volumes(pod: Pod, *volumes: Volume) -> Pod:
+    """Return a pod with volumes."""
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, volumes=volumes))
+
+
+def a_claim_volume(name: str) -> Volume:
+    return Volume(name="data", persistent_volume_claim=PersistentVolumeClaimVolumeSource(claim_name=name))
+
+
+TOKEN = Volume(name="kube-api-access-abcde")
+P = a_pod("p", cpu="1")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        pytest.param(P, a_pod("q", cpu="1"), True, id="another name"),
+        pytest.param(P, a_pod("p", cpu="1", node="n"), True, id="another node"),
+        pytest.param(P, a_pod("p", cpu="2"), False, id="another request"),
+        pytest.param(P, a_pod("p", cpu="1", namespace="other"), False, id="another namespace"),
+        pytest.param(with_volumes(P, TOKEN), P, True, id="a token, which scheduling has nothing to do with"),
+        pytest.param(
+            with_volumes(P, TOKEN),
+            with_volumes(P, Volume(name="kube-api-access-fghij")),
+            True,
+            id="tokens of their own",
+        ),
+        pytest.param(
+            with_volumes(P, a_claim_volume("c1"), TOKEN),
+            with_volumes(P, a_claim_volume("c2")),
+            False,
+            id="other claims",
+        ),
+    ],
+)
+def test_who_shares_what_was_read(one: Pod, other: Pod, shared: bool) -> None:
+    reader = PodReader(RequestOptions())
+    assert (reader.read(one).digest is reader.read(other).digest) is shared
+
+
+def test_each_pod_keeps_its_own_specification() -> None:
+    reader = PodReader(RequestOptions())
+    assert reader.read(with_volumes(P, TOKEN)).spec.volumes == (TOKEN,)
+    assert reader.read(a_pod("p", cpu="1", node="n")).spec.node_name == "n"
+
+
+def test_pods_are_told_apart_by_who_they_are() -> None:
+    reader = PodReader(RequestOptions())
+    one, same = reader.read(P), reader.read(P)
+    assert one != same
+    assert len({one, same}) == 2

@@ -1,0 +1,42 @@
+"""What is installed: every dependency pinned with its hash, and the image's the same as the tests'."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+_PINNED = re.compile(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", re.MULTILINE | re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+
+
+def pins(name: str) -> dict[str, str]:
+    """Return the versions in a lock, by name."""
+    return {_plain(found[1]): found[2] for found in _PINNED.finditer((ROOT / name).read_text())}
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def test_what_runs_is_what_was_tested() -> None:
+    runtime, everything = pins("requirements-runtime.lock"), pins("requirements.lock")
+    assert runtime.items() <= everything.items()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = {_plain(_NAME.match(each)[0]) for each in project["dependencies"]}  # type: ignore[index]
+    assert wanted <= runtime.keys()
+    tools = {_plain(_NAME.match(each)[0]) for each in project["optional-dependencies"]["dev"]}  # type: ignore[index]
+    assert not tools & runtime.keys()
+
+
+def test_every_pin_has_hashes() -> None:
+    for name in ("requirements.lock", "requirements-runtime.lock"):
+        entries = re.split(r"\n(?=\S)", (ROOT / name).read_text().strip())
+        assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
+
+
+def test_the_image_is_built_from_the_locks_and_runs_as_nobody() -> None:
+    lines = (ROOT / "deploy" / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
+    installs = [part for line in lines for part in line.split("&&") if re.search(r"\bpip install\b", part)]
+    assert installs
+    assert all("--require-hashes" in each or ("--no-deps" in each and "--no-index" in each) for each in installs)
+    assert "USER 65534:65534" in lines
