@@ -183,7 +183,7 @@ def test_an_installed_package_needs_no_option(good: Path, tmp_path: Path) -> Non
     info = tmp_path / "my_plugins-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugins\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[kubesched.core.plugins]\nTenants = my_plugins:Tenants\n")
+    (info / "entry_points.txt").write_text("[kubesched.plugins]\nTenants = my_plugins:Tenants\n")
     config = tmp_path / "config.yaml"
     config.write_text(HEAD + "profiles:\n- plugins: {filter: {enabled: [{name: Tenants}]}}\n")
     result = in_a_process(tmp_path, "config", "show", "-o", "json", str(config), path=str(tmp_path))

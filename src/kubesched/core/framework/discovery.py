@@ -11,6 +11,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
 
@@ -22,7 +23,7 @@ from kubesched.core.framework.texts import described
 from kubesched.errors import PluginError
 
 ENTRY_POINT_GROUP = "kubesched.plugins"
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PACKAGE = str(Path(__file__).resolve().parents[2]) + os.sep
 
 T = TypeVar("T")
 
