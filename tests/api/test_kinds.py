@@ -18,8 +18,8 @@ from kubesched.api.kinds import API_VERSIONS, KINDS, decode, decode_json, encode
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Container, Pod, PodSpec
+from kubesched.api.policy import PodDisruptionBudget
 from kubesched.api.storage import CSINode
-from kubesched.api.workloads import PodDisruptionBudget
 from kubesched.errors import InvalidObjectError
 
 CORPUS = Path(__file__).parents[1] / "conformance" / "data"

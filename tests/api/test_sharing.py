@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from kubesched.api.kinds import decode
 from kubesched.api.nodes import Node
-from kubesched.api.pods import CSIVolumeSource, Pod, Volume
+from kubesched.api.pods import Pod
 from kubesched.api.sharing import MOST_KEPT, SharedPods, sharing
+from kubesched.api.volumes import CSIVolumeSource, Volume
 
 
 def a_pod(name: str, node: str = "", cpu: Any = "1", owner: str = "web", time: str = "10:00:00") -> Pod:

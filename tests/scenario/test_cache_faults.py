@@ -7,7 +7,7 @@ import pytest
 from tests.support.world import World, assert_settled, live
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import ImageVolumeSource, Volume
+from kubesched.api.volumes import ImageVolumeSource, Volume
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Effect

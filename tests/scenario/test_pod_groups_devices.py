@@ -8,8 +8,8 @@ from tests.support.pod_groups import Attempts, a_group, member, places, play
 from tests.support.world import World
 
 from kubesched.api.devices import ResourceClaim
-from kubesched.api.groups import PodGroupResourceClaim
 from kubesched.api.pods import Pod, PodResourceClaim
+from kubesched.api.scheduling import PodGroupResourceClaim
 from kubesched.core.framework.effects import Effect, Write
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.support.world import World, live
 
-from kubesched.api.pods import AWSElasticBlockStoreVolumeSource, Volume
+from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow

@@ -268,7 +268,7 @@ def test_requests_and_leases() -> None:
 
 def test_the_process_says_what_it_is() -> None:
     registry = MetricRegistry(others=None)
-    describe_process(registry, FeatureGates({"DRAConsumableCapacity": False}), "v1.36.4+kubesched.1")
+    describe_process(registry, FeatureGates({"DRAConsumableCapacity": False}), "v1.36.4+kubesched.1", "linux/amd64")
     text = registry.text()
     assert 'git_version="v1.36.4+kubesched.1"' in text
     assert 'version_info{binary="1.36.4",component="kube",emulation="1.36",min_compat="1.35"} 1\n' in text
@@ -378,7 +378,7 @@ def test_a_bad_manifest_is_named(tmp_path: Path, content: str) -> None:
 def test_a_reset_counts_from_zero_and_goes_on() -> None:
     registry = MetricRegistry(others=None)
     metrics = SchedulerMetrics(registry)
-    describe_process(registry, FeatureGates({}), "v1.36.4")
+    describe_process(registry, FeatureGates({}), "v1.36.4", "linux/amd64")
     for _ in range(2):
         metrics.algorithm_ran(0.1)
         metrics.plugins_asked("mine", [(FILTER, ("Fit",), 5)])

@@ -8,7 +8,9 @@ from typing import Any
 
 from tests.support.world import Story, World, live
 
-from kubesched.api.groups import (
+from kubesched.api.meta import Condition, ObjectMeta
+from kubesched.api.pods import Pod, PodSchedulingGroup
+from kubesched.api.scheduling import (
     BasicSchedulingPolicy,
     GangSchedulingPolicy,
     PodGroup,
@@ -17,8 +19,6 @@ from kubesched.api.groups import (
     PodGroupSpec,
     TopologyConstraint,
 )
-from kubesched.api.meta import Condition, ObjectMeta
-from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_groups import PodGroups
 from kubesched.core.framework.effects import Delete

@@ -4,8 +4,7 @@ From structs to JSON documents and back; see `meta` for the conventions. `event_
 microseconds on the wire, always six digits: `kinds.encode` sees to it.
 """
 
-from kubesched.api.meta import ApiObject, ApiStruct, Int32, Timestamp
-from kubesched.api.storage import ObjectReference
+from kubesched.api.meta import ApiObject, ApiStruct, Int32, ObjectReference, Timestamp
 
 
 class EventSource(ApiStruct, frozen=True):

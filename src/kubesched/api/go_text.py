@@ -4,7 +4,6 @@ In: Python values. Out: the text that Go's strconv and encoding/json packages gi
 """
 
 import json
-import platform
 from typing import Any
 
 _ESCAPES = {
@@ -18,7 +17,6 @@ _ESCAPES = {
     '"': r"\"",
     "\\": r"\\",
 }
-_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 # Go's JSON encoder hides these from HTML.
 _JSON_ESCAPES = str.maketrans(
     {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028", "\u2029": r"\u2029"}
@@ -28,12 +26,6 @@ _JSON_ESCAPES = str.maketrans(
 def quote(text: str) -> str:
     """Return the text in double quotes, as Go's %q writes it."""
     return '"' + "".join(map(_quoted_character, text)) + '"'
-
-
-def platform_text() -> str:
-    """Return what this runs on, as Go names it."""
-    machine = platform.machine()
-    return f"{platform.system().lower()}/{_MACHINES.get(machine, machine)}"
 
 
 def to_json(value: Any, *, sort_keys: bool = True, indent: int | None = None) -> str:

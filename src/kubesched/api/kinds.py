@@ -24,10 +24,12 @@ from kubesched.api.custom import CustomObject, StrangeObject, custom_object
 from kubesched.api.devices import DeviceClass, DeviceTaintRule, ResourceClaim, ResourceClaimTemplate, ResourceSlice
 from kubesched.api.events import Event
 from kubesched.api.field_types import field_types, is_struct, strip_optional
-from kubesched.api.groups import PodGroup, PriorityClass, Workload
 from kubesched.api.meta import ApiObject, ApiStruct
 from kubesched.api.nodes import Namespace, Node
+from kubesched.api.owners import ReplicaSet, ReplicationController, Service, StatefulSet
 from kubesched.api.pods import Pod
+from kubesched.api.policy import PodDisruptionBudget
+from kubesched.api.scheduling import PodGroup, PriorityClass, Workload
 from kubesched.api.storage import (
     CSIDriver,
     CSINode,
@@ -39,7 +41,6 @@ from kubesched.api.storage import (
     VolumeAttributesClass,
 )
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.api.workloads import PodDisruptionBudget, ReplicaSet, ReplicationController, Service, StatefulSet
 from kubesched.errors import InvalidObjectError
 
 _KINDS_BY_API_VERSION: dict[str, tuple[type[ApiObject], ...]] = {

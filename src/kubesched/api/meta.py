@@ -87,6 +87,18 @@ class TypedLocalObjectReference(ApiStruct, frozen=True):
     namespace: str = ""
 
 
+class ObjectReference(ApiStruct, frozen=True):
+    """A reference to an object of any kind."""
+
+    kind: str = ""
+    namespace: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+    resource_version: str = ""
+    field_path: str = ""
+
+
 class ApiObject(ApiStruct, frozen=True):
     """Base of the kinds: what every object carries."""
 

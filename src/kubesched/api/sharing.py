@@ -13,7 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from kubesched.api.meta import ApiObject, Condition, OwnerReference
-from kubesched.api.pods import Pod, PodSpec, with_source
+from kubesched.api.pods import Pod, PodSpec
+from kubesched.api.volumes import with_source
 
 T = TypeVar("T", bound=ApiObject)
 

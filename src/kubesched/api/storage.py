@@ -15,31 +15,20 @@ from kubesched.api.meta import (
     Int32,
     Int64,
     LabelSelector,
+    ObjectReference,
     RawQuantity,
     ResourceList,
     Timestamp,
 )
-from kubesched.api.pods import (
+from kubesched.api.pods import NodeSelector
+from kubesched.api.volumes import (
     AWSElasticBlockStoreVolumeSource,
     AzureDiskVolumeSource,
     GCEPersistentDiskVolumeSource,
-    NodeSelector,
     PersistentVolumeClaimSpec,
     PortworxVolumeSource,
     VsphereVirtualDiskVolumeSource,
 )
-
-
-class ObjectReference(ApiStruct, frozen=True):
-    """A reference to an object of any kind."""
-
-    kind: str = ""
-    namespace: str = ""
-    name: str = ""
-    uid: str = ""
-    api_version: str = ""
-    resource_version: str = ""
-    field_path: str = ""
 
 
 class SecretReference(ApiStruct, frozen=True):

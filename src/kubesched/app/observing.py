@@ -13,6 +13,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.app.log_observer import LogObserver
 from kubesched.app.logs import Log
 from kubesched.app.plugin_failures import PluginFailures
+from kubesched.app.versions import platform_text
 from kubesched.client.leader_thread import ExitingObserver
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.observer import Observers
@@ -42,7 +43,7 @@ class Instruments:
         self.health = HealthMetrics()
         self.leader = LeaderMetrics(self.registry)
         self._metrics = SchedulerMetrics(self.registry)
-        describe_process(self.registry, gates, version)
+        describe_process(self.registry, gates, version, platform_text())
         draw = Random().random
         self.observers = Observers(
             (self._metrics, LogObserver(log), self._tracebacks()),

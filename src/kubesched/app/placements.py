@@ -10,8 +10,8 @@ import msgspec
 
 from kubesched.api.kinds import decode_json
 from kubesched.api.meta import OwnerReference
+from kubesched.api.owners import ReplicaSet
 from kubesched.api.pods import Pod
-from kubesched.api.workloads import ReplicaSet
 from kubesched.app.happenings import Happenings, Preempted
 from kubesched.app.up import LocalCluster
 from kubesched.controlplane.store import Store, Stored

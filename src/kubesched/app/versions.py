@@ -8,11 +8,12 @@ From the flag's text to one of `false`, `true` and `raw`, or to the version to r
 import platform
 import re
 
-from kubesched.api.go_text import platform_text, quote
+from kubesched.api.go_text import quote
 from kubesched.config.golang import parse_bool
 
 # what this program is in place of
 VERSION = "v1.36.4"
+_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _NUMBERS = re.compile(r"\s*v?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
 _WORDS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _EXTRA = re.compile(rf"(?:-({_WORDS}))?(?:\+{_WORDS})?\s*")
@@ -32,6 +33,12 @@ def parse_version(text: str) -> str:
 def reported(flag: str) -> str:
     """Return the version that metrics and pages show."""
     return flag if flag.startswith("v") else VERSION
+
+
+def platform_text() -> str:
+    """Return the operating system and the machine, as Go names them (`linux/amd64`)."""
+    machine = platform.machine()
+    return f"{platform.system().lower()}/{_MACHINES.get(machine, machine)}"
 
 
 def version_text(flag: str) -> str | None:

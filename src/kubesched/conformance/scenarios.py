@@ -12,11 +12,11 @@ from typing import Any
 import msgspec
 
 from kubesched.api.custom import custom_kind_of, custom_object
-from kubesched.api.groups import PodGroup
 from kubesched.api.kinds import decode, flattened, is_foreign
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
+from kubesched.api.scheduling import PodGroup
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.groups import PREFIX, GroupJudge

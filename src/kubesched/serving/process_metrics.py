@@ -9,7 +9,6 @@ import asyncio
 import platform
 from typing import NoReturn
 
-from kubesched.api.go_text import platform_text
 from kubesched.config.feature_gates import BINARY_VERSION, OLDEST_VERSION, FeatureGates
 from kubesched.serving import catalog
 from kubesched.serving.families import Buckets
@@ -18,12 +17,12 @@ from kubesched.serving.metric_registry import MetricRegistry
 LAG_PERIOD_SECONDS = 1.0
 
 
-def describe_process(registry: MetricRegistry, gates: FeatureGates, version: str) -> None:
-    """Show the version (`v1.36.4`, with whatever follows) and all feature gates."""
+def describe_process(registry: MetricRegistry, gates: FeatureGates, version: str, runs_on: str) -> None:
+    """Show the version (`v1.36.4`, with whatever follows), the platform (`linux/amd64`) and all feature gates."""
     major, minor = str(BINARY_VERSION.major), str(BINARY_VERSION.minor)
     interpreter, python = platform.python_implementation().lower(), f"python{platform.python_version()}"
     build = registry.family(catalog.BUILD_INFO)
-    build.number(major, minor, version, "", "", "", python, interpreter, platform_text()).value = 1
+    build.number(major, minor, version, "", "", "", python, interpreter, runs_on).value = 1
     emulated = gates.version
     compatible = f"{emulated.major}.{max(emulated.minor - 1, OLDEST_VERSION.minor)}"
     binary = version.removeprefix("v").partition("+")[0]

@@ -11,6 +11,7 @@ from typing import Any, Final
 from kubesched.api.custom import CustomObject, custom_object
 from kubesched.api.meta import ApiObject, LabelSelector, ObjectMeta, OwnerReference, RawQuantity
 from kubesched.api.nodes import ContainerImage, Namespace, Node, NodeSpec, NodeStatus
+from kubesched.api.owners import ReplicaSet, ReplicaSetSpec, Service, ServiceSpec
 from kubesched.api.pods import (
     Affinity,
     Container,
@@ -18,7 +19,6 @@ from kubesched.api.pods import (
     NodeAffinity,
     NodeSelector,
     NodeSelectorTerm,
-    PersistentVolumeClaimVolumeSource,
     Pod,
     PodAffinity,
     PodAffinityTerm,
@@ -31,19 +31,11 @@ from kubesched.api.pods import (
     Taint,
     Toleration,
     TopologySpreadConstraint,
-    Volume,
     WeightedPodAffinityTerm,
 )
+from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubesched.api.resources import RequestOptions
-from kubesched.api.workloads import (
-    PodDisruptionBudget,
-    PodDisruptionBudgetSpec,
-    PodDisruptionBudgetStatus,
-    ReplicaSet,
-    ReplicaSetSpec,
-    Service,
-    ServiceSpec,
-)
+from kubesched.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.testing.shorthand import (
     HOSTNAME,

@@ -6,16 +6,8 @@ would leave it.
 
 from collections.abc import Iterable, Mapping
 
-from kubesched.api.meta import LabelSelector, ObjectMeta, OwnerReference, RawQuantity
-from kubesched.api.pods import (
-    EphemeralVolumeSource,
-    NodeSelector,
-    NodeSelectorTerm,
-    PersistentVolumeClaimSpec,
-    Pod,
-    ResourceRequirements,
-    Volume,
-)
+from kubesched.api.meta import LabelSelector, ObjectMeta, ObjectReference, OwnerReference, RawQuantity
+from kubesched.api.pods import NodeSelector, NodeSelectorTerm, Pod
 from kubesched.api.storage import (
     CSIDriver,
     CSIDriverSpec,
@@ -24,7 +16,6 @@ from kubesched.api.storage import (
     CSINodeSpec,
     CSIPersistentVolumeSource,
     CSIStorageCapacity,
-    ObjectReference,
     PersistentVolume,
     PersistentVolumeClaim,
     PersistentVolumeClaimStatus,
@@ -39,7 +30,8 @@ from kubesched.api.storage import (
     VolumeNodeAffinity,
     VolumeNodeResources,
 )
-from kubesched.core.cluster.csi_translation import MIGRATED_PLUGINS_ANNOTATION
+from kubesched.api.volumes import EphemeralVolumeSource, PersistentVolumeClaimSpec, Volume, VolumeResourceRequirements
+from kubesched.core.cluster.storage.csi_translation import MIGRATED_PLUGINS_ANNOTATION
 from kubesched.testing.builders import DELETED_AT
 from kubesched.testing.shorthand import SelectorText, label_selector, node_term, several, topology_key
 
@@ -84,7 +76,7 @@ def a_claim(
         spec=PersistentVolumeClaimSpec(
             access_modes=tuple(modes),
             selector=None if selector is None else a_label_selector(selector),
-            resources=ResourceRequirements(requests=requests),
+            resources=VolumeResourceRequirements(requests=requests),
             volume_name=bound_to,
             storage_class_name=storage_class,
             volume_mode=volume_mode,

@@ -3,8 +3,9 @@
 import msgspec
 import pytest
 
-from kubesched.api.pods import PersistentVolumeClaimVolumeSource, Pod, Volume
+from kubesched.api.pods import Pod
 from kubesched.api.resources import RequestOptions
+from kubesched.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubesched.core.cluster.pod_info import PodReader
 from kubesched.testing import a_pod
 

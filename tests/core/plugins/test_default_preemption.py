@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.api.groups import PodGroup, PodGroupSchedulingConstraints, PodGroupSpec
 from kubesched.api.meta import ApiObject, Condition, ObjectMeta
 from kubesched.api.pods import Pod, PodSchedulingGroup, PodStatus
+from kubesched.api.scheduling import PodGroup, PodGroupSchedulingConstraints, PodGroupSpec
 from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.events import Hint

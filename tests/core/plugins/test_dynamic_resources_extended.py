@@ -3,7 +3,7 @@
 import pytest
 
 from kubesched.api.pods import Container, PodSpec
-from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME, made_up_claim, may_be_devices, variant
 from kubesched.testing import a_cluster, a_container, a_pod
 from kubesched.testing.devices import a_device_class

@@ -4,7 +4,7 @@ import pytest
 from tests.support.asking import raw_scores
 
 from kubesched.api.nodes import ContainerImage
-from kubesched.api.pods import ImageVolumeSource, Volume
+from kubesched.api.volumes import ImageVolumeSource, Volume
 from kubesched.core.plugins.image_locality import ImageLocality, normalized_image_name
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
 

@@ -12,7 +12,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.status import SKIP, Status
-from kubesched.core.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
+from kubesched.core.plugins.node_resources import NodeResourcesBalancedAllocation
 from kubesched.testing import a_cluster, a_node, a_pod
 
 GPU, NIC = "example.com/gpu", "example.com/nic"

@@ -23,7 +23,7 @@ from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED
 from kubesched.core.framework.status import Status, unresolvable, unschedulable
-from kubesched.core.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.core.plugins.node_resources import NodeResourcesFit
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
 
 GPU = "example.com/gpu"

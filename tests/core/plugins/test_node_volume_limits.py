@@ -8,15 +8,15 @@ import pytest
 from tests.support.asking import hint, rejections
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import (
+from kubesched.api.pods import Pod
+from kubesched.api.storage import PersistentVolume, VolumeAttachment
+from kubesched.api.volumes import (
     AWSElasticBlockStoreVolumeSource,
     AzureDiskVolumeSource,
     AzureFileVolumeSource,
-    Pod,
     Volume,
     VsphereVirtualDiskVolumeSource,
 )
-from kubesched.api.storage import PersistentVolume, VolumeAttachment
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.cycle import CycleState

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubesched.api.groups import (
+from kubesched.api.meta import ApiObject, ObjectMeta
+from kubesched.api.pods import Pod, PodSchedulingGroup
+from kubesched.api.scheduling import (
     GangSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingConstraints,
@@ -13,8 +15,6 @@ from kubesched.api.groups import (
     PodGroupSpec,
     TopologyConstraint,
 )
-from kubesched.api.meta import ApiObject, ObjectMeta
-from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState

@@ -9,8 +9,7 @@ from tests.support.asking import hint
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubesched.api.nodes import Node
-from kubesched.api.pods import Pod
-from kubesched.api.workloads import (
+from kubesched.api.owners import (
     ReplicaSet,
     ReplicaSetStatus,
     ReplicationController,
@@ -18,6 +17,7 @@ from kubesched.api.workloads import (
     StatefulSet,
     StatefulSetSpec,
 )
+from kubesched.api.pods import Pod
 from kubesched.config.args import PodTopologySpreadArgs
 from kubesched.config.args import TopologySpreadConstraint as DefaultConstraint
 from kubesched.config.feature_gates import FeatureGates

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.api.storage import PersistentVolume
+from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import Volume
+from kubesched.api.volumes import Volume
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable
 from kubesched.core.plugins.volume_binding import VolumeBinding

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from tests.support.asking import hint
 
-from kubesched.api.pods import CSIVolumeSource, Pod, Volume
+from kubesched.api.pods import Pod
+from kubesched.api.volumes import CSIVolumeSource, Volume
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.testing import (

@@ -9,11 +9,12 @@ import msgspec
 import pytest
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import AWSElasticBlockStoreVolumeSource, NodeSelectorRequirement, NodeSelectorTerm
+from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
+from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource
 from kubesched.config.args import VolumeBindingArgs
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volumes import OutOfSyncError
+from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.effects import ConflictError, Effect, EffectError, Patch
 from kubesched.core.framework.nodes import Nodes

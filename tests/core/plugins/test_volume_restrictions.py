@@ -5,11 +5,11 @@ import pytest
 from tests.support.asking import hint
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import (
+from kubesched.api.pods import Pod
+from kubesched.api.volumes import (
     AWSElasticBlockStoreVolumeSource,
     GCEPersistentDiskVolumeSource,
     ISCSIVolumeSource,
-    Pod,
     RBDVolumeSource,
     Volume,
 )

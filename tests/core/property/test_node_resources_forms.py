@@ -31,8 +31,7 @@ from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.core.framework.status import Status, StatusTable
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from kubesched.core.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.core.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from kubesched.testing import a_cluster, a_node, a_pod
 
 GPU, NIC = "example.com/gpu", "example.com/nic"

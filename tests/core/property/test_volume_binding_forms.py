@@ -14,8 +14,8 @@ from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, Persiste
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.reach import reaching_nodes
-from kubesched.core.cluster.volumes import class_of_volume, is_bound_to
+from kubesched.core.cluster.storage.reach import reaching_nodes
+from kubesched.core.cluster.storage.volumes import class_of_volume, is_bound_to
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.plugins.volume_binding import VolumeBinding

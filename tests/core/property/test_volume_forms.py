@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import AWSElasticBlockStoreVolumeSource, GCEPersistentDiskVolumeSource, Pod, Volume
+from kubesched.api.pods import Pod
+from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, GCEPersistentDiskVolumeSource, Volume
 from kubesched.core.cluster.changes import CAPACITY, Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt

@@ -8,7 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.api.groups import (
+from kubesched.api.kinds import decode
+from kubesched.api.meta import ApiObject, ObjectMeta
+from kubesched.api.pods import Pod, PodSchedulingGroup
+from kubesched.api.scheduling import (
     GangSchedulingPolicy,
     PodGroup,
     PodGroupSchedulingConstraints,
@@ -16,9 +19,6 @@ from kubesched.api.groups import (
     PodGroupSpec,
     TopologyConstraint,
 )
-from kubesched.api.kinds import decode
-from kubesched.api.meta import ApiObject, ObjectMeta
-from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.groups import GroupJudge
 from kubesched.conformance.scenarios import Scenario

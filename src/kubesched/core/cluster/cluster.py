@@ -13,16 +13,16 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace, Node
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.api.resources import RequestOptions
-from kubesched.core.cluster.attached_volumes import AttachedVolumes
 from kubesched.core.cluster.changes import ChangeLog
-from kubesched.core.cluster.claims import Claims
-from kubesched.core.cluster.device_tracker import DeviceTracker
+from kubesched.core.cluster.devices.device_tracker import DeviceTracker
+from kubesched.core.cluster.devices.resource_claims import ResourceClaims
 from kubesched.core.cluster.nominations import Nominations
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.pod_groups import PodGroups
 from kubesched.core.cluster.pod_info import PodInfo, PodReader
+from kubesched.core.cluster.storage.attached_volumes import AttachedVolumes
+from kubesched.core.cluster.storage.volumes import StorageObject, Volumes
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.cluster.volumes import StorageObject, Volumes
 from kubesched.core.devices import DeviceFeatures
 
 
@@ -34,7 +34,7 @@ class Cluster:
         self.table = NodeTable(self.log)
         self.nominations = Nominations(self.table)
         self.objects = Objects(self.log)
-        self.claims = Claims(self.objects)
+        self.claims = ResourceClaims(self.objects)
         self.attached_volumes = AttachedVolumes(self.table, self.objects)
         self.volumes = Volumes(self.objects, self.table)
         self._devices: dict[DeviceFeatures, DeviceTracker] = {}

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.api.meta import ObjectMeta
-from kubesched.api.pods import Pod, PodSpec, PodStatus, with_source
+from kubesched.api.pods import Pod, PodSpec, PodStatus
 from kubesched.api.resources import PodResources, RequestOptions, pod_resources
+from kubesched.api.volumes import with_source
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
 

@@ -24,7 +24,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE, PodSlots
 from kubesched.core.cluster.ports import HostPorts
 from kubesched.core.cluster.scalar_resources import ScalarResources, wrapped
-from kubesched.core.cluster.volume_users import VolumeUsers
+from kubesched.core.cluster.storage.volume_users import VolumeUsers
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 NATIVE = ("cpu", "memory", "ephemeral-storage")

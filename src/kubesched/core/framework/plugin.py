@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.changes import ANYTHING
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_score, checked_scores, checked_status, checked_verdict

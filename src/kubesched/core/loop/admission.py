@@ -16,7 +16,7 @@ from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.plugins.node_affinity import NodeAffinity
 from kubesched.core.plugins.node_name import NodeName
 from kubesched.core.plugins.node_ports import NodePorts
-from kubesched.core.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.core.plugins.node_resources import NodeResourcesFit
 from kubesched.core.plugins.taint_toleration import TaintToleration
 
 

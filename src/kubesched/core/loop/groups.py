@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE

@@ -9,7 +9,7 @@ groups that are no gangs.
 
 from collections.abc import Sequence
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.core.cluster.pod_info import PodInfo

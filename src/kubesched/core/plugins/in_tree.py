@@ -15,8 +15,7 @@ from kubesched.core.plugins.node_affinity import NodeAffinity
 from kubesched.core.plugins.node_declared_features import NodeDeclaredFeatures
 from kubesched.core.plugins.node_name import NodeName
 from kubesched.core.plugins.node_ports import NodePorts
-from kubesched.core.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
-from kubesched.core.plugins.node_resources_fit import NodeResourcesFit
+from kubesched.core.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from kubesched.core.plugins.node_unschedulable import NodeUnschedulable
 from kubesched.core.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.core.plugins.pod_group_pods_count import PodGroupPodsCount

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.placements import Placement

@@ -4,7 +4,7 @@ For all plugins whose hints ask just that.
 """
 
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.core.cluster.volume_users import used_claims
+from kubesched.core.cluster.storage.volume_users import used_claims
 from kubesched.core.framework.events import Subject
 
 

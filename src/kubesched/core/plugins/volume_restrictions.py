@@ -18,9 +18,9 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE
+from kubesched.core.cluster.storage.volume_claims import CLAIM, READ_WRITE_ONCE_POD, claim_of, not_found
+from kubesched.core.cluster.storage.volume_users import DiskMount, names_claim, volume_uses
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.cluster.volume_claims import CLAIM, READ_WRITE_ONCE_POD, claim_of, not_found
-from kubesched.core.cluster.volume_users import DiskMount, names_claim, volume_uses
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes

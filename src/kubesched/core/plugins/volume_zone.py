@@ -17,11 +17,10 @@ from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, Stora
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.columns import ABSENT
-from kubesched.core.cluster.csi_translation import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.table import NodeTable
-from kubesched.core.cluster.volume_claims import (
+from kubesched.core.cluster.storage.csi_translation import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
+from kubesched.core.cluster.storage.volume_claims import (
     CLAIM,
     STORAGE_CLASS,
     VOLUME,
@@ -30,7 +29,8 @@ from kubesched.core.cluster.volume_claims import (
     not_found,
     storage_class_name,
 )
-from kubesched.core.cluster.volume_users import names_claim, volume_uses
+from kubesched.core.cluster.storage.volume_users import names_claim, volume_uses
+from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
-from kubesched.api.workloads import PodDisruptionBudget
+from kubesched.api.policy import PodDisruptionBudget
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_counts import LabelGroup
 from kubesched.core.cluster.pod_info import PodInfo

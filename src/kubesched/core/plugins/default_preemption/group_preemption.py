@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 
 import msgspec
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo

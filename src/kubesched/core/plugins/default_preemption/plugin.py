@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import Cluster

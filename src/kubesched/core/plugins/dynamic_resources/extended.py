@@ -17,8 +17,8 @@ from kubesched.api.meta import ObjectMeta, OwnerReference
 from kubesched.api.pods import Container, ContainerExtendedResourceRequest, PodSpec
 from kubesched.api.quantity import quantity_of
 from kubesched.api.resources import is_extended_resource
-from kubesched.core.cluster.claims import EXTENDED_RESOURCE_CLAIM, Claims
-from kubesched.core.cluster.device_classes import IMPLICIT_PREFIX, DeviceClasses
+from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, DeviceClasses
+from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM, ResourceClaims
 from kubesched.core.cluster.pod_info import PodInfo
 
 # No claim can have this name: it is what the made-up claim is called until it is written.
@@ -36,7 +36,7 @@ def extended_resources(pod: PodInfo) -> Mapping[str, int]:
     return {name: amount for name, amount in pod.resources.scalar.items() if amount and may_be_devices(name)}
 
 
-def made_up_claim(pod: PodInfo, claims: Claims) -> ResourceClaim:
+def made_up_claim(pod: PodInfo, claims: ResourceClaims) -> ResourceClaim:
     """Return the claim of an earlier attempt, or a new one that asks for nothing yet."""
     for claim in claims.made_up_for(pod.uid):
         if claim.namespace == pod.namespace and any(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.nodes import NodeRow, Nodes

@@ -20,7 +20,7 @@ from kubesched.api.devices import (
 from kubesched.api.pods import NodeAllocatableResourceClaimStatus, Pod
 from kubesched.api.quantity import Quantity, quantity_of
 from kubesched.api.resources import RequestRules, Requests, Resources, not_negative, pod_requests
-from kubesched.core.cluster.device_tracker import DeviceTracker
+from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.devices import DeviceId
 from kubesched.core.framework.nodes import NodeRow

@@ -20,7 +20,7 @@ from kubesched.config.args import DynamicResourcesArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.devices import DeviceFeatures
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState

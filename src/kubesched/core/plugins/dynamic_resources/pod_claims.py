@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from kubesched.api.devices import ResourceClaim, ResourceClaimConsumerReference
-from kubesched.api.groups import PodGroup, PodGroupResourceClaim
 from kubesched.api.pods import PodResourceClaim
+from kubesched.api.scheduling import PodGroup, PodGroupResourceClaim
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError

@@ -12,8 +12,8 @@ from kubesched.api.devices import AllocationResult, DeviceRequest, ResourceClaim
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.node_selectors import parse_node_selector
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.device_classes import DeviceClasses
-from kubesched.core.cluster.device_tracker import DeviceTracker
+from kubesched.core.cluster.devices.device_classes import DeviceClasses
+from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable
 from kubesched.core.plugins.dynamic_resources.binding_conditions import is_broken

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.api.nodes import Node
-from kubesched.core.cluster.device_tracker import DeviceTracker
+from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.devices import AllocationError, AllocationTimeoutError, Allocator, FailedOnNodeError
 from kubesched.core.devices.budget import TOO_MUCH_ON_A_NODE
 from kubesched.core.framework.status import Status, error, unresolvable

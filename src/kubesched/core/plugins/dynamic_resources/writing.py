@@ -13,7 +13,7 @@ from zlib import crc32
 import msgspec
 
 from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaimConsumerReference
-from kubesched.core.cluster.claims import Claims, version_of
+from kubesched.core.cluster.devices.resource_claims import ResourceClaims, version_of
 from kubesched.core.framework.effects import ConflictError, EffectError, Effects, Read, Write
 from kubesched.core.framework.waits import Waits
 from kubesched.core.plugins.dynamic_resources.releasing import CLAIM, FINALIZER
@@ -39,7 +39,7 @@ class Promise(NamedTuple):
 class ClaimWriter:
     """Writes claims; `conditions` tells whether binding conditions count."""
 
-    def __init__(self, claims: Claims, effects: Effects, waits: Waits, *, conditions: bool) -> None:
+    def __init__(self, claims: ResourceClaims, effects: Effects, waits: Waits, *, conditions: bool) -> None:
         self._claims = claims
         self._effects = effects
         self._waits = waits

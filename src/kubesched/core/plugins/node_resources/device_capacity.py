@@ -20,7 +20,7 @@ from kubesched.cel import compile_selector
 from kubesched.config.args import ResourceSpec
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.device_classes import IMPLICIT_PREFIX, DeviceClasses
+from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, DeviceClasses
 from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.devices import DeviceFeatures, PoolId
 from kubesched.core.plugins.node_resources.scoring import DeviceColumns, Terms

@@ -24,7 +24,7 @@ from kubesched.api.resources import (
     pod_requests,
     scaling_request,
 )
-from kubesched.core.cluster.device_classes import IMPLICIT_PREFIX, DeviceClasses
+from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 

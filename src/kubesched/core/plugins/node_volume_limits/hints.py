@@ -3,10 +3,14 @@
 # upstream: nodevolumelimits/csi.go (v1.36)
 
 from kubesched.api.storage import CSINode, PersistentVolumeClaim, VolumeAttachment
-from kubesched.core.cluster.csi_translation import TranslationError, csi_volume_of_inline, in_tree_plugin_of_volume
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_claims import ephemeral_claim_name
-from kubesched.core.cluster.volume_users import EphemeralClaim, NamedClaim, volume_uses
+from kubesched.core.cluster.storage.csi_translation import (
+    TranslationError,
+    csi_volume_of_inline,
+    in_tree_plugin_of_volume,
+)
+from kubesched.core.cluster.storage.volume_claims import ephemeral_claim_name
+from kubesched.core.cluster.storage.volume_users import EphemeralClaim, NamedClaim, volume_uses
 from kubesched.core.framework.events import Hint
 
 

@@ -11,7 +11,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_users import volume_uses
+from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes

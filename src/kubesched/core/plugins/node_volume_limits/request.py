@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from kubesched.api.storage import CSIDriver
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.csi_translation import CSIVolume
-from kubesched.core.cluster.csi_volumes import Problem, VolumeFinder
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_users import volume_uses
+from kubesched.core.cluster.storage.csi_translation import CSIVolume
+from kubesched.core.cluster.storage.csi_volumes import Problem, VolumeFinder
+from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.status import Status, error, unresolvable
 
 

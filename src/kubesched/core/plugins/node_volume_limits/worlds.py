@@ -12,12 +12,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.attached_volumes import NO_CSI_NODE, AttachedVolumes, Drivers
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.csi_translation import CSIVolume
-from kubesched.core.cluster.csi_volumes import PodVolumes, VolumeFinder
 from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_slots import NOWHERE
+from kubesched.core.cluster.storage.attached_volumes import NO_CSI_NODE, AttachedVolumes, Drivers
+from kubesched.core.cluster.storage.csi_translation import CSIVolume
+from kubesched.core.cluster.storage.csi_volumes import PodVolumes, VolumeFinder
 from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.framework.verdict import Verdict

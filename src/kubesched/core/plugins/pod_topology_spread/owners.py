@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kubesched.api.labels import EVERYTHING, InvalidSelectorError, Selector, from_label_selector, selector_from_set
 from kubesched.api.meta import LabelSelector, OwnerReference
-from kubesched.api.workloads import ReplicaSet, ReplicationController, Service, StatefulSet
+from kubesched.api.owners import ReplicaSet, ReplicationController, Service, StatefulSet
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.pod_info import PodInfo
 

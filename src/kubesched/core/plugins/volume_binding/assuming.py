@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import msgspec
 
-from kubesched.api.meta import ApiObject
-from kubesched.api.storage import ObjectReference, PersistentVolume, PersistentVolumeClaim
-from kubesched.core.cluster.volumes import OutOfSyncError, Volumes, is_bound_to
+from kubesched.api.meta import ApiObject, ObjectReference
+from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubesched.core.cluster.storage.volumes import OutOfSyncError, Volumes, is_bound_to
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE, Plan
 
 T = TypeVar("T", bound=ApiObject)

@@ -12,10 +12,10 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.csi_translation import TranslationError, translated_on
-from kubesched.core.cluster.free_volumes import affinity_selector
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_claims import not_found
+from kubesched.core.cluster.storage.csi_translation import TranslationError, translated_on
+from kubesched.core.cluster.storage.free_volumes import affinity_selector
+from kubesched.core.cluster.storage.volume_claims import not_found
 from kubesched.core.framework.effects import EffectError, Effects, Patch
 from kubesched.core.framework.waits import TimedOut, Waits
 from kubesched.core.plugins.volume_binding.assuming import BOUND_BY_CONTROLLER, Reserved, take_back

@@ -12,7 +12,7 @@ from kubesched.api.storage import PersistentVolumeClaim, StorageClass
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.objects import full_name
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_claims import (
+from kubesched.core.cluster.storage.volume_claims import (
     CLAIM,
     WAIT_FOR_FIRST_CONSUMER,
     ephemeral_claim_name,
@@ -20,7 +20,7 @@ from kubesched.core.cluster.volume_claims import (
     ownership_problem,
     storage_class_name,
 )
-from kubesched.core.cluster.volume_users import EphemeralClaim, NamedClaim, volume_uses
+from kubesched.core.cluster.storage.volume_users import EphemeralClaim, NamedClaim, volume_uses
 from kubesched.core.framework.status import Status, error, unresolvable
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"

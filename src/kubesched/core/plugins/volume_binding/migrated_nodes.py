@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from kubesched.api.storage import CSINode
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.csi_translation import migrated_plugins
 from kubesched.core.cluster.node_matching import Rows
+from kubesched.core.cluster.storage.csi_translation import migrated_plugins
 
 
 class MigratedNodes:

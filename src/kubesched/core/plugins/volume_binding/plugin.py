@@ -18,7 +18,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volumes import OutOfSyncError
+from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState, StateKey
 from kubesched.core.framework.effects import Effects, RecordingEffects
 from kubesched.core.framework.events import Registration

@@ -24,8 +24,9 @@ from kubesched.api.storage import (
     TopologySelectorTerm,
 )
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.csi_translation import TranslationError, in_tree_plugin_of_pv, translate_pv
-from kubesched.core.cluster.free_volumes import (
+from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows, rows_with_labels
+from kubesched.core.cluster.storage.csi_translation import TranslationError, in_tree_plugin_of_pv, translate_pv
+from kubesched.core.cluster.storage.free_volumes import (
     FILESYSTEM,
     STORAGE,
     Demand,
@@ -36,11 +37,10 @@ from kubesched.core.cluster.free_volumes import (
     kind_of,
     storage_bytes,
 )
-from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows, rows_with_labels
-from kubesched.core.cluster.reach import NONE, Positions
-from kubesched.core.cluster.storage_pools import StoragePools
+from kubesched.core.cluster.storage.reach import NONE, Positions
+from kubesched.core.cluster.storage.storage_pools import StoragePools
+from kubesched.core.cluster.storage.volume_claims import storage_class_name
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.cluster.volume_claims import storage_class_name
 from kubesched.core.framework.status import Status, error, unresolvable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.volume_binding.claims import PodClaims

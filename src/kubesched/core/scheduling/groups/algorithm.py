@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.groups import PodGroup
+from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.profile import Profile

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from kubesched.core.cluster.changes import Group
-from kubesched.core.cluster.claims import Claims
+from kubesched.core.cluster.devices.resource_claims import ResourceClaims
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
@@ -26,7 +26,7 @@ CODES = 65_536
 class DeviceTracker:
     """Devices under one set of features."""
 
-    def __init__(self, table: NodeTable, objects: Objects, claims: Claims, features: DeviceFeatures) -> None:
+    def __init__(self, table: NodeTable, objects: Objects, claims: ResourceClaims, features: DeviceFeatures) -> None:
         self._table = table
         self._objects = objects
         self.features = features

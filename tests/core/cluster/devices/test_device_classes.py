@@ -4,7 +4,7 @@ from kubesched.api.devices import DeviceClass, DeviceClassSpec
 from kubesched.api.kinds import decode
 from kubesched.api.meta import ObjectMeta
 from kubesched.core.cluster.changes import ChangeLog
-from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.objects import Objects
 
 GPU = "example.com/gpu"

@@ -14,19 +14,14 @@ from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from kubesched.api.pods import (
-    AzureDiskVolumeSource,
-    NodeSelector,
-    NodeSelectorRequirement,
-    NodeSelectorTerm,
-    Volume,
-)
+from kubesched.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.api.storage import (
     CSINode,
     CSIPersistentVolumeSource,
     PersistentVolume,
     VolumeNodeAffinity,
 )
+from kubesched.api.volumes import AzureDiskVolumeSource, Volume
 
 MIGRATED_PLUGINS_ANNOTATION: Final = "storage.alpha.kubernetes.io/migrated-plugins"
 ZONE: Final = "topology.kubernetes.io/zone"

@@ -12,8 +12,8 @@ from kubesched.api.devices import (
     ResourceClaimStatus,
 )
 from kubesched.api.meta import OwnerReference
-from kubesched.core.cluster.claims import EXTENDED_RESOURCE_CLAIM, IN_FLIGHT
 from kubesched.core.cluster.comparison import content
+from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM, IN_FLIGHT
 from kubesched.testing import a_cluster
 from kubesched.testing.devices import a_resource_claim
 

@@ -37,7 +37,7 @@ class InFlight(NamedTuple):
     sharers: int
 
 
-class Claims:
+class ResourceClaims:
     """All claims; the one writer is whoever holds the cluster."""
 
     def __init__(self, objects: Objects) -> None:

@@ -9,9 +9,9 @@ from kubesched.api.devices import (
     ResourceClaim,
     ResourceClaimStatus,
 )
-from kubesched.core.cluster import device_tracker
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import rebuilt
+from kubesched.core.cluster.devices import device_tracker
 from kubesched.core.devices import DeviceFeatures
 from kubesched.testing import a_cluster, a_node
 from kubesched.testing.devices import a_resource_claim, a_slice

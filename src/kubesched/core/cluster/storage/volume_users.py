@@ -10,17 +10,17 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.pods import Volume
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.core.cluster.csi_translation import (
+from kubesched.api.volumes import Volume
+from kubesched.core.cluster.objects import full_name
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.storage.csi_translation import (
     CSIVolume,
     TranslationError,
     csi_volume_of_inline,
     in_tree_plugin_of_volume,
 )
-from kubesched.core.cluster.objects import full_name
-from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_claims import ephemeral_claim_name
+from kubesched.core.cluster.storage.volume_claims import ephemeral_claim_name
 
 K = TypeVar("K")
 L = TypeVar("L")

@@ -6,7 +6,7 @@ import pytest
 from kubesched.api.node_selectors import CompiledNodeSelector
 from kubesched.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.reach import NONE, Reach, reaching_nodes
+from kubesched.core.cluster.storage.reach import NONE, Reach, reaching_nodes
 from kubesched.testing import a_cluster, a_node
 from kubesched.testing.shorthand import node_term
 

@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from kubesched.api.storage import ObjectReference, PersistentVolume
+from kubesched.api.meta import ObjectReference
+from kubesched.api.storage import PersistentVolume
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt
-from kubesched.core.cluster.volumes import OutOfSyncError
+from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.testing import a_claim, a_cluster, a_node, a_storage_pool, a_volume
 from kubesched.testing.shorthand import HOSTNAME
 

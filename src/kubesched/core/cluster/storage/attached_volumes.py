@@ -23,10 +23,10 @@ from kubesched.api.storage import (
 )
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.columns import grown
-from kubesched.core.cluster.csi_translation import CSIVolume
-from kubesched.core.cluster.csi_volumes import Dependency, VolumeFinder
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.objects import Objects
+from kubesched.core.cluster.storage.csi_translation import CSIVolume
+from kubesched.core.cluster.storage.csi_volumes import Dependency, VolumeFinder
 from kubesched.core.cluster.table import NodeTable
 
 K = TypeVar("K")

@@ -5,17 +5,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.api.pods import (
+from kubesched.api.pods import NodeSelectorTerm
+from kubesched.api.storage import CinderPersistentVolumeSource, PersistentVolume
+from kubesched.api.volumes import (
     AWSElasticBlockStoreVolumeSource,
     AzureDiskVolumeSource,
     AzureFileVolumeSource,
     GCEPersistentDiskVolumeSource,
-    NodeSelectorTerm,
     PortworxVolumeSource,
     Volume,
 )
-from kubesched.api.storage import CinderPersistentVolumeSource, PersistentVolume
-from kubesched.core.cluster.csi_translation import (
+from kubesched.core.cluster.storage.csi_translation import (
     CSIVolume,
     TranslationError,
     csi_volume_of_inline,

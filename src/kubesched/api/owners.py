@@ -1,4 +1,4 @@
-"""What owns or protects pods: services, controllers by their selectors, disruption budgets.
+"""Services and the controllers that own pods: replication controllers, replica sets, stateful sets.
 
 From JSON documents to frozen structs; see `meta` for the conventions. Pod templates are skipped: scheduling reads only
 which pods an object selects.
@@ -6,9 +6,7 @@ which pods an object selects.
 
 # ruff: noqa: RUF012 -- msgspec copies empty defaults
 
-from kubesched.api.meta import ApiObject, ApiStruct, Condition, Int32, Int64, LabelSelector, Timestamp
-
-IntOrString = int | str
+from kubesched.api.meta import ApiObject, ApiStruct, Int32, Int64, LabelSelector
 
 
 class ServiceSpec(ApiStruct, frozen=True):
@@ -92,31 +90,3 @@ class StatefulSet(ApiObject, frozen=True):
 
     spec: StatefulSetSpec = StatefulSetSpec()
     status: StatefulSetStatus = StatefulSetStatus()
-
-
-class PodDisruptionBudgetSpec(ApiStruct, frozen=True):
-    """spec of a disruption budget."""
-
-    selector: LabelSelector | None = None
-    min_available: IntOrString | None = None
-    max_unavailable: IntOrString | None = None
-    unhealthy_pod_eviction_policy: str | None = None
-
-
-class PodDisruptionBudgetStatus(ApiStruct, frozen=True):
-    """How many more pods of a budget may go; `disrupted_pods` are on their way out and already counted."""
-
-    disruptions_allowed: Int32 = 0
-    disrupted_pods: dict[str, Timestamp | None] = {}
-    current_healthy: Int32 = 0
-    desired_healthy: Int32 = 0
-    expected_pods: Int32 = 0
-    observed_generation: Int64 = 0
-    conditions: tuple[Condition, ...] = ()
-
-
-class PodDisruptionBudget(ApiObject, frozen=True):
-    """A disruption budget."""
-
-    spec: PodDisruptionBudgetSpec = PodDisruptionBudgetSpec()
-    status: PodDisruptionBudgetStatus = PodDisruptionBudgetStatus()

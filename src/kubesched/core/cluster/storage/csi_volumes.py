@@ -11,22 +11,22 @@ from typing import NamedTuple, TypeVar
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubesched.core.cluster.csi_translation import (
+from kubesched.core.cluster.objects import Objects, full_name
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.storage.csi_translation import (
     CSIVolume,
     TranslationError,
     csi_volume_of_pv,
     in_tree_plugin_named,
 )
-from kubesched.core.cluster.objects import Objects, full_name
-from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.volume_claims import (
+from kubesched.core.cluster.storage.volume_claims import (
     CLAIM,
     ephemeral_claim_name,
     not_found,
     ownership_problem,
     storage_class_name,
 )
-from kubesched.core.cluster.volume_users import EphemeralClaim, InlineVolume, volume_uses
+from kubesched.core.cluster.storage.volume_users import EphemeralClaim, InlineVolume, volume_uses
 
 T = TypeVar("T", bound=ApiObject)
 

@@ -18,7 +18,7 @@ from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.device_classes import DeviceClasses
+from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Registration
