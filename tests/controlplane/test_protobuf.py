@@ -15,6 +15,8 @@ from kubesched.controlplane.protobuf import ProtobufError, from_protobuf, member
 from kubesched.controlplane.requests import Request, Response
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.schema import library
+from kubesched.controlplane.schema.notation import Library, NotationError
+from kubesched.controlplane.schema.shapes import Shape
 
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 MAGIC = b"k8s\x00"
@@ -197,6 +199,28 @@ def test_every_field_of_every_type_has_a_number() -> None:
         found = members_of(shape)
         names = {name for name, _ in found.values()} - {""}
         assert names == {field.name for field in shape.fields.values() if not field.embedded}
+
+
+def numbered(notation: str) -> dict[str, int]:
+    """Return the numbers of the fields of the type `Thing`, by name; an embedded type has no name."""
+    shape = Library((("v1", notation),)).named("v1", "Thing")
+    assert isinstance(shape, Shape)
+    return {name: number for number, (name, _) in members_of(shape).items()}
+
+
+def test_inserting_a_field_shifts_no_number() -> None:
+    before = numbered("Thing: first=1, second=4! []string, third=2 *int32")
+    after = numbered("Thing: first=1, inserted=7 bool, second=4! []string, third=2 *int32")
+    assert before == {"first": 1, "second": 4, "third": 2}
+    assert after == before | {"inserted": 7}
+
+
+@pytest.mark.parametrize(
+    "notation", ["Thing: first=1, second=1", "Thing: first=1, second", "Part: first=1\nThing: second=2, +Part=2"]
+)
+def test_a_number_is_written_for_each_field_and_used_once(notation: str) -> None:
+    with pytest.raises(NotationError):
+        numbered(notation)
 
 
 def a_definition(schema: bytes) -> bytes:

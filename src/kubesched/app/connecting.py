@@ -10,11 +10,12 @@ import platform
 import msgspec
 
 from kubesched import __version__
+from kubesched.api.release import GIT_VERSION
 from kubesched.client.limiting import Limiter
 from kubesched.client.rest import RequestWatcher, RestClient, Target
 from kubesched.config.types import ClientConnection
 
-AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/v1.36.4"
+AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/{GIT_VERSION}"
 
 
 class Clients(msgspec.Struct, frozen=True):

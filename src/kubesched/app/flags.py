@@ -5,7 +5,9 @@ Data only; what they do is decided where they are read. What has no meaning here
 
 # upstream: cmd/kube-scheduler/app/options, apiserver/pkg/server/options, component-base (v1.36)
 
+from kubesched.api.release import GIT_VERSION
 from kubesched.app.go_flags import Flag, Group
+from kubesched.config.feature_gates import BINARY_VERSION, OLDEST_VERSION
 
 _WITH_CONFIG = "Ignored when --config is given."
 
@@ -196,7 +198,11 @@ LEADER_ELECTION = Group(
 FEATURE_GATES = Group(
     "Feature gate",
     (
-        Flag("emulated-version", "strings", "Behave as this version, e.g. 1.35 or kube=1.35; 1.33 to 1.36."),
+        Flag(
+            "emulated-version",
+            "strings",
+            f"Behave as this version, e.g. 1.35 or kube=1.35; {OLDEST_VERSION} to {BINARY_VERSION}.",
+        ),
         Flag(
             "feature-gates",
             "colonSeparatedMultimapStringString",
@@ -232,7 +238,10 @@ GLOBAL = Group(
     (
         Flag("help", "bool", "Show this text.", "", "h"),
         Flag(
-            "version", "version", "Show the version and exit; =raw shows more, =v1.36.4-x is reported instead.", "false"
+            "version",
+            "version",
+            f"Show the version and exit; =raw shows more, ={GIT_VERSION}-x is reported instead.",
+            "false",
         ),
     ),
 )

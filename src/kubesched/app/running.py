@@ -15,6 +15,7 @@ import signal
 from contextlib import AsyncExitStack, suppress
 from random import Random
 
+from kubesched.api.release import RELEASE
 from kubesched.app.assembling import Note, Surroundings, assemble
 from kubesched.app.collecting import Collecting
 from kubesched.app.connecting import AGENT, Clients, connect
@@ -22,7 +23,7 @@ from kubesched.app.logs import Logs
 from kubesched.app.observing import Instruments, ObservedElection, dump
 from kubesched.app.options import RunOptions
 from kubesched.app.state import State
-from kubesched.app.versions import VERSION, reported
+from kubesched.app.versions import reported
 from kubesched.app.watchdog import LIMIT, Watchdog, beat_while_turning, what_the_loop_does
 from kubesched.client.candidates import Versions
 from kubesched.client.leader_thread import LeaderThread
@@ -181,7 +182,7 @@ class Running:
         settings = settings_from(config.leader_election, coordinated=gates.enabled("CoordinatedLeaderElection"))
         name = config.profiles[0].scheduler_name if config.profiles else "default-scheduler"
         observer = ObservedElection(settings.name, self._log, self._instruments.leader, before_exit=self._logs.flush)
-        versions = Versions(VERSION.removeprefix("v"), f"{gates.version}.0") if settings.coordinated else None
+        versions = Versions(RELEASE, f"{gates.version}.0") if settings.coordinated else None
         self.leader = LeaderThread(
             self.clients.target, settings, AGENT, observer, reporter=name, versions=versions, note=self._log.info
         )

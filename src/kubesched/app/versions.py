@@ -9,10 +9,9 @@ import platform
 import re
 
 from kubesched.api.go_text import quote
+from kubesched.api.release import GIT_VERSION, MAJOR, MINOR
 from kubesched.config.golang import parse_bool
 
-# what this program is in place of
-VERSION = "v1.36.4"
 _MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _NUMBERS = re.compile(r"\s*v?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
 _WORDS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
@@ -24,15 +23,17 @@ def parse_version(text: str) -> str:
     if text == "raw":
         return text
     if text.startswith("v"):
-        if text != VERSION and _semantic(text) != _semantic(VERSION):
-            raise ValueError(f"version {quote(text)} must match major/minor/patch of default version {quote(VERSION)}")
+        if text != GIT_VERSION and _semantic(text) != _semantic(GIT_VERSION):
+            raise ValueError(
+                f"version {quote(text)} must match major/minor/patch of default version {quote(GIT_VERSION)}"
+            )
         return text
     return "true" if parse_bool(text) else "false"
 
 
 def reported(flag: str) -> str:
     """Return the version that metrics and pages show."""
-    return flag if flag.startswith("v") else VERSION
+    return flag if flag.startswith("v") else GIT_VERSION
 
 
 def platform_text() -> str:
@@ -44,21 +45,20 @@ def platform_text() -> str:
 def version_text(flag: str) -> str | None:
     """Return what is to be printed instead of running, None if there is nothing."""
     if flag == "true":
-        return f"Kubernetes {VERSION}"
+        return f"Kubernetes {GIT_VERSION}"
     return _raw() if flag == "raw" else None
 
 
 def _raw() -> str:
     """Return everything that there is to say, as Go writes a structure."""
-    major, minor, _ = VERSION.removeprefix("v").split(".")
     fields = {
-        "Major": major,
-        "Minor": minor,
+        "Major": str(MAJOR),
+        "Minor": str(MINOR),
         "EmulationMajor": "",
         "EmulationMinor": "",
         "MinCompatibilityMajor": "",
         "MinCompatibilityMinor": "",
-        "GitVersion": VERSION,
+        "GitVersion": GIT_VERSION,
         # differs: there is no build
         "GitCommit": "",
         "GitTreeState": "",

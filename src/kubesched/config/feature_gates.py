@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.api.go_text import quote
+from kubesched.api.release import MAJOR, MINOR
 from kubesched.config.errors import ConfigError, Stage
 
 
@@ -31,9 +32,9 @@ class Version(NamedTuple):
         return f"{self.major}.{self.minor}"
 
 
-BINARY_VERSION = Version(1, 36)
+BINARY_VERSION = Version(MAJOR, MINOR)
 # The reference emulates itself and the three releases before it.
-OLDEST_VERSION = Version(1, 33)
+OLDEST_VERSION = Version(MAJOR, MINOR - 3)
 
 _COMPONENT = "kube"
 _VERSION = re.compile(r"\s*v?(0|[1-9][0-9]{0,8})\.([0-9]{1,9})(?:\.([0-9]{1,9}))?.*", re.DOTALL)

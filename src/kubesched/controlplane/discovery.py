@@ -8,6 +8,7 @@ From the catalog to the documents that clients ask for before anything else.
 from base64 import b64encode
 from hashlib import sha256
 
+from kubesched.api.release import GIT_VERSION, MAJOR, MINOR
 from kubesched.controlplane.aggregated_discovery import AggregatedDiscovery, subresource_kind
 from kubesched.controlplane.health import HEALTH, health
 from kubesched.controlplane.negotiating import check_accepts_json
@@ -17,9 +18,9 @@ from kubesched.controlplane.statuses import method_not_allowed
 from kubesched.controlplane.store import Document
 
 VERSION = {
-    "major": "1",
-    "minor": "36",
-    "gitVersion": "v1.36.4",
+    "major": str(MAJOR),
+    "minor": str(MINOR),
+    "gitVersion": GIT_VERSION,
     "gitCommit": "",
     "gitTreeState": "clean",
     "buildDate": "1970-01-01T00:00:00Z",

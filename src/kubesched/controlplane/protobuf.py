@@ -4,7 +4,8 @@ From bytes to the JSON of the same object, by the shapes of kinds: a body says i
 by number. Whatever a field is not known by is passed over, as every reader of Protocol Buffers does.
 """
 
-# upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, pkg/runtime/generated.proto (Unknown) (v1.36)
+# upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, pkg/runtime/generated.proto (Unknown),
+# api/*/*/generated.proto, apimachinery/pkg/apis/meta/v1/generated.proto (v1.36)
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -18,7 +19,6 @@ import msgspec
 
 from kubesched.controlplane.resources import Resource
 from kubesched.controlplane.schema import library
-from kubesched.controlplane.schema.data.numbers import NUMBERS
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.schema.structs import ZEROS
 
@@ -220,32 +220,10 @@ _ALTERNATIVES: dict[str, Callable[[bytes, int], Any]] = {
 @cache
 def members_of(shape: Shape) -> Members:
     """Return the fields of a message by their numbers."""
-    members: list[tuple[str, Type]] = []
-    embedded: set[str] = set()
-    for field in shape.fields.values():
-        if not field.embedded:
-            members.append((field.name, field.type))
-        elif field.embedded[0] != "TypeMeta" and field.embedded[0] not in embedded:
-            embedded.add(field.embedded[0])
-            members.append(("", library().named(shape.api_version, field.embedded[0])))
-    numbers = _numbers().get((shape.api_version, shape.name), range(1, len(members) + 1))
-    return dict(zip(numbers, members, strict=True))
-
-
-@cache
-def _numbers() -> dict[tuple[str, str], list[int]]:
-    """Return the numbers of fields of types that do not count from one on."""
-    found = {}
-    for version, text in NUMBERS:
-        for line in text.strip().splitlines():
-            name, _, numbers = line.partition(": ")
-            found[version, name] = [number for part in numbers.split() for number in _range(part)]
-    return found
-
-
-def _range(text: str) -> range:
-    first, _, last = text.partition("-")
-    return range(int(first), int(last or first) + 1)
+    members: Members = {field.number: (field.name, field.type) for field in shape.fields.values() if not field.embedded}
+    for name, number in shape.embedded.items():
+        members[number] = ("", library().named(shape.api_version, name))
+    return members
 
 
 # -- bytes

@@ -9,6 +9,7 @@ version, and refers to definitions so that a field can have a description of its
 from collections.abc import Iterable
 from typing import Any
 
+from kubesched.api.release import GIT_VERSION
 from kubesched.controlplane.custom.publishing import root_in_second
 from kubesched.controlplane.openapi.definitions import (
     REFERENCE,
@@ -24,7 +25,7 @@ from kubesched.controlplane.schema import Schemas
 
 Document = dict[str, Any]
 
-_INFO = {"title": "Kubernetes", "version": "v1.36.4"}
+_INFO = {"title": "Kubernetes", "version": GIT_VERSION}
 _COMPONENTS = "#/components/schemas/"
 _PATCHES = (APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
 _STATUS = f"{_COMPONENTS}io.k8s.apimachinery.pkg.apis.meta.v1.Status"

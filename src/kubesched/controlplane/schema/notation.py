@@ -2,18 +2,19 @@
 
 From the texts in `data` to shapes, each made when it is first asked for. A text is for one group and version:
 
-    string: PodPhase, DNSPolicy                         named texts
-    ResourceList = map[ResourceName]Quantity            another name for a type
-    Pod kind: spec PodSpec, status PodStatus            a kind: +TypeMeta and its metadata are understood
-    LabelSelector atomic: matchLabels map[string]string a type with fields; further lines are indented
-    Volume: name!, +VolumeSource                        the fields of another type among its own
+    string: PodPhase, DNSPolicy                             named texts
+    ResourceList = map[ResourceName]Quantity                another name for a type
+    Pod kind: spec=2 PodSpec, status=3 PodStatus            a kind: +TypeMeta and metadata=1 are understood
+    LabelSelector atomic: matchLabels=1 map[string]string   a type with fields; further lines are indented
+    Volume: name=1!, +VolumeSource=2                        the fields of another type among its own
 
-A field is `name type words`, or a name alone for a text. `!` after the name: required, and written even when zero;
-`*` before the type: absent differs from zero. The words: `atomic`, `set`, `granular`, `map(KEYS)` say how a list or map
-is owned; `merge`, `merge(KEY)`, `replace`, `retainKeys` how a strategic merge patch treats it; `by(KEY)` is
-`map(KEY) merge(KEY)`; `optional` and `required` correct what `!` says of being required; `omitzero` leaves out a zero
-that Go would write. A type is looked for in its own text, then in the core group, then among what all kinds share; or
-it is written with its group and version.
+A field is `name=NUMBER type words`; without a type it is a text. NUMBER is the field's number in Protocol Buffers; an
+embedded type (`+VolumeSource`) has one as a whole, TypeMeta none, since the envelope has both. `!` after the
+number: required, and written even when zero; `*` before the type: absent differs from zero. The words: `atomic`, `set`,
+`granular`, `map(KEYS)` say how a list or map is owned; `merge`, `merge(KEY)`, `replace`, `retainKeys` how a
+strategic merge patch treats it; `by(KEY)` is `map(KEY) merge(KEY)`; `optional` and `required` correct what `!` says of
+being required; `omitzero` leaves out a zero that Go would write. A type is looked for in its own text, then in the core
+group, then among what all kinds share; or it is written with its group and version.
 """
 
 import re
@@ -48,8 +49,10 @@ _SCALARS: dict[str, Type] = {
 _NAMED_TEXTS = re.compile(r"string: (.+)")
 _ALIAS = re.compile(r"(\w+) = (\S+)")
 _SHAPE = re.compile(r"(\w+)( kind)?( atomic)?:(.*)")
-_FIELD = re.compile(r"([\w$-]+)(!?)(?: (\*?)((?:map\[\w+\]|\[\])*[\w./]+))?((?: [a-zA-Z]+(?:\([\w ]+\))?)*)")
+_EMBEDDED = re.compile(r"\+([\w./]+)=(\d+)")
+_FIELD = re.compile(r"([\w$-]+)=(\d+)(!?)(?: (\*?)((?:map\[\w+\]|\[\])*[\w./]+))?((?: [a-zA-Z]+(?:\([\w ]+\))?)*)")
 _WORD = re.compile(r"([a-zA-Z]+)(?:\(([\w ]+)\))?")
+_TYPE_META = "+TypeMeta"
 _OWNERSHIP = ("atomic", "set", "granular", "map")
 
 
@@ -109,24 +112,30 @@ class Library:
         if found is None:
             declared = self._declared[version, name]
             # known before its fields are, which may be of the same type
-            fields: dict[str, Field] = {}
-            found = self._types[version, name] = Shape(version, name, fields, declared.atomic, declared.kind)
-            fields |= self._fields(version, declared)
+            shape = Shape(version, name, {}, declared.atomic, declared.kind)
+            self._types[version, name] = found = shape
+            self._fill(shape, declared)
         assert isinstance(found, Shape)
         return found
 
-    def _fields(self, version: str, declared: _Declaration) -> dict[str, Field]:
+    def _fill(self, shape: Shape, declared: _Declaration) -> None:
+        """Read the fields of a shape; refuse a number of Protocol Buffers that two of them have."""
         texts = declared.text.split(", ") if declared.text else []
-        if declared.kind and texts[:1] != ["+TypeMeta"]:
-            texts = ["+TypeMeta", "metadata ObjectMeta", *texts]
-        fields: dict[str, Field] = {}
+        if declared.kind and texts[:1] != [_TYPE_META]:
+            texts = [_TYPE_META, "metadata=1 ObjectMeta", *texts]
         for text in texts:
-            if text.startswith("+"):
-                fields |= self._promoted(version, text[1:])
+            if text == _TYPE_META:
+                shape.fields.update(self._promoted(shape.api_version, "TypeMeta"))
+            elif embedded := _EMBEDDED.fullmatch(text):
+                shape.fields.update(self._promoted(shape.api_version, embedded[1]))
+                shape.embedded[embedded[1]] = int(embedded[2])
             else:
-                field = self._field(version, text)
-                fields[field.name] = field
-        return fields
+                field = self._field(shape.api_version, text)
+                shape.fields[field.name] = field
+        numbers = [field.number for field in shape.fields.values() if not field.embedded]
+        numbers += shape.embedded.values()
+        if len(set(numbers)) < len(numbers):
+            raise NotationError(f"{shape.api_version}: two fields of {shape.name} have the same number")
 
     def _promoted(self, version: str, name: str) -> dict[str, Field]:
         """Return the fields of a type that Go embeds."""
@@ -139,7 +148,7 @@ class Library:
         found = _FIELD.fullmatch(text)
         if found is None:
             raise NotationError(f"{version}: {text}")
-        name, mark, pointer, type_text, rest = found.groups()
+        name, number, mark, pointer, type_text, rest = found.groups()
         words = {word: (key or "").split() for word, key in _WORD.findall(rest)}
         if by := words.pop("by", None):
             words |= {"map": by, "merge": by}
@@ -147,6 +156,7 @@ class Library:
         return Field(
             name,
             self._type(version, type_text or "string"),
+            number=int(number),
             pointer=bool(pointer),
             always=bool(mark),
             required=(bool(mark) and "optional" not in words) or "required" in words,

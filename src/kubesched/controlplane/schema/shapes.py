@@ -54,7 +54,7 @@ class MapType(msgspec.Struct, frozen=True):
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One field.
+    """One field; `number` is its number in Protocol Buffers.
 
     `pointer`: that it is absent differs from its zero. `always`: it is written even when it is zero. `omit_zero`: it is
     left out when absent, though Go writes other values of such a type always. `list_type` (atomic, set, map, or
@@ -64,6 +64,7 @@ class Field(msgspec.Struct, frozen=True):
 
     name: str
     type: Type
+    number: int = 0
     pointer: bool = False
     always: bool = False
     required: bool = False
@@ -76,13 +77,17 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True, eq=False):
-    """A type with fields; `atomic`: it has one owner as a whole."""
+    """A type with fields; `atomic`: it has one owner as a whole.
+
+    `embedded` has the numbers in Protocol Buffers of the types whose fields are promoted.
+    """
 
     api_version: str
     name: str
     fields: dict[str, Field]
     atomic: bool = False
     is_kind: bool = False
+    embedded: dict[str, int] = msgspec.field(default_factory=dict)
 
     @property
     def go(self) -> str:

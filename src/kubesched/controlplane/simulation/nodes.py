@@ -8,6 +8,7 @@ annotation `kubesched.io/simulated: "false"`. Allocatable amounts that equal the
 
 import msgspec
 
+from kubesched.api.release import GIT_VERSION
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.simulation.addresses import OF_NODES, Addresses
 from kubesched.controlplane.simulation.agenda import Agenda
@@ -28,7 +29,7 @@ _NODE_INFO = {
     "containerRuntimeVersion": "simulated://1",
     "kernelVersion": "",
     "kubeProxyVersion": "",
-    "kubeletVersion": "v1.36.4",
+    "kubeletVersion": GIT_VERSION,
     "machineID": "",
     "operatingSystem": "linux",
     "osImage": "simulated",

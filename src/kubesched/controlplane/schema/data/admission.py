@@ -6,51 +6,52 @@ TYPES = """
 string: ScopeType, FailurePolicyType, MatchPolicyType, SideEffectClass, ReinvocationPolicyType, OperationType
 string: ValidationAction, ParameterNotFoundActionType, PatchType
 
-ValidatingWebhookConfiguration kind: webhooks []ValidatingWebhook by(name)
-ValidatingWebhook: name!, clientConfig! WebhookClientConfig, rules []RuleWithOperations atomic
-    failurePolicy *FailurePolicyType, matchPolicy *MatchPolicyType, namespaceSelector *LabelSelector
-    objectSelector *LabelSelector, sideEffects! *SideEffectClass, timeoutSeconds *int32
-    admissionReviewVersions! []string atomic, matchConditions []MatchCondition by(name)
-MutatingWebhookConfiguration kind: webhooks []MutatingWebhook by(name)
-MutatingWebhook: name!, clientConfig! WebhookClientConfig, rules []RuleWithOperations atomic
-    failurePolicy *FailurePolicyType, matchPolicy *MatchPolicyType, namespaceSelector *LabelSelector
-    objectSelector *LabelSelector, sideEffects! *SideEffectClass, timeoutSeconds *int32
-    admissionReviewVersions! []string atomic, reinvocationPolicy *ReinvocationPolicyType
-    matchConditions []MatchCondition by(name)
-RuleWithOperations: operations []OperationType atomic, +Rule
-Rule: apiGroups []string atomic, apiVersions []string atomic, resources []string atomic, scope *ScopeType
-WebhookClientConfig: url *string, service *ServiceReference, caBundle *bytes
-ServiceReference: namespace!, name!, path *string, port *int32
-MatchCondition: name!, expression!
+ValidatingWebhookConfiguration kind: webhooks=2 []ValidatingWebhook by(name)
+ValidatingWebhook: name=1!, clientConfig=2! WebhookClientConfig, rules=3 []RuleWithOperations atomic
+    failurePolicy=4 *FailurePolicyType, matchPolicy=9 *MatchPolicyType, namespaceSelector=5 *LabelSelector
+    objectSelector=10 *LabelSelector, sideEffects=6! *SideEffectClass, timeoutSeconds=7 *int32
+    admissionReviewVersions=8! []string atomic, matchConditions=11 []MatchCondition by(name)
+MutatingWebhookConfiguration kind: webhooks=2 []MutatingWebhook by(name)
+MutatingWebhook: name=1!, clientConfig=2! WebhookClientConfig, rules=3 []RuleWithOperations atomic
+    failurePolicy=4 *FailurePolicyType, matchPolicy=9 *MatchPolicyType, namespaceSelector=5 *LabelSelector
+    objectSelector=11 *LabelSelector, sideEffects=6! *SideEffectClass, timeoutSeconds=7 *int32
+    admissionReviewVersions=8! []string atomic, reinvocationPolicy=10 *ReinvocationPolicyType
+    matchConditions=12 []MatchCondition by(name)
+RuleWithOperations: operations=1 []OperationType atomic, +Rule=2
+Rule: apiGroups=1 []string atomic, apiVersions=2 []string atomic, resources=3 []string atomic, scope=4 *ScopeType
+WebhookClientConfig: url=3 *string, service=1 *ServiceReference, caBundle=2 *bytes
+ServiceReference: namespace=1!, name=2!, path=3 *string, port=4 *int32
+MatchCondition: name=1!, expression=2!
 
-ValidatingAdmissionPolicy kind: spec ValidatingAdmissionPolicySpec, status ValidatingAdmissionPolicyStatus
-ValidatingAdmissionPolicySpec: paramKind *ParamKind, matchConstraints *MatchResources
-    validations []Validation atomic, failurePolicy *FailurePolicyType, auditAnnotations []AuditAnnotation atomic
-    matchConditions []MatchCondition by(name), variables []Variable by(name)
-ValidatingAdmissionPolicyStatus: observedGeneration int64, typeChecking *TypeChecking
-    conditions []Condition map(type)
-TypeChecking: expressionWarnings []ExpressionWarning atomic
-ExpressionWarning: fieldRef!, warning!
-ParamKind atomic: apiVersion, kind
-Validation: expression!, message, reason *StatusReason, messageExpression
-Variable atomic: name!, expression!
-AuditAnnotation: key!, valueExpression!
-ValidatingAdmissionPolicyBinding kind: spec ValidatingAdmissionPolicyBindingSpec
-ValidatingAdmissionPolicyBindingSpec: policyName, paramRef *ParamRef, matchResources *MatchResources
-    validationActions []ValidationAction set
-ParamRef atomic: name, namespace, selector *LabelSelector, parameterNotFoundAction *ParameterNotFoundActionType
-MatchResources atomic: namespaceSelector *LabelSelector, objectSelector *LabelSelector
-    resourceRules []NamedRuleWithOperations atomic, excludeResourceRules []NamedRuleWithOperations atomic
-    matchPolicy *MatchPolicyType
-NamedRuleWithOperations atomic: resourceNames []string atomic, +RuleWithOperations
+ValidatingAdmissionPolicy kind: spec=2 ValidatingAdmissionPolicySpec, status=3 ValidatingAdmissionPolicyStatus
+ValidatingAdmissionPolicySpec: paramKind=1 *ParamKind, matchConstraints=2 *MatchResources
+    validations=3 []Validation atomic, failurePolicy=4 *FailurePolicyType, auditAnnotations=5 []AuditAnnotation atomic
+    matchConditions=6 []MatchCondition by(name), variables=7 []Variable by(name)
+ValidatingAdmissionPolicyStatus: observedGeneration=1 int64, typeChecking=2 *TypeChecking
+    conditions=3 []Condition map(type)
+TypeChecking: expressionWarnings=1 []ExpressionWarning atomic
+ExpressionWarning: fieldRef=2!, warning=3!
+ParamKind atomic: apiVersion=1, kind=2
+Validation: expression=1!, message=2, reason=3 *StatusReason, messageExpression=4
+Variable atomic: name=1!, expression=2!
+AuditAnnotation: key=1!, valueExpression=2!
+ValidatingAdmissionPolicyBinding kind: spec=2 ValidatingAdmissionPolicyBindingSpec
+ValidatingAdmissionPolicyBindingSpec: policyName=1, paramRef=2 *ParamRef, matchResources=3 *MatchResources
+    validationActions=4 []ValidationAction set
+ParamRef atomic: name=1, namespace=2, selector=3 *LabelSelector
+    parameterNotFoundAction=4 *ParameterNotFoundActionType
+MatchResources atomic: namespaceSelector=1 *LabelSelector, objectSelector=2 *LabelSelector
+    resourceRules=3 []NamedRuleWithOperations atomic, excludeResourceRules=4 []NamedRuleWithOperations atomic
+    matchPolicy=7 *MatchPolicyType
+NamedRuleWithOperations atomic: resourceNames=1 []string atomic, +RuleWithOperations=2
 
-MutatingAdmissionPolicy kind: spec MutatingAdmissionPolicySpec
-MutatingAdmissionPolicySpec: paramKind *ParamKind, matchConstraints *MatchResources, variables []Variable atomic
-    mutations []Mutation atomic, failurePolicy *FailurePolicyType, matchConditions []MatchCondition by(name)
-    reinvocationPolicy ReinvocationPolicyType
-Mutation: patchType! PatchType, applyConfiguration *ApplyConfiguration, jsonPatch *JSONPatch
-ApplyConfiguration: expression
-JSONPatch: expression
-MutatingAdmissionPolicyBinding kind: spec MutatingAdmissionPolicyBindingSpec
-MutatingAdmissionPolicyBindingSpec: policyName, paramRef *ParamRef, matchResources *MatchResources
+MutatingAdmissionPolicy kind: spec=2 MutatingAdmissionPolicySpec
+MutatingAdmissionPolicySpec: paramKind=1 *ParamKind, matchConstraints=2 *MatchResources, variables=3 []Variable atomic
+    mutations=4 []Mutation atomic, failurePolicy=5 *FailurePolicyType, matchConditions=6 []MatchCondition by(name)
+    reinvocationPolicy=7 ReinvocationPolicyType
+Mutation: patchType=2! PatchType, applyConfiguration=3 *ApplyConfiguration, jsonPatch=4 *JSONPatch
+ApplyConfiguration: expression=1
+JSONPatch: expression=1
+MutatingAdmissionPolicyBinding kind: spec=2 MutatingAdmissionPolicyBindingSpec
+MutatingAdmissionPolicyBindingSpec: policyName=1, paramRef=2 *ParamRef, matchResources=3 *MatchResources
 """

@@ -7,49 +7,53 @@ string: ReplicaSetConditionType, PodManagementPolicyType, StatefulSetUpdateStrat
 string: PersistentVolumeClaimRetentionPolicyType, DeploymentStrategyType, DeploymentConditionType
 string: DaemonSetUpdateStrategyType, DaemonSetConditionType
 
-ReplicaSet kind: spec ReplicaSetSpec, status ReplicaSetStatus
-ReplicaSetSpec: replicas *int32, minReadySeconds int32, selector! *LabelSelector, template PodTemplateSpec
-ReplicaSetStatus: replicas! int32, fullyLabeledReplicas int32, readyReplicas int32, availableReplicas int32
-    terminatingReplicas *int32, observedGeneration int64, conditions []ReplicaSetCondition by(type)
-ReplicaSetCondition: type! ReplicaSetConditionType, status! ConditionStatus, lastTransitionTime Time, reason, message
+ReplicaSet kind: spec=2 ReplicaSetSpec, status=3 ReplicaSetStatus
+ReplicaSetSpec: replicas=1 *int32, minReadySeconds=4 int32, selector=2! *LabelSelector, template=3 PodTemplateSpec
+ReplicaSetStatus: replicas=1! int32, fullyLabeledReplicas=2 int32, readyReplicas=4 int32, availableReplicas=5 int32
+    terminatingReplicas=7 *int32, observedGeneration=3 int64, conditions=6 []ReplicaSetCondition by(type)
+ReplicaSetCondition: type=1! ReplicaSetConditionType, status=2! ConditionStatus, lastTransitionTime=3 Time, reason=4
+    message=5
 
-StatefulSet kind: spec StatefulSetSpec, status StatefulSetStatus
-StatefulSetSpec: replicas *int32, selector! *LabelSelector, template! PodTemplateSpec
-    volumeClaimTemplates []PersistentVolumeClaim atomic, serviceName! string optional
-    podManagementPolicy PodManagementPolicyType, updateStrategy StatefulSetUpdateStrategy, revisionHistoryLimit *int32
-    minReadySeconds int32, persistentVolumeClaimRetentionPolicy *StatefulSetPersistentVolumeClaimRetentionPolicy
-    ordinals *StatefulSetOrdinals
-StatefulSetUpdateStrategy: type StatefulSetUpdateStrategyType, rollingUpdate *RollingUpdateStatefulSetStrategy
-RollingUpdateStatefulSetStrategy: partition *int32, maxUnavailable *IntOrString
-StatefulSetPersistentVolumeClaimRetentionPolicy: whenDeleted PersistentVolumeClaimRetentionPolicyType
-    whenScaled PersistentVolumeClaimRetentionPolicyType
-StatefulSetOrdinals: start! int32 optional
-StatefulSetStatus: observedGeneration int64, replicas! int32, readyReplicas int32, currentReplicas int32
-    updatedReplicas int32, currentRevision, updateRevision, collisionCount *int32
-    conditions []StatefulSetCondition by(type), availableReplicas! int32 optional
-StatefulSetCondition: type! StatefulSetConditionType, status! ConditionStatus, lastTransitionTime Time, reason, message
+StatefulSet kind: spec=2 StatefulSetSpec, status=3 StatefulSetStatus
+StatefulSetSpec: replicas=1 *int32, selector=2! *LabelSelector, template=3! PodTemplateSpec
+    volumeClaimTemplates=4 []PersistentVolumeClaim atomic, serviceName=5! string optional
+    podManagementPolicy=6 PodManagementPolicyType, updateStrategy=7 StatefulSetUpdateStrategy
+    revisionHistoryLimit=8 *int32, minReadySeconds=9 int32
+    persistentVolumeClaimRetentionPolicy=10 *StatefulSetPersistentVolumeClaimRetentionPolicy
+    ordinals=11 *StatefulSetOrdinals
+StatefulSetUpdateStrategy: type=1 StatefulSetUpdateStrategyType, rollingUpdate=2 *RollingUpdateStatefulSetStrategy
+RollingUpdateStatefulSetStrategy: partition=1 *int32, maxUnavailable=2 *IntOrString
+StatefulSetPersistentVolumeClaimRetentionPolicy: whenDeleted=1 PersistentVolumeClaimRetentionPolicyType
+    whenScaled=2 PersistentVolumeClaimRetentionPolicyType
+StatefulSetOrdinals: start=1! int32 optional
+StatefulSetStatus: observedGeneration=1 int64, replicas=2! int32, readyReplicas=3 int32, currentReplicas=4 int32
+    updatedReplicas=5 int32, currentRevision=6, updateRevision=7, collisionCount=9 *int32
+    conditions=10 []StatefulSetCondition by(type), availableReplicas=11! int32 optional
+StatefulSetCondition: type=1! StatefulSetConditionType, status=2! ConditionStatus, lastTransitionTime=3 Time, reason=4
+    message=5
 
-Deployment kind: spec DeploymentSpec, status DeploymentStatus
-DeploymentSpec: replicas *int32, selector! *LabelSelector, template! PodTemplateSpec
-    strategy DeploymentStrategy retainKeys, minReadySeconds int32, revisionHistoryLimit *int32, paused bool
-    progressDeadlineSeconds *int32
-DeploymentStrategy: type DeploymentStrategyType, rollingUpdate *RollingUpdateDeployment
-RollingUpdateDeployment: maxUnavailable *IntOrString, maxSurge *IntOrString
-DeploymentStatus: observedGeneration int64, replicas int32, updatedReplicas int32, readyReplicas int32
-    availableReplicas int32, unavailableReplicas int32, terminatingReplicas *int32
-    conditions []DeploymentCondition by(type), collisionCount *int32
-DeploymentCondition: type! DeploymentConditionType, status! ConditionStatus, lastUpdateTime Time
-    lastTransitionTime Time, reason, message
+Deployment kind: spec=2 DeploymentSpec, status=3 DeploymentStatus
+DeploymentSpec: replicas=1 *int32, selector=2! *LabelSelector, template=3! PodTemplateSpec
+    strategy=4 DeploymentStrategy retainKeys, minReadySeconds=5 int32, revisionHistoryLimit=6 *int32, paused=7 bool
+    progressDeadlineSeconds=9 *int32
+DeploymentStrategy: type=1 DeploymentStrategyType, rollingUpdate=2 *RollingUpdateDeployment
+RollingUpdateDeployment: maxUnavailable=1 *IntOrString, maxSurge=2 *IntOrString
+DeploymentStatus: observedGeneration=1 int64, replicas=2 int32, updatedReplicas=3 int32, readyReplicas=7 int32
+    availableReplicas=4 int32, unavailableReplicas=5 int32, terminatingReplicas=9 *int32
+    conditions=6 []DeploymentCondition by(type), collisionCount=8 *int32
+DeploymentCondition: type=1! DeploymentConditionType, status=2! ConditionStatus, lastUpdateTime=6 Time
+    lastTransitionTime=7 Time, reason=4, message=5
 
-DaemonSet kind: spec DaemonSetSpec, status DaemonSetStatus
-DaemonSetSpec: selector! *LabelSelector, template! PodTemplateSpec, updateStrategy DaemonSetUpdateStrategy
-    minReadySeconds int32, revisionHistoryLimit *int32
-DaemonSetUpdateStrategy: type DaemonSetUpdateStrategyType, rollingUpdate *RollingUpdateDaemonSet
-RollingUpdateDaemonSet: maxUnavailable *IntOrString, maxSurge *IntOrString
-DaemonSetStatus: currentNumberScheduled! int32, numberMisscheduled! int32, desiredNumberScheduled! int32
-    numberReady! int32, observedGeneration int64, updatedNumberScheduled int32, numberAvailable int32
-    numberUnavailable int32, collisionCount *int32, conditions []DaemonSetCondition by(type)
-DaemonSetCondition: type! DaemonSetConditionType, status! ConditionStatus, lastTransitionTime Time, reason, message
+DaemonSet kind: spec=2 DaemonSetSpec, status=3 DaemonSetStatus
+DaemonSetSpec: selector=1! *LabelSelector, template=2! PodTemplateSpec, updateStrategy=3 DaemonSetUpdateStrategy
+    minReadySeconds=4 int32, revisionHistoryLimit=6 *int32
+DaemonSetUpdateStrategy: type=1 DaemonSetUpdateStrategyType, rollingUpdate=2 *RollingUpdateDaemonSet
+RollingUpdateDaemonSet: maxUnavailable=1 *IntOrString, maxSurge=2 *IntOrString
+DaemonSetStatus: currentNumberScheduled=1! int32, numberMisscheduled=2! int32, desiredNumberScheduled=3! int32
+    numberReady=4! int32, observedGeneration=5 int64, updatedNumberScheduled=6 int32, numberAvailable=7 int32
+    numberUnavailable=8 int32, collisionCount=9 *int32, conditions=10 []DaemonSetCondition by(type)
+DaemonSetCondition: type=1! DaemonSetConditionType, status=2! ConditionStatus, lastTransitionTime=3 Time, reason=4
+    message=5
 
-ControllerRevision kind: data RawExtension, revision! int64
+ControllerRevision kind: data=2 RawExtension, revision=3! int64
 """

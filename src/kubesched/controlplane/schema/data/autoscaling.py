@@ -3,52 +3,55 @@
 # upstream: api/autoscaling/{v1,v2}/types.go (v1.36)
 
 TYPES = """
-Scale kind: spec ScaleSpec, status ScaleStatus
-ScaleSpec: replicas int32
-ScaleStatus: replicas! int32, selector
+Scale kind: spec=2 ScaleSpec, status=3 ScaleStatus
+ScaleSpec: replicas=1 int32
+ScaleStatus: replicas=1! int32, selector=2
 
-HorizontalPodAutoscaler kind: spec HorizontalPodAutoscalerSpec, status HorizontalPodAutoscalerStatus
-HorizontalPodAutoscalerSpec: scaleTargetRef! CrossVersionObjectReference, minReplicas *int32, maxReplicas! int32
-    targetCPUUtilizationPercentage *int32
-HorizontalPodAutoscalerStatus: observedGeneration *int64, lastScaleTime *Time, currentReplicas! int32
-    desiredReplicas! int32, currentCPUUtilizationPercentage *int32
-CrossVersionObjectReference atomic: kind!, name!, apiVersion
+HorizontalPodAutoscaler kind: spec=2 HorizontalPodAutoscalerSpec, status=3 HorizontalPodAutoscalerStatus
+HorizontalPodAutoscalerSpec: scaleTargetRef=1! CrossVersionObjectReference, minReplicas=2 *int32, maxReplicas=3! int32
+    targetCPUUtilizationPercentage=4 *int32
+HorizontalPodAutoscalerStatus: observedGeneration=1 *int64, lastScaleTime=2 *Time, currentReplicas=3! int32
+    desiredReplicas=4! int32, currentCPUUtilizationPercentage=5 *int32
+CrossVersionObjectReference atomic: kind=1!, name=2!, apiVersion=3
 """
 
 AUTOSCALERS = """
 string: ScalingPolicySelect, HPAScalingPolicyType, MetricSourceType, MetricTargetType
 string: HorizontalPodAutoscalerConditionType
 
-HorizontalPodAutoscaler kind: spec HorizontalPodAutoscalerSpec, status HorizontalPodAutoscalerStatus
-HorizontalPodAutoscalerSpec: scaleTargetRef! CrossVersionObjectReference, minReplicas *int32, maxReplicas! int32
-    metrics []MetricSpec atomic, behavior *HorizontalPodAutoscalerBehavior
-CrossVersionObjectReference: kind!, name!, apiVersion
-HorizontalPodAutoscalerBehavior: scaleUp *HPAScalingRules, scaleDown *HPAScalingRules
-HPAScalingRules: stabilizationWindowSeconds *int32, selectPolicy *ScalingPolicySelect
-    policies []HPAScalingPolicy atomic, tolerance *Quantity
-HPAScalingPolicy: type! HPAScalingPolicyType, value! int32, periodSeconds! int32
+HorizontalPodAutoscaler kind: spec=2 HorizontalPodAutoscalerSpec, status=3 HorizontalPodAutoscalerStatus
+HorizontalPodAutoscalerSpec: scaleTargetRef=1! CrossVersionObjectReference, minReplicas=2 *int32, maxReplicas=3! int32
+    metrics=4 []MetricSpec atomic, behavior=5 *HorizontalPodAutoscalerBehavior
+CrossVersionObjectReference: kind=1!, name=2!, apiVersion=3
+HorizontalPodAutoscalerBehavior: scaleUp=1 *HPAScalingRules, scaleDown=2 *HPAScalingRules
+HPAScalingRules: stabilizationWindowSeconds=3 *int32, selectPolicy=1 *ScalingPolicySelect
+    policies=2 []HPAScalingPolicy atomic, tolerance=4 *Quantity
+HPAScalingPolicy: type=1! HPAScalingPolicyType, value=2! int32, periodSeconds=3! int32
 
-MetricSpec: type! MetricSourceType, object *ObjectMetricSource, pods *PodsMetricSource
-    resource *ResourceMetricSource, containerResource *ContainerResourceMetricSource, external *ExternalMetricSource
-ObjectMetricSource: describedObject! CrossVersionObjectReference, target! MetricTarget, metric! MetricIdentifier
-PodsMetricSource: metric! MetricIdentifier, target! MetricTarget
-ResourceMetricSource: name! ResourceName, target! MetricTarget
-ContainerResourceMetricSource: name! ResourceName, target! MetricTarget, container!
-ExternalMetricSource: metric! MetricIdentifier, target! MetricTarget
-MetricIdentifier: name!, selector *LabelSelector
-MetricTarget: type! MetricTargetType, value *Quantity, averageValue *Quantity, averageUtilization *int32
+MetricSpec: type=1! MetricSourceType, object=2 *ObjectMetricSource, pods=3 *PodsMetricSource
+    resource=4 *ResourceMetricSource, containerResource=7 *ContainerResourceMetricSource
+    external=5 *ExternalMetricSource
+ObjectMetricSource: describedObject=1! CrossVersionObjectReference, target=2! MetricTarget, metric=3! MetricIdentifier
+PodsMetricSource: metric=1! MetricIdentifier, target=2! MetricTarget
+ResourceMetricSource: name=1! ResourceName, target=2! MetricTarget
+ContainerResourceMetricSource: name=1! ResourceName, target=2! MetricTarget, container=3!
+ExternalMetricSource: metric=1! MetricIdentifier, target=2! MetricTarget
+MetricIdentifier: name=1!, selector=2 *LabelSelector
+MetricTarget: type=1! MetricTargetType, value=2 *Quantity, averageValue=3 *Quantity, averageUtilization=4 *int32
 
-HorizontalPodAutoscalerStatus: observedGeneration *int64, lastScaleTime *Time, currentReplicas int32
-    desiredReplicas! int32, currentMetrics! []MetricStatus atomic optional
-    conditions []HorizontalPodAutoscalerCondition by(type)
-HorizontalPodAutoscalerCondition: type! HorizontalPodAutoscalerConditionType, status! ConditionStatus
-    lastTransitionTime Time, reason, message
-MetricStatus: type! MetricSourceType, object *ObjectMetricStatus, pods *PodsMetricStatus
-    resource *ResourceMetricStatus, containerResource *ContainerResourceMetricStatus, external *ExternalMetricStatus
-ObjectMetricStatus: metric! MetricIdentifier, current! MetricValueStatus, describedObject! CrossVersionObjectReference
-PodsMetricStatus: metric! MetricIdentifier, current! MetricValueStatus
-ResourceMetricStatus: name! ResourceName, current! MetricValueStatus
-ContainerResourceMetricStatus: name! ResourceName, current! MetricValueStatus, container!
-ExternalMetricStatus: metric! MetricIdentifier, current! MetricValueStatus
-MetricValueStatus: value *Quantity, averageValue *Quantity, averageUtilization *int32
+HorizontalPodAutoscalerStatus: observedGeneration=1 *int64, lastScaleTime=2 *Time, currentReplicas=3 int32
+    desiredReplicas=4! int32, currentMetrics=5! []MetricStatus atomic optional
+    conditions=6 []HorizontalPodAutoscalerCondition by(type)
+HorizontalPodAutoscalerCondition: type=1! HorizontalPodAutoscalerConditionType, status=2! ConditionStatus
+    lastTransitionTime=3 Time, reason=4, message=5
+MetricStatus: type=1! MetricSourceType, object=2 *ObjectMetricStatus, pods=3 *PodsMetricStatus
+    resource=4 *ResourceMetricStatus, containerResource=7 *ContainerResourceMetricStatus
+    external=5 *ExternalMetricStatus
+ObjectMetricStatus: metric=1! MetricIdentifier, current=2! MetricValueStatus
+    describedObject=3! CrossVersionObjectReference
+PodsMetricStatus: metric=1! MetricIdentifier, current=2! MetricValueStatus
+ResourceMetricStatus: name=1! ResourceName, current=2! MetricValueStatus
+ContainerResourceMetricStatus: name=1! ResourceName, current=2! MetricValueStatus, container=3!
+ExternalMetricStatus: metric=1! MetricIdentifier, current=2! MetricValueStatus
+MetricValueStatus: value=1 *Quantity, averageValue=2 *Quantity, averageUtilization=3 *int32
 """

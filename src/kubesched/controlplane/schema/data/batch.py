@@ -6,29 +6,31 @@ TYPES = """
 string: PodFailurePolicyAction, PodFailurePolicyOnExitCodesOperator, CompletionMode, PodReplacementPolicy
 string: JobConditionType, ConcurrencyPolicy
 
-Job kind: spec JobSpec, status JobStatus
-JobSpec: parallelism *int32, completions *int32, activeDeadlineSeconds *int64, podFailurePolicy *PodFailurePolicy
-    successPolicy *SuccessPolicy, backoffLimit *int32, backoffLimitPerIndex *int32, maxFailedIndexes *int32
-    selector *LabelSelector, manualSelector *bool, template! PodTemplateSpec, ttlSecondsAfterFinished *int32
-    completionMode *CompletionMode, suspend *bool, podReplacementPolicy *PodReplacementPolicy, managedBy *string
-PodFailurePolicy: rules! []PodFailurePolicyRule atomic
-PodFailurePolicyRule: action! PodFailurePolicyAction, onExitCodes *PodFailurePolicyOnExitCodesRequirement
-    onPodConditions []PodFailurePolicyOnPodConditionsPattern atomic
-PodFailurePolicyOnExitCodesRequirement: containerName *string, operator! PodFailurePolicyOnExitCodesOperator
-    values! []int32 set
-PodFailurePolicyOnPodConditionsPattern: type! PodConditionType, status! ConditionStatus optional
-SuccessPolicy: rules! []SuccessPolicyRule atomic
-SuccessPolicyRule: succeededIndexes *string, succeededCount *int32
-JobStatus: conditions []JobCondition atomic merge(type), startTime *Time, completionTime *Time, active int32
-    succeeded int32, failed int32, terminating *int32, completedIndexes, failedIndexes *string
-    uncountedTerminatedPods *UncountedTerminatedPods, ready *int32
-JobCondition: type! JobConditionType, status! ConditionStatus, lastProbeTime Time, lastTransitionTime Time, reason
-    message
-UncountedTerminatedPods: succeeded []UID set, failed []UID set
+Job kind: spec=2 JobSpec, status=3 JobStatus
+JobSpec: parallelism=1 *int32, completions=2 *int32, activeDeadlineSeconds=3 *int64
+    podFailurePolicy=11 *PodFailurePolicy, successPolicy=16 *SuccessPolicy, backoffLimit=7 *int32
+    backoffLimitPerIndex=12 *int32, maxFailedIndexes=13 *int32, selector=4 *LabelSelector, manualSelector=5 *bool
+    template=6! PodTemplateSpec, ttlSecondsAfterFinished=8 *int32, completionMode=9 *CompletionMode, suspend=10 *bool
+    podReplacementPolicy=14 *PodReplacementPolicy, managedBy=15 *string
+PodFailurePolicy: rules=1! []PodFailurePolicyRule atomic
+PodFailurePolicyRule: action=1! PodFailurePolicyAction, onExitCodes=2 *PodFailurePolicyOnExitCodesRequirement
+    onPodConditions=3 []PodFailurePolicyOnPodConditionsPattern atomic
+PodFailurePolicyOnExitCodesRequirement: containerName=1 *string, operator=2! PodFailurePolicyOnExitCodesOperator
+    values=3! []int32 set
+PodFailurePolicyOnPodConditionsPattern: type=1! PodConditionType, status=2! ConditionStatus optional
+SuccessPolicy: rules=1! []SuccessPolicyRule atomic
+SuccessPolicyRule: succeededIndexes=1 *string, succeededCount=2 *int32
+JobStatus: conditions=1 []JobCondition atomic merge(type), startTime=2 *Time, completionTime=3 *Time, active=4 int32
+    succeeded=5 int32, failed=6 int32, terminating=11 *int32, completedIndexes=7, failedIndexes=10 *string
+    uncountedTerminatedPods=8 *UncountedTerminatedPods, ready=9 *int32
+JobCondition: type=1! JobConditionType, status=2! ConditionStatus, lastProbeTime=3 Time, lastTransitionTime=4 Time
+    reason=5, message=6
+UncountedTerminatedPods: succeeded=1 []UID set, failed=2 []UID set
 
-CronJob kind: spec CronJobSpec required, status CronJobStatus
-CronJobSpec: schedule!, timeZone *string, startingDeadlineSeconds *int64, concurrencyPolicy ConcurrencyPolicy
-    suspend *bool, jobTemplate! JobTemplateSpec, successfulJobsHistoryLimit *int32, failedJobsHistoryLimit *int32
-JobTemplateSpec: metadata ObjectMeta, spec JobSpec
-CronJobStatus: active []ObjectReference atomic, lastScheduleTime *Time, lastSuccessfulTime *Time
+CronJob kind: spec=2 CronJobSpec required, status=3 CronJobStatus
+CronJobSpec: schedule=1!, timeZone=8 *string, startingDeadlineSeconds=2 *int64, concurrencyPolicy=3 ConcurrencyPolicy
+    suspend=4 *bool, jobTemplate=5! JobTemplateSpec, successfulJobsHistoryLimit=6 *int32
+    failedJobsHistoryLimit=7 *int32
+JobTemplateSpec: metadata=1 ObjectMeta, spec=2 JobSpec
+CronJobStatus: active=1 []ObjectReference atomic, lastScheduleTime=4 *Time, lastSuccessfulTime=5 *Time
 """

@@ -5,13 +5,13 @@
 LEASES = """
 string: CoordinatedLeaseStrategy
 
-Lease kind: spec LeaseSpec
-LeaseSpec: holderIdentity *string, leaseDurationSeconds *int32, acquireTime *MicroTime, renewTime *MicroTime
-    leaseTransitions *int32, strategy *CoordinatedLeaseStrategy, preferredHolder *string
+Lease kind: spec=2 LeaseSpec
+LeaseSpec: holderIdentity=1 *string, leaseDurationSeconds=2 *int32, acquireTime=3 *MicroTime, renewTime=4 *MicroTime
+    leaseTransitions=5 *int32, strategy=6 *CoordinatedLeaseStrategy, preferredHolder=7 *string
 """
 
 CANDIDATES = """
-LeaseCandidate kind: spec LeaseCandidateSpec required
-LeaseCandidateSpec: leaseName!, pingTime *MicroTime, renewTime *MicroTime, binaryVersion!, emulationVersion
-    strategy coordination.k8s.io/v1.CoordinatedLeaseStrategy required
+LeaseCandidate kind: spec=2 LeaseCandidateSpec required
+LeaseCandidateSpec: leaseName=1!, pingTime=2 *MicroTime, renewTime=3 *MicroTime, binaryVersion=4!, emulationVersion=5
+    strategy=6 coordination.k8s.io/v1.CoordinatedLeaseStrategy required
 """

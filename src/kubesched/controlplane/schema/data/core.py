@@ -7,66 +7,69 @@ string: FinalizerName, NamespacePhase, NamespaceConditionType, ServiceType, Serv
 string: ServiceExternalTrafficPolicy, ServiceInternalTrafficPolicy, LoadBalancerIPMode, SecretType
 string: ReplicationControllerConditionType, LimitType, ResourceQuotaScope, ScopeSelectorOperator
 
-ObjectReference atomic: kind, namespace, name, uid UID, apiVersion, resourceVersion, fieldPath
-LocalObjectReference atomic: name
+ObjectReference atomic: kind=1, namespace=2, name=3, uid=4 UID, apiVersion=5, resourceVersion=6, fieldPath=7
+LocalObjectReference atomic: name=1
 
-Namespace kind: spec NamespaceSpec, status NamespaceStatus
-NamespaceSpec: finalizers []FinalizerName atomic
-NamespaceStatus: phase NamespacePhase, conditions []NamespaceCondition by(type)
-NamespaceCondition: type! NamespaceConditionType, status! ConditionStatus, lastTransitionTime Time, reason, message
+Namespace kind: spec=2 NamespaceSpec, status=3 NamespaceStatus
+NamespaceSpec: finalizers=1 []FinalizerName atomic
+NamespaceStatus: phase=1 NamespacePhase, conditions=2 []NamespaceCondition by(type)
+NamespaceCondition: type=1! NamespaceConditionType, status=2! ConditionStatus, lastTransitionTime=4 Time, reason=5
+    message=6
 
-Service kind: spec ServiceSpec, status ServiceStatus
-ServiceSpec: ports []ServicePort map(port protocol) merge(port), selector map[string]string atomic, clusterIP
-    clusterIPs []string atomic, type ServiceType, externalIPs []string atomic, sessionAffinity ServiceAffinity
-    loadBalancerIP, loadBalancerSourceRanges []string atomic, externalName
-    externalTrafficPolicy ServiceExternalTrafficPolicy, healthCheckNodePort int32, publishNotReadyAddresses bool
-    sessionAffinityConfig *SessionAffinityConfig, ipFamilies []IPFamily atomic, ipFamilyPolicy *IPFamilyPolicy
-    allocateLoadBalancerNodePorts *bool, loadBalancerClass *string
-    internalTrafficPolicy *ServiceInternalTrafficPolicy, trafficDistribution *string
-ServicePort: name, protocol Protocol, appProtocol *string, port! int32, targetPort IntOrString, nodePort int32
-SessionAffinityConfig: clientIP *ClientIPConfig
-ClientIPConfig: timeoutSeconds *int32
-ServiceStatus: loadBalancer LoadBalancerStatus, conditions []Condition by(type)
-LoadBalancerStatus: ingress []LoadBalancerIngress atomic
-LoadBalancerIngress: ip, hostname, ipMode *LoadBalancerIPMode, ports []PortStatus atomic
-PortStatus: port! int32, protocol! Protocol, error *string
+Service kind: spec=2 ServiceSpec, status=3 ServiceStatus
+ServiceSpec: ports=1 []ServicePort map(port protocol) merge(port), selector=2 map[string]string atomic, clusterIP=3
+    clusterIPs=18 []string atomic, type=4 ServiceType, externalIPs=5 []string atomic
+    sessionAffinity=7 ServiceAffinity, loadBalancerIP=8, loadBalancerSourceRanges=9 []string atomic, externalName=10
+    externalTrafficPolicy=11 ServiceExternalTrafficPolicy, healthCheckNodePort=12 int32
+    publishNotReadyAddresses=13 bool, sessionAffinityConfig=14 *SessionAffinityConfig, ipFamilies=19 []IPFamily atomic
+    ipFamilyPolicy=17 *IPFamilyPolicy, allocateLoadBalancerNodePorts=20 *bool, loadBalancerClass=21 *string
+    internalTrafficPolicy=22 *ServiceInternalTrafficPolicy, trafficDistribution=23 *string
+ServicePort: name=1, protocol=2 Protocol, appProtocol=6 *string, port=3! int32, targetPort=4 IntOrString
+    nodePort=5 int32
+SessionAffinityConfig: clientIP=1 *ClientIPConfig
+ClientIPConfig: timeoutSeconds=1 *int32
+ServiceStatus: loadBalancer=1 LoadBalancerStatus, conditions=2 []Condition by(type)
+LoadBalancerStatus: ingress=1 []LoadBalancerIngress atomic
+LoadBalancerIngress: ip=1, hostname=2, ipMode=3 *LoadBalancerIPMode, ports=4 []PortStatus atomic
+PortStatus: port=1! int32, protocol=2! Protocol, error=3 *string
 
-Endpoints kind: subsets []EndpointSubset atomic
-EndpointSubset: addresses []EndpointAddress atomic, notReadyAddresses []EndpointAddress atomic
-    ports []EndpointPort atomic
-EndpointAddress atomic: ip!, hostname, nodeName *string, targetRef *ObjectReference
-EndpointPort atomic: name, port! int32, protocol Protocol, appProtocol *string
+Endpoints kind: subsets=2 []EndpointSubset atomic
+EndpointSubset: addresses=1 []EndpointAddress atomic, notReadyAddresses=2 []EndpointAddress atomic
+    ports=3 []EndpointPort atomic
+EndpointAddress atomic: ip=1!, hostname=3, nodeName=4 *string, targetRef=2 *ObjectReference
+EndpointPort atomic: name=1, port=2! int32, protocol=3 Protocol, appProtocol=4 *string
 
-ReplicationController kind: spec ReplicationControllerSpec, status ReplicationControllerStatus
-ReplicationControllerSpec: replicas *int32, minReadySeconds int32, selector map[string]string atomic
-    template *PodTemplateSpec
-ReplicationControllerStatus: replicas! int32, fullyLabeledReplicas int32, readyReplicas int32, availableReplicas int32
-    observedGeneration int64, conditions []ReplicationControllerCondition by(type)
-ReplicationControllerCondition: type! ReplicationControllerConditionType, status! ConditionStatus
-    lastTransitionTime Time, reason, message
+ReplicationController kind: spec=2 ReplicationControllerSpec, status=3 ReplicationControllerStatus
+ReplicationControllerSpec: replicas=1 *int32, minReadySeconds=4 int32, selector=2 map[string]string atomic
+    template=3 *PodTemplateSpec
+ReplicationControllerStatus: replicas=1! int32, fullyLabeledReplicas=2 int32, readyReplicas=4 int32
+    availableReplicas=5 int32, observedGeneration=3 int64, conditions=6 []ReplicationControllerCondition by(type)
+ReplicationControllerCondition: type=1! ReplicationControllerConditionType, status=2! ConditionStatus
+    lastTransitionTime=3 Time, reason=4, message=5
 
-ConfigMap kind: immutable *bool, data map[string]string, binaryData map[string]bytes
-Secret kind: immutable *bool, data map[string]bytes, stringData map[string]string, type SecretType
-ServiceAccount kind: secrets []ObjectReference by(name), imagePullSecrets []LocalObjectReference atomic
-    automountServiceAccountToken *bool
+ConfigMap kind: immutable=4 *bool, data=2 map[string]string, binaryData=3 map[string]bytes
+Secret kind: immutable=5 *bool, data=2 map[string]bytes, stringData=4 map[string]string, type=3 SecretType
+ServiceAccount kind: secrets=2 []ObjectReference by(name), imagePullSecrets=3 []LocalObjectReference atomic
+    automountServiceAccountToken=4 *bool
 
-LimitRange kind: spec LimitRangeSpec
-LimitRangeSpec: limits! []LimitRangeItem atomic
-LimitRangeItem: type! LimitType, max ResourceList, min ResourceList, default ResourceList, defaultRequest ResourceList
-    maxLimitRequestRatio ResourceList
-ResourceQuota kind: spec ResourceQuotaSpec, status ResourceQuotaStatus
-ResourceQuotaSpec: hard ResourceList, scopes []ResourceQuotaScope atomic, scopeSelector *ScopeSelector
-ResourceQuotaStatus: hard ResourceList, used ResourceList
-ScopeSelector atomic: matchExpressions []ScopedResourceSelectorRequirement atomic
-ScopedResourceSelectorRequirement: scopeName! ResourceQuotaScope, operator! ScopeSelectorOperator
-    values []string atomic
+LimitRange kind: spec=2 LimitRangeSpec
+LimitRangeSpec: limits=1! []LimitRangeItem atomic
+LimitRangeItem: type=1! LimitType, max=2 ResourceList, min=3 ResourceList, default=4 ResourceList
+    defaultRequest=5 ResourceList, maxLimitRequestRatio=6 ResourceList
+ResourceQuota kind: spec=2 ResourceQuotaSpec, status=3 ResourceQuotaStatus
+ResourceQuotaSpec: hard=1 ResourceList, scopes=2 []ResourceQuotaScope atomic, scopeSelector=3 *ScopeSelector
+ResourceQuotaStatus: hard=1 ResourceList, used=2 ResourceList
+ScopeSelector atomic: matchExpressions=1 []ScopedResourceSelectorRequirement atomic
+ScopedResourceSelectorRequirement: scopeName=1! ResourceQuotaScope, operator=2! ScopeSelectorOperator
+    values=3 []string atomic
 
-Event kind: +TypeMeta, metadata! ObjectMeta, involvedObject! ObjectReference, reason, message, source EventSource
-    firstTimestamp Time, lastTimestamp Time, count int32, type, eventTime MicroTime, series *EventSeries, action
-    related *ObjectReference, reportingComponent! string optional, reportingInstance! string optional
-EventSource: component, host
-EventSeries: count int32, lastObservedTime MicroTime
+Event kind: +TypeMeta, metadata=1! ObjectMeta, involvedObject=2! ObjectReference, reason=3, message=4
+    source=5 EventSource, firstTimestamp=6 Time, lastTimestamp=7 Time, count=8 int32, type=9, eventTime=10 MicroTime
+    series=11 *EventSeries, action=12, related=13 *ObjectReference, reportingComponent=14! string optional
+    reportingInstance=15! string optional
+EventSource: component=1, host=2
+EventSeries: count=1 int32, lastObservedTime=2 MicroTime
 
-TopologySelectorTerm atomic: matchLabelExpressions []TopologySelectorLabelRequirement atomic
-TopologySelectorLabelRequirement: key!, values! []string atomic
+TopologySelectorTerm atomic: matchLabelExpressions=1 []TopologySelectorLabelRequirement atomic
+TopologySelectorLabelRequirement: key=1!, values=2! []string atomic
 """

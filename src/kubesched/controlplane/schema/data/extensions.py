@@ -6,45 +6,46 @@ TYPES = """
 string: ConversionStrategyType, ResourceScope, ConditionStatus, CustomResourceDefinitionConditionType
 string: JSONSchemaURL, FieldValueErrorReason
 
-CustomResourceDefinition kind: spec! CustomResourceDefinitionSpec, status CustomResourceDefinitionStatus
-CustomResourceDefinitionSpec: group!, names! CustomResourceDefinitionNames, scope! ResourceScope
-    versions! []CustomResourceDefinitionVersion atomic, conversion *CustomResourceConversion
-    preserveUnknownFields bool
-CustomResourceDefinitionNames: plural!, singular, shortNames []string atomic, kind!, listKind
-    categories []string atomic
-CustomResourceConversion: strategy! ConversionStrategyType, webhook *WebhookConversion
-WebhookConversion: clientConfig *WebhookClientConfig, conversionReviewVersions! []string atomic
-WebhookClientConfig: url *string, service *ServiceReference, caBundle bytes
-ServiceReference: namespace!, name!, path *string, port *int32
-CustomResourceDefinitionVersion: name!, served! bool, storage! bool, deprecated bool, deprecationWarning *string
-    schema *CustomResourceValidation, subresources *CustomResourceSubresources
-    additionalPrinterColumns []CustomResourceColumnDefinition atomic, selectableFields []SelectableField atomic
-SelectableField: jsonPath!
-CustomResourceColumnDefinition: name!, type!, format, description, priority int32, jsonPath!
-CustomResourceValidation: openAPIV3Schema *JSONSchemaProps
-CustomResourceSubresources: status *CustomResourceSubresourceStatus, scale *CustomResourceSubresourceScale
+CustomResourceDefinition kind: spec=2! CustomResourceDefinitionSpec, status=3 CustomResourceDefinitionStatus
+CustomResourceDefinitionSpec: group=1!, names=3! CustomResourceDefinitionNames, scope=4! ResourceScope
+    versions=7! []CustomResourceDefinitionVersion atomic, conversion=9 *CustomResourceConversion
+    preserveUnknownFields=10 bool
+CustomResourceDefinitionNames: plural=1!, singular=2, shortNames=3 []string atomic, kind=4!, listKind=5
+    categories=6 []string atomic
+CustomResourceConversion: strategy=1! ConversionStrategyType, webhook=2 *WebhookConversion
+WebhookConversion: clientConfig=2 *WebhookClientConfig, conversionReviewVersions=3! []string atomic
+WebhookClientConfig: url=3 *string, service=1 *ServiceReference, caBundle=2 bytes
+ServiceReference: namespace=1!, name=2!, path=3 *string, port=4 *int32
+CustomResourceDefinitionVersion: name=1!, served=2! bool, storage=3! bool, deprecated=7 bool
+    deprecationWarning=8 *string, schema=4 *CustomResourceValidation, subresources=5 *CustomResourceSubresources
+    additionalPrinterColumns=6 []CustomResourceColumnDefinition atomic, selectableFields=9 []SelectableField atomic
+SelectableField: jsonPath=1!
+CustomResourceColumnDefinition: name=1!, type=2!, format=3, description=4, priority=5 int32, jsonPath=6!
+CustomResourceValidation: openAPIV3Schema=1 *JSONSchemaProps
+CustomResourceSubresources: status=1 *CustomResourceSubresourceStatus, scale=2 *CustomResourceSubresourceScale
 CustomResourceSubresourceStatus:
-CustomResourceSubresourceScale: specReplicasPath!, statusReplicasPath!, labelSelectorPath *string
-CustomResourceDefinitionStatus: conditions! []CustomResourceDefinitionCondition map(type) optional
-    acceptedNames! CustomResourceDefinitionNames optional, storedVersions! []string atomic optional
-    observedGeneration int64
-CustomResourceDefinitionCondition: type! CustomResourceDefinitionConditionType, status! ConditionStatus
-    lastTransitionTime Time, reason, message, observedGeneration int64
+CustomResourceSubresourceScale: specReplicasPath=1!, statusReplicasPath=2!, labelSelectorPath=3 *string
+CustomResourceDefinitionStatus: conditions=1! []CustomResourceDefinitionCondition map(type) optional
+    acceptedNames=2! CustomResourceDefinitionNames optional, storedVersions=3! []string atomic optional
+    observedGeneration=4 int64
+CustomResourceDefinitionCondition: type=1! CustomResourceDefinitionConditionType, status=2! ConditionStatus
+    lastTransitionTime=3 Time, reason=4, message=5, observedGeneration=6 int64
 
-JSONSchemaProps: id, $schema JSONSchemaURL, $ref *string, description, type, format, title, default *Any
-    maximum *float64, exclusiveMaximum bool, minimum *float64, exclusiveMinimum bool
-    maxLength *int64, minLength *int64, pattern, maxItems *int64, minItems *int64, uniqueItems bool
-    multipleOf *float64, enum []Any atomic, maxProperties *int64, minProperties *int64
-    required []string atomic, items *JSONSchemaPropsOrArray
-    allOf []JSONSchemaProps atomic, oneOf []JSONSchemaProps atomic
-    anyOf []JSONSchemaProps atomic, not *JSONSchemaProps, properties map[string]JSONSchemaProps
-    additionalProperties *JSONSchemaPropsOrBool, patternProperties map[string]JSONSchemaProps
-    dependencies map[string]JSONSchemaPropsOrStringArray, additionalItems *JSONSchemaPropsOrBool
-    definitions map[string]JSONSchemaProps, externalDocs *ExternalDocumentation
-    example *Any, nullable bool, x-kubernetes-preserve-unknown-fields *bool
-    x-kubernetes-embedded-resource bool, x-kubernetes-int-or-string bool
-    x-kubernetes-list-map-keys []string atomic, x-kubernetes-list-type *string, x-kubernetes-map-type *string
-    x-kubernetes-validations []ValidationRule by(rule)
-ValidationRule: rule!, message, messageExpression, reason *FieldValueErrorReason, fieldPath, optionalOldSelf *bool
-ExternalDocumentation: description, url
+JSONSchemaProps: id=1, $schema=2 JSONSchemaURL, $ref=3 *string, description=4, type=5, format=6, title=7
+    default=8 *Any, maximum=9 *float64, exclusiveMaximum=10 bool, minimum=11 *float64, exclusiveMinimum=12 bool
+    maxLength=13 *int64, minLength=14 *int64, pattern=15, maxItems=16 *int64, minItems=17 *int64, uniqueItems=18 bool
+    multipleOf=19 *float64, enum=20 []Any atomic, maxProperties=21 *int64, minProperties=22 *int64
+    required=23 []string atomic, items=24 *JSONSchemaPropsOrArray, allOf=25 []JSONSchemaProps atomic
+    oneOf=26 []JSONSchemaProps atomic, anyOf=27 []JSONSchemaProps atomic, not=28 *JSONSchemaProps
+    properties=29 map[string]JSONSchemaProps, additionalProperties=30 *JSONSchemaPropsOrBool
+    patternProperties=31 map[string]JSONSchemaProps, dependencies=32 map[string]JSONSchemaPropsOrStringArray
+    additionalItems=33 *JSONSchemaPropsOrBool, definitions=34 map[string]JSONSchemaProps
+    externalDocs=35 *ExternalDocumentation, example=36 *Any, nullable=37 bool
+    x-kubernetes-preserve-unknown-fields=38 *bool, x-kubernetes-embedded-resource=39 bool
+    x-kubernetes-int-or-string=40 bool, x-kubernetes-list-map-keys=41 []string atomic
+    x-kubernetes-list-type=42 *string, x-kubernetes-map-type=43 *string
+    x-kubernetes-validations=44 []ValidationRule by(rule)
+ValidationRule: rule=1!, message=2, messageExpression=3, reason=4 *FieldValueErrorReason, fieldPath=5
+    optionalOldSelf=6 *bool
+ExternalDocumentation: description=1, url=2
 """

@@ -6,32 +6,34 @@ TYPES = """
 string: FlowDistinguisherMethodType, SubjectKind, FlowSchemaConditionType, PriorityLevelEnablement, LimitResponseType
 string: PriorityLevelConfigurationConditionType, ConditionStatus
 
-FlowSchema kind: spec FlowSchemaSpec, status FlowSchemaStatus
-FlowSchemaSpec: priorityLevelConfiguration! PriorityLevelConfigurationReference, matchingPrecedence! int32 optional
-    distinguisherMethod *FlowDistinguisherMethod, rules []PolicyRulesWithSubjects atomic
-FlowDistinguisherMethod: type! FlowDistinguisherMethodType
-PriorityLevelConfigurationReference: name!
-PolicyRulesWithSubjects: subjects! []Subject atomic, resourceRules []ResourcePolicyRule atomic
-    nonResourceRules []NonResourcePolicyRule atomic
-Subject: kind! SubjectKind, user *UserSubject, group *GroupSubject, serviceAccount *ServiceAccountSubject
-UserSubject: name!
-GroupSubject: name!
-ServiceAccountSubject: namespace!, name!
-ResourcePolicyRule: verbs! []string set, apiGroups! []string set, resources! []string set, clusterScope bool
-    namespaces! []string set optional
-NonResourcePolicyRule: verbs! []string set, nonResourceURLs! []string set
-FlowSchemaStatus: conditions []FlowSchemaCondition by(type)
-FlowSchemaCondition: type FlowSchemaConditionType, status ConditionStatus, lastTransitionTime Time, reason, message
+FlowSchema kind: spec=2 FlowSchemaSpec, status=3 FlowSchemaStatus
+FlowSchemaSpec: priorityLevelConfiguration=1! PriorityLevelConfigurationReference
+    matchingPrecedence=2! int32 optional, distinguisherMethod=3 *FlowDistinguisherMethod
+    rules=4 []PolicyRulesWithSubjects atomic
+FlowDistinguisherMethod: type=1! FlowDistinguisherMethodType
+PriorityLevelConfigurationReference: name=1!
+PolicyRulesWithSubjects: subjects=1! []Subject atomic, resourceRules=2 []ResourcePolicyRule atomic
+    nonResourceRules=3 []NonResourcePolicyRule atomic
+Subject: kind=1! SubjectKind, user=2 *UserSubject, group=3 *GroupSubject, serviceAccount=4 *ServiceAccountSubject
+UserSubject: name=1!
+GroupSubject: name=1!
+ServiceAccountSubject: namespace=1!, name=2!
+ResourcePolicyRule: verbs=1! []string set, apiGroups=2! []string set, resources=3! []string set, clusterScope=4 bool
+    namespaces=5! []string set optional
+NonResourcePolicyRule: verbs=1! []string set, nonResourceURLs=6! []string set
+FlowSchemaStatus: conditions=1 []FlowSchemaCondition by(type)
+FlowSchemaCondition: type=1 FlowSchemaConditionType, status=2 ConditionStatus, lastTransitionTime=3 Time, reason=4
+    message=5
 
-PriorityLevelConfiguration kind: spec PriorityLevelConfigurationSpec, status PriorityLevelConfigurationStatus
-PriorityLevelConfigurationSpec: type! PriorityLevelEnablement, limited *LimitedPriorityLevelConfiguration
-    exempt *ExemptPriorityLevelConfiguration
-LimitedPriorityLevelConfiguration: nominalConcurrencyShares! *int32 optional, limitResponse LimitResponse
-    lendablePercent *int32, borrowingLimitPercent *int32
-ExemptPriorityLevelConfiguration: nominalConcurrencyShares *int32, lendablePercent *int32
-LimitResponse: type! LimitResponseType, queuing *QueuingConfiguration
-QueuingConfiguration: queues! int32 optional, handSize! int32 optional, queueLengthLimit! int32 optional
-PriorityLevelConfigurationStatus: conditions []PriorityLevelConfigurationCondition by(type)
-PriorityLevelConfigurationCondition: type PriorityLevelConfigurationConditionType, status ConditionStatus
-    lastTransitionTime Time, reason, message
+PriorityLevelConfiguration kind: spec=2 PriorityLevelConfigurationSpec, status=3 PriorityLevelConfigurationStatus
+PriorityLevelConfigurationSpec: type=1! PriorityLevelEnablement, limited=2 *LimitedPriorityLevelConfiguration
+    exempt=3 *ExemptPriorityLevelConfiguration
+LimitedPriorityLevelConfiguration: nominalConcurrencyShares=1! *int32 optional, limitResponse=2 LimitResponse
+    lendablePercent=3 *int32, borrowingLimitPercent=4 *int32
+ExemptPriorityLevelConfiguration: nominalConcurrencyShares=1 *int32, lendablePercent=2 *int32
+LimitResponse: type=1! LimitResponseType, queuing=2 *QueuingConfiguration
+QueuingConfiguration: queues=1! int32 optional, handSize=2! int32 optional, queueLengthLimit=3! int32 optional
+PriorityLevelConfigurationStatus: conditions=1 []PriorityLevelConfigurationCondition by(type)
+PriorityLevelConfigurationCondition: type=1 PriorityLevelConfigurationConditionType, status=2 ConditionStatus
+    lastTransitionTime=3 Time, reason=4, message=5
 """

@@ -5,7 +5,7 @@
 METRICS = """
 ResourceList = map[string]Quantity
 
-NodeMetrics kind: timestamp! Time, window!, usage! ResourceList
-PodMetrics kind: timestamp! Time, window!, containers! []ContainerMetrics atomic
-ContainerMetrics: name!, usage! ResourceList
+NodeMetrics kind: timestamp=2! Time, window=3!, usage=4! ResourceList
+PodMetrics kind: timestamp=2! Time, window=3!, containers=4! []ContainerMetrics atomic
+ContainerMetrics: name=1!, usage=2! ResourceList
 """

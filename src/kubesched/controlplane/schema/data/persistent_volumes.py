@@ -7,57 +7,60 @@ string: PersistentVolumeAccessMode, PersistentVolumeMode, PersistentVolumeReclai
 string: PersistentVolumeClaimPhase, PersistentVolumeClaimConditionType, ClaimResourceStatus
 string: PersistentVolumeClaimModifyVolumeStatus
 
-PersistentVolume kind: spec PersistentVolumeSpec, status PersistentVolumeStatus
-PersistentVolumeSpec: capacity ResourceList, +PersistentVolumeSource, accessModes []PersistentVolumeAccessMode atomic
-    claimRef *ObjectReference granular, persistentVolumeReclaimPolicy PersistentVolumeReclaimPolicy, storageClassName
-    mountOptions []string atomic, volumeMode *PersistentVolumeMode, nodeAffinity *VolumeNodeAffinity
-    volumeAttributesClassName *string
-PersistentVolumeStatus: phase PersistentVolumePhase, message, reason, lastPhaseTransitionTime *Time
-VolumeNodeAffinity: required *NodeSelector
-PersistentVolumeSource: gcePersistentDisk *GCEPersistentDiskVolumeSource
-    awsElasticBlockStore *AWSElasticBlockStoreVolumeSource, hostPath *HostPathVolumeSource
-    glusterfs *GlusterfsPersistentVolumeSource, nfs *NFSVolumeSource, rbd *RBDPersistentVolumeSource
-    iscsi *ISCSIPersistentVolumeSource, cinder *CinderPersistentVolumeSource, cephfs *CephFSPersistentVolumeSource
-    fc *FCVolumeSource, flocker *FlockerVolumeSource, flexVolume *FlexPersistentVolumeSource
-    azureFile *AzureFilePersistentVolumeSource, vsphereVolume *VsphereVirtualDiskVolumeSource
-    quobyte *QuobyteVolumeSource, azureDisk *AzureDiskVolumeSource
-    photonPersistentDisk *PhotonPersistentDiskVolumeSource, portworxVolume *PortworxVolumeSource
-    scaleIO *ScaleIOPersistentVolumeSource, local *LocalVolumeSource, storageos *StorageOSPersistentVolumeSource
-    csi *CSIPersistentVolumeSource
+PersistentVolume kind: spec=2 PersistentVolumeSpec, status=3 PersistentVolumeStatus
+PersistentVolumeSpec: capacity=1 ResourceList, +PersistentVolumeSource=2
+    accessModes=3 []PersistentVolumeAccessMode atomic, claimRef=4 *ObjectReference granular
+    persistentVolumeReclaimPolicy=5 PersistentVolumeReclaimPolicy, storageClassName=6, mountOptions=7 []string atomic
+    volumeMode=8 *PersistentVolumeMode, nodeAffinity=9 *VolumeNodeAffinity, volumeAttributesClassName=10 *string
+PersistentVolumeStatus: phase=1 PersistentVolumePhase, message=2, reason=3, lastPhaseTransitionTime=4 *Time
+VolumeNodeAffinity: required=1 *NodeSelector
+PersistentVolumeSource: gcePersistentDisk=1 *GCEPersistentDiskVolumeSource
+    awsElasticBlockStore=2 *AWSElasticBlockStoreVolumeSource, hostPath=3 *HostPathVolumeSource
+    glusterfs=4 *GlusterfsPersistentVolumeSource, nfs=5 *NFSVolumeSource, rbd=6 *RBDPersistentVolumeSource
+    iscsi=7 *ISCSIPersistentVolumeSource, cinder=8 *CinderPersistentVolumeSource
+    cephfs=9 *CephFSPersistentVolumeSource, fc=10 *FCVolumeSource, flocker=11 *FlockerVolumeSource
+    flexVolume=12 *FlexPersistentVolumeSource, azureFile=13 *AzureFilePersistentVolumeSource
+    vsphereVolume=14 *VsphereVirtualDiskVolumeSource, quobyte=15 *QuobyteVolumeSource
+    azureDisk=16 *AzureDiskVolumeSource, photonPersistentDisk=17 *PhotonPersistentDiskVolumeSource
+    portworxVolume=18 *PortworxVolumeSource, scaleIO=19 *ScaleIOPersistentVolumeSource, local=20 *LocalVolumeSource
+    storageos=21 *StorageOSPersistentVolumeSource, csi=22 *CSIPersistentVolumeSource
 
-GlusterfsPersistentVolumeSource: endpoints!, path!, readOnly bool, endpointsNamespace *string
-RBDPersistentVolumeSource: monitors! []string atomic, image!, fsType, pool, user, keyring, secretRef *SecretReference
-    readOnly bool
-ISCSIPersistentVolumeSource: targetPortal!, iqn!, lun! int32, iscsiInterface, fsType, readOnly bool
-    portals []string atomic, chapAuthDiscovery bool, chapAuthSession bool, secretRef *SecretReference
-    initiatorName *string
-CinderPersistentVolumeSource: volumeID!, fsType, readOnly bool, secretRef *SecretReference
-CephFSPersistentVolumeSource: monitors! []string atomic, path, user, secretFile, secretRef *SecretReference
-    readOnly bool
-FlexPersistentVolumeSource: driver!, fsType, secretRef *SecretReference, readOnly bool, options map[string]string
-AzureFilePersistentVolumeSource: secretName!, shareName!, readOnly bool, secretNamespace! *string optional
-ScaleIOPersistentVolumeSource: gateway!, system!, secretRef! *SecretReference, sslEnabled bool, protectionDomain
-    storagePool, storageMode, volumeName, fsType, readOnly bool
-LocalVolumeSource: path!, fsType *string
-StorageOSPersistentVolumeSource: volumeName, volumeNamespace, fsType, readOnly bool, secretRef *ObjectReference
-CSIPersistentVolumeSource: driver!, volumeHandle!, readOnly bool, fsType, volumeAttributes map[string]string
-    controllerPublishSecretRef *SecretReference, nodeStageSecretRef *SecretReference
-    nodePublishSecretRef *SecretReference, controllerExpandSecretRef *SecretReference
-    nodeExpandSecretRef *SecretReference
-SecretReference atomic: name, namespace
+GlusterfsPersistentVolumeSource: endpoints=1!, path=2!, readOnly=3 bool, endpointsNamespace=4 *string
+RBDPersistentVolumeSource: monitors=1! []string atomic, image=2!, fsType=3, pool=4, user=5, keyring=6
+    secretRef=7 *SecretReference, readOnly=8 bool
+ISCSIPersistentVolumeSource: targetPortal=1!, iqn=2!, lun=3! int32, iscsiInterface=4, fsType=5, readOnly=6 bool
+    portals=7 []string atomic, chapAuthDiscovery=8 bool, chapAuthSession=11 bool, secretRef=10 *SecretReference
+    initiatorName=12 *string
+CinderPersistentVolumeSource: volumeID=1!, fsType=2, readOnly=3 bool, secretRef=4 *SecretReference
+CephFSPersistentVolumeSource: monitors=1! []string atomic, path=2, user=3, secretFile=4, secretRef=5 *SecretReference
+    readOnly=6 bool
+FlexPersistentVolumeSource: driver=1!, fsType=2, secretRef=3 *SecretReference, readOnly=4 bool
+    options=5 map[string]string
+AzureFilePersistentVolumeSource: secretName=1!, shareName=2!, readOnly=3 bool, secretNamespace=4! *string optional
+ScaleIOPersistentVolumeSource: gateway=1!, system=2!, secretRef=3! *SecretReference, sslEnabled=4 bool
+    protectionDomain=5, storagePool=6, storageMode=7, volumeName=8, fsType=9, readOnly=10 bool
+LocalVolumeSource: path=1!, fsType=2 *string
+StorageOSPersistentVolumeSource: volumeName=1, volumeNamespace=2, fsType=3, readOnly=4 bool
+    secretRef=5 *ObjectReference
+CSIPersistentVolumeSource: driver=1!, volumeHandle=2!, readOnly=3 bool, fsType=4, volumeAttributes=5 map[string]string
+    controllerPublishSecretRef=6 *SecretReference, nodeStageSecretRef=7 *SecretReference
+    nodePublishSecretRef=8 *SecretReference, controllerExpandSecretRef=9 *SecretReference
+    nodeExpandSecretRef=10 *SecretReference
+SecretReference atomic: name=1, namespace=2
 
-PersistentVolumeClaim kind: spec PersistentVolumeClaimSpec, status PersistentVolumeClaimStatus
-PersistentVolumeClaimSpec: accessModes []PersistentVolumeAccessMode atomic, selector *LabelSelector
-    resources VolumeResourceRequirements, volumeName, storageClassName *string, volumeMode *PersistentVolumeMode
-    dataSource *TypedLocalObjectReference, dataSourceRef *TypedObjectReference, volumeAttributesClassName *string
-VolumeResourceRequirements: limits ResourceList, requests ResourceList
-TypedLocalObjectReference atomic: apiGroup! *string optional, kind!, name!
-TypedObjectReference: apiGroup! *string optional, kind!, name!, namespace *string
-PersistentVolumeClaimStatus: phase PersistentVolumeClaimPhase, accessModes []PersistentVolumeAccessMode atomic
-    capacity ResourceList, conditions []PersistentVolumeClaimCondition by(type), allocatedResources ResourceList
-    allocatedResourceStatuses map[ResourceName]ClaimResourceStatus granular
-    currentVolumeAttributesClassName *string, modifyVolumeStatus *ModifyVolumeStatus
-PersistentVolumeClaimCondition: type! PersistentVolumeClaimConditionType, status! ConditionStatus, lastProbeTime Time
-    lastTransitionTime Time, reason, message
-ModifyVolumeStatus: targetVolumeAttributesClassName, status! PersistentVolumeClaimModifyVolumeStatus
+PersistentVolumeClaim kind: spec=2 PersistentVolumeClaimSpec, status=3 PersistentVolumeClaimStatus
+PersistentVolumeClaimSpec: accessModes=1 []PersistentVolumeAccessMode atomic, selector=4 *LabelSelector
+    resources=2 VolumeResourceRequirements, volumeName=3, storageClassName=5 *string
+    volumeMode=6 *PersistentVolumeMode, dataSource=7 *TypedLocalObjectReference, dataSourceRef=8 *TypedObjectReference
+    volumeAttributesClassName=9 *string
+VolumeResourceRequirements: limits=1 ResourceList, requests=2 ResourceList
+TypedLocalObjectReference atomic: apiGroup=1! *string optional, kind=2!, name=3!
+TypedObjectReference: apiGroup=1! *string optional, kind=2!, name=3!, namespace=4 *string
+PersistentVolumeClaimStatus: phase=1 PersistentVolumeClaimPhase, accessModes=2 []PersistentVolumeAccessMode atomic
+    capacity=3 ResourceList, conditions=4 []PersistentVolumeClaimCondition by(type), allocatedResources=5 ResourceList
+    allocatedResourceStatuses=7 map[ResourceName]ClaimResourceStatus granular
+    currentVolumeAttributesClassName=8 *string, modifyVolumeStatus=9 *ModifyVolumeStatus
+PersistentVolumeClaimCondition: type=1! PersistentVolumeClaimConditionType, status=2! ConditionStatus
+    lastProbeTime=3 Time, lastTransitionTime=4 Time, reason=5, message=6
+ModifyVolumeStatus: targetVolumeAttributesClassName=1, status=2! PersistentVolumeClaimModifyVolumeStatus
 """

@@ -3,5 +3,5 @@
 # upstream: api/scheduling/v1/types.go (v1.36)
 
 TYPES = """
-PriorityClass kind: value! int32 optional, globalDefault bool, description, preemptionPolicy *PreemptionPolicy
+PriorityClass kind: value=2! int32 optional, globalDefault=3 bool, description=4, preemptionPolicy=5 *PreemptionPolicy
 """

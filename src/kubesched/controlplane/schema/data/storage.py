@@ -5,31 +5,31 @@
 TYPES = """
 string: VolumeBindingMode, VolumeLifecycleMode, FSGroupPolicy
 
-StorageClass kind: provisioner!, parameters map[string]string, reclaimPolicy *PersistentVolumeReclaimPolicy
-    mountOptions []string atomic, allowVolumeExpansion *bool, volumeBindingMode *VolumeBindingMode
-    allowedTopologies []TopologySelectorTerm atomic
+StorageClass kind: provisioner=2!, parameters=3 map[string]string, reclaimPolicy=4 *PersistentVolumeReclaimPolicy
+    mountOptions=5 []string atomic, allowVolumeExpansion=6 *bool, volumeBindingMode=7 *VolumeBindingMode
+    allowedTopologies=8 []TopologySelectorTerm atomic
 
-CSINode kind: spec! CSINodeSpec
-CSINodeSpec: drivers! []CSINodeDriver by(name)
-CSINodeDriver: name!, nodeID!, topologyKeys! []string atomic optional, allocatable *VolumeNodeResources
-VolumeNodeResources: count *int32
+CSINode kind: spec=2! CSINodeSpec
+CSINodeSpec: drivers=1! []CSINodeDriver by(name)
+CSINodeDriver: name=1!, nodeID=2!, topologyKeys=3! []string atomic optional, allocatable=4 *VolumeNodeResources
+VolumeNodeResources: count=1 *int32
 
-CSIDriver kind: spec! CSIDriverSpec
-CSIDriverSpec: attachRequired *bool, podInfoOnMount *bool, volumeLifecycleModes []VolumeLifecycleMode set
-    storageCapacity *bool, fsGroupPolicy *FSGroupPolicy, tokenRequests []TokenRequest atomic, requiresRepublish *bool
-    seLinuxMount *bool, nodeAllocatableUpdatePeriodSeconds *int64, serviceAccountTokenInSecrets *bool
-    preventPodSchedulingIfMissing *bool
-TokenRequest: audience!, expirationSeconds *int64
+CSIDriver kind: spec=2! CSIDriverSpec
+CSIDriverSpec: attachRequired=1 *bool, podInfoOnMount=2 *bool, volumeLifecycleModes=3 []VolumeLifecycleMode set
+    storageCapacity=4 *bool, fsGroupPolicy=5 *FSGroupPolicy, tokenRequests=6 []TokenRequest atomic
+    requiresRepublish=7 *bool, seLinuxMount=8 *bool, nodeAllocatableUpdatePeriodSeconds=9 *int64
+    serviceAccountTokenInSecrets=10 *bool, preventPodSchedulingIfMissing=11 *bool
+TokenRequest: audience=1!, expirationSeconds=2 *int64
 
-CSIStorageCapacity kind: nodeTopology *LabelSelector, storageClassName!, capacity *Quantity
-    maximumVolumeSize *Quantity
+CSIStorageCapacity kind: nodeTopology=2 *LabelSelector, storageClassName=3!, capacity=4 *Quantity
+    maximumVolumeSize=5 *Quantity
 
-VolumeAttachment kind: spec! VolumeAttachmentSpec, status VolumeAttachmentStatus
-VolumeAttachmentSpec: attacher!, source! VolumeAttachmentSource, nodeName!
-VolumeAttachmentSource: persistentVolumeName *string, inlineVolumeSpec *PersistentVolumeSpec
-VolumeAttachmentStatus: attached! bool, attachmentMetadata map[string]string, attachError *VolumeError
-    detachError *VolumeError
-VolumeError: time Time, message, errorCode *int32
+VolumeAttachment kind: spec=2! VolumeAttachmentSpec, status=3 VolumeAttachmentStatus
+VolumeAttachmentSpec: attacher=1!, source=2! VolumeAttachmentSource, nodeName=3!
+VolumeAttachmentSource: persistentVolumeName=1 *string, inlineVolumeSpec=2 *PersistentVolumeSpec
+VolumeAttachmentStatus: attached=1! bool, attachmentMetadata=2 map[string]string, attachError=3 *VolumeError
+    detachError=4 *VolumeError
+VolumeError: time=1 Time, message=2, errorCode=3 *int32
 
-VolumeAttributesClass kind: driverName!, parameters map[string]string
+VolumeAttributesClass kind: driverName=2!, parameters=3 map[string]string
 """

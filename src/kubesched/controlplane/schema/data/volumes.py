@@ -5,66 +5,71 @@
 TYPES = """
 string: HostPathType, StorageMedium, AzureDataDiskCachingMode, AzureDataDiskKind
 
-Volume: name!, +VolumeSource
-VolumeSource: hostPath *HostPathVolumeSource, emptyDir *EmptyDirVolumeSource
-    gcePersistentDisk *GCEPersistentDiskVolumeSource, awsElasticBlockStore *AWSElasticBlockStoreVolumeSource
-    gitRepo *GitRepoVolumeSource, secret *SecretVolumeSource, nfs *NFSVolumeSource, iscsi *ISCSIVolumeSource
-    glusterfs *GlusterfsVolumeSource, persistentVolumeClaim *PersistentVolumeClaimVolumeSource, rbd *RBDVolumeSource
-    flexVolume *FlexVolumeSource, cinder *CinderVolumeSource, cephfs *CephFSVolumeSource
-    flocker *FlockerVolumeSource, downwardAPI *DownwardAPIVolumeSource, fc *FCVolumeSource
-    azureFile *AzureFileVolumeSource, configMap *ConfigMapVolumeSource, vsphereVolume *VsphereVirtualDiskVolumeSource
-    quobyte *QuobyteVolumeSource, azureDisk *AzureDiskVolumeSource
-    photonPersistentDisk *PhotonPersistentDiskVolumeSource, projected *ProjectedVolumeSource
-    portworxVolume *PortworxVolumeSource, scaleIO *ScaleIOVolumeSource, storageos *StorageOSVolumeSource
-    csi *CSIVolumeSource, ephemeral *EphemeralVolumeSource, image *ImageVolumeSource
+Volume: name=1!, +VolumeSource=2
+VolumeSource: hostPath=1 *HostPathVolumeSource, emptyDir=2 *EmptyDirVolumeSource
+    gcePersistentDisk=3 *GCEPersistentDiskVolumeSource, awsElasticBlockStore=4 *AWSElasticBlockStoreVolumeSource
+    gitRepo=5 *GitRepoVolumeSource, secret=6 *SecretVolumeSource, nfs=7 *NFSVolumeSource, iscsi=8 *ISCSIVolumeSource
+    glusterfs=9 *GlusterfsVolumeSource, persistentVolumeClaim=10 *PersistentVolumeClaimVolumeSource
+    rbd=11 *RBDVolumeSource, flexVolume=12 *FlexVolumeSource, cinder=13 *CinderVolumeSource
+    cephfs=14 *CephFSVolumeSource, flocker=15 *FlockerVolumeSource, downwardAPI=16 *DownwardAPIVolumeSource
+    fc=17 *FCVolumeSource, azureFile=18 *AzureFileVolumeSource, configMap=19 *ConfigMapVolumeSource
+    vsphereVolume=20 *VsphereVirtualDiskVolumeSource, quobyte=21 *QuobyteVolumeSource
+    azureDisk=22 *AzureDiskVolumeSource, photonPersistentDisk=23 *PhotonPersistentDiskVolumeSource
+    projected=26 *ProjectedVolumeSource, portworxVolume=24 *PortworxVolumeSource, scaleIO=25 *ScaleIOVolumeSource
+    storageos=27 *StorageOSVolumeSource, csi=28 *CSIVolumeSource, ephemeral=29 *EphemeralVolumeSource
+    image=30 *ImageVolumeSource
 
-HostPathVolumeSource: path!, type *HostPathType
-EmptyDirVolumeSource: medium StorageMedium, sizeLimit *Quantity
-GCEPersistentDiskVolumeSource: pdName!, fsType, partition int32, readOnly bool
-AWSElasticBlockStoreVolumeSource: volumeID!, fsType, partition int32, readOnly bool
-GitRepoVolumeSource: repository!, revision, directory
-SecretVolumeSource: secretName, items []KeyToPath atomic, defaultMode *int32, optional *bool
-ConfigMapVolumeSource: +LocalObjectReference, items []KeyToPath atomic, defaultMode *int32, optional *bool
-KeyToPath: key!, path!, mode *int32
-NFSVolumeSource: server!, path!, readOnly bool
-ISCSIVolumeSource: targetPortal!, iqn!, lun! int32, iscsiInterface, fsType, readOnly bool, portals []string atomic
-    chapAuthDiscovery bool, chapAuthSession bool, secretRef *LocalObjectReference, initiatorName *string
-GlusterfsVolumeSource: endpoints!, path!, readOnly bool
-PersistentVolumeClaimVolumeSource: claimName!, readOnly bool
-RBDVolumeSource: monitors! []string atomic, image!, fsType, pool, user, keyring, secretRef *LocalObjectReference
-    readOnly bool
-FlexVolumeSource: driver!, fsType, secretRef *LocalObjectReference, readOnly bool, options map[string]string
-CinderVolumeSource: volumeID!, fsType, readOnly bool, secretRef *LocalObjectReference
-CephFSVolumeSource: monitors! []string atomic, path, user, secretFile, secretRef *LocalObjectReference, readOnly bool
-FlockerVolumeSource: datasetName, datasetUUID
-DownwardAPIVolumeSource: items []DownwardAPIVolumeFile atomic, defaultMode *int32
-DownwardAPIVolumeFile: path!, fieldRef *ObjectFieldSelector, resourceFieldRef *ResourceFieldSelector, mode *int32
-FCVolumeSource: targetWWNs []string atomic, lun *int32, fsType, readOnly bool, wwids []string atomic
-AzureFileVolumeSource: secretName!, shareName!, readOnly bool
-VsphereVirtualDiskVolumeSource: volumePath!, fsType, storagePolicyName, storagePolicyID
-QuobyteVolumeSource: registry!, volume!, readOnly bool, user, group, tenant
-AzureDiskVolumeSource: diskName!, diskURI!, cachingMode *AzureDataDiskCachingMode, fsType *string, readOnly *bool
-    kind *AzureDataDiskKind
-PhotonPersistentDiskVolumeSource: pdID!, fsType
-PortworxVolumeSource: volumeID!, fsType, readOnly bool
-ScaleIOVolumeSource: gateway!, system!, secretRef! *LocalObjectReference, sslEnabled bool, protectionDomain, storagePool
-    storageMode, volumeName, fsType, readOnly bool
-StorageOSVolumeSource: volumeName, volumeNamespace, fsType, readOnly bool, secretRef *LocalObjectReference
-CSIVolumeSource: driver!, readOnly *bool, fsType *string, volumeAttributes map[string]string
-    nodePublishSecretRef *LocalObjectReference
-EphemeralVolumeSource: volumeClaimTemplate *PersistentVolumeClaimTemplate
-PersistentVolumeClaimTemplate: metadata ObjectMeta, spec! PersistentVolumeClaimSpec
-ImageVolumeSource: reference, pullPolicy PullPolicy
+HostPathVolumeSource: path=1!, type=2 *HostPathType
+EmptyDirVolumeSource: medium=1 StorageMedium, sizeLimit=2 *Quantity
+GCEPersistentDiskVolumeSource: pdName=1!, fsType=2, partition=3 int32, readOnly=4 bool
+AWSElasticBlockStoreVolumeSource: volumeID=1!, fsType=2, partition=3 int32, readOnly=4 bool
+GitRepoVolumeSource: repository=1!, revision=2, directory=3
+SecretVolumeSource: secretName=1, items=2 []KeyToPath atomic, defaultMode=3 *int32, optional=4 *bool
+ConfigMapVolumeSource: +LocalObjectReference=1, items=2 []KeyToPath atomic, defaultMode=3 *int32, optional=4 *bool
+KeyToPath: key=1!, path=2!, mode=3 *int32
+NFSVolumeSource: server=1!, path=2!, readOnly=3 bool
+ISCSIVolumeSource: targetPortal=1!, iqn=2!, lun=3! int32, iscsiInterface=4, fsType=5, readOnly=6 bool
+    portals=7 []string atomic, chapAuthDiscovery=8 bool, chapAuthSession=11 bool, secretRef=10 *LocalObjectReference
+    initiatorName=12 *string
+GlusterfsVolumeSource: endpoints=1!, path=2!, readOnly=3 bool
+PersistentVolumeClaimVolumeSource: claimName=1!, readOnly=2 bool
+RBDVolumeSource: monitors=1! []string atomic, image=2!, fsType=3, pool=4, user=5, keyring=6
+    secretRef=7 *LocalObjectReference, readOnly=8 bool
+FlexVolumeSource: driver=1!, fsType=2, secretRef=3 *LocalObjectReference, readOnly=4 bool, options=5 map[string]string
+CinderVolumeSource: volumeID=1!, fsType=2, readOnly=3 bool, secretRef=4 *LocalObjectReference
+CephFSVolumeSource: monitors=1! []string atomic, path=2, user=3, secretFile=4, secretRef=5 *LocalObjectReference
+    readOnly=6 bool
+FlockerVolumeSource: datasetName=1, datasetUUID=2
+DownwardAPIVolumeSource: items=1 []DownwardAPIVolumeFile atomic, defaultMode=2 *int32
+DownwardAPIVolumeFile: path=1!, fieldRef=2 *ObjectFieldSelector, resourceFieldRef=3 *ResourceFieldSelector
+    mode=4 *int32
+FCVolumeSource: targetWWNs=1 []string atomic, lun=2 *int32, fsType=3, readOnly=4 bool, wwids=5 []string atomic
+AzureFileVolumeSource: secretName=1!, shareName=2!, readOnly=3 bool
+VsphereVirtualDiskVolumeSource: volumePath=1!, fsType=2, storagePolicyName=3, storagePolicyID=4
+QuobyteVolumeSource: registry=1!, volume=2!, readOnly=3 bool, user=4, group=5, tenant=6
+AzureDiskVolumeSource: diskName=1!, diskURI=2!, cachingMode=3 *AzureDataDiskCachingMode, fsType=4 *string
+    readOnly=5 *bool, kind=6 *AzureDataDiskKind
+PhotonPersistentDiskVolumeSource: pdID=1!, fsType=2
+PortworxVolumeSource: volumeID=1!, fsType=2, readOnly=3 bool
+ScaleIOVolumeSource: gateway=1!, system=2!, secretRef=3! *LocalObjectReference, sslEnabled=4 bool, protectionDomain=5
+    storagePool=6, storageMode=7, volumeName=8, fsType=9, readOnly=10 bool
+StorageOSVolumeSource: volumeName=1, volumeNamespace=2, fsType=3, readOnly=4 bool, secretRef=5 *LocalObjectReference
+CSIVolumeSource: driver=1!, readOnly=2 *bool, fsType=3 *string, volumeAttributes=4 map[string]string
+    nodePublishSecretRef=5 *LocalObjectReference
+EphemeralVolumeSource: volumeClaimTemplate=1 *PersistentVolumeClaimTemplate
+PersistentVolumeClaimTemplate: metadata=1 ObjectMeta, spec=2! PersistentVolumeClaimSpec
+ImageVolumeSource: reference=1, pullPolicy=2 PullPolicy
 
-ProjectedVolumeSource: sources! []VolumeProjection atomic optional, defaultMode *int32
-VolumeProjection: secret *SecretProjection, downwardAPI *DownwardAPIProjection, configMap *ConfigMapProjection
-    serviceAccountToken *ServiceAccountTokenProjection, clusterTrustBundle *ClusterTrustBundleProjection
-    podCertificate *PodCertificateProjection
-SecretProjection: +LocalObjectReference, items []KeyToPath atomic, optional *bool
-DownwardAPIProjection: items []DownwardAPIVolumeFile atomic
-ConfigMapProjection: +LocalObjectReference, items []KeyToPath atomic, optional *bool
-ServiceAccountTokenProjection: audience, expirationSeconds *int64, path!
-ClusterTrustBundleProjection: name *string, signerName *string, labelSelector *LabelSelector, optional *bool, path!
-PodCertificateProjection: signerName string required, keyType string required, maxExpirationSeconds *int32
-    credentialBundlePath, keyPath, certificateChainPath, userAnnotations map[string]string
+ProjectedVolumeSource: sources=1! []VolumeProjection atomic optional, defaultMode=2 *int32
+VolumeProjection: secret=1 *SecretProjection, downwardAPI=2 *DownwardAPIProjection, configMap=3 *ConfigMapProjection
+    serviceAccountToken=4 *ServiceAccountTokenProjection, clusterTrustBundle=5 *ClusterTrustBundleProjection
+    podCertificate=6 *PodCertificateProjection
+SecretProjection: +LocalObjectReference=1, items=2 []KeyToPath atomic, optional=4 *bool
+DownwardAPIProjection: items=1 []DownwardAPIVolumeFile atomic
+ConfigMapProjection: +LocalObjectReference=1, items=2 []KeyToPath atomic, optional=4 *bool
+ServiceAccountTokenProjection: audience=1, expirationSeconds=2 *int64, path=3!
+ClusterTrustBundleProjection: name=1 *string, signerName=2 *string, labelSelector=3 *LabelSelector, optional=5 *bool
+    path=4!
+PodCertificateProjection: signerName=1 string required, keyType=2 string required, maxExpirationSeconds=3 *int32
+    credentialBundlePath=4, keyPath=5, certificateChainPath=6, userAnnotations=7 map[string]string
 """

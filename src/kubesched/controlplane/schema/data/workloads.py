@@ -5,26 +5,28 @@
 TYPES = """
 string: DisruptionMode
 
-PodGroup kind: spec! PodGroupSpec, status PodGroupStatus
-PodGroupSpec: podGroupTemplateRef! *PodGroupTemplateReference optional, schedulingPolicy! PodGroupSchedulingPolicy
-    schedulingConstraints *PodGroupSchedulingConstraints, resourceClaims []PodGroupResourceClaim by(name) retainKeys
-    disruptionMode *DisruptionMode, priorityClassName, priority *int32
-PodGroupTemplateReference: workload! *WorkloadPodGroupTemplateReference optional
-WorkloadPodGroupTemplateReference: workloadName!, podGroupTemplateName!
-PodGroupSchedulingPolicy: basic *BasicSchedulingPolicy, gang *GangSchedulingPolicy
+PodGroup kind: spec=2! PodGroupSpec, status=3 PodGroupStatus
+PodGroupSpec: podGroupTemplateRef=1! *PodGroupTemplateReference optional, schedulingPolicy=2! PodGroupSchedulingPolicy
+    schedulingConstraints=3 *PodGroupSchedulingConstraints
+    resourceClaims=4 []PodGroupResourceClaim by(name) retainKeys, disruptionMode=5 *DisruptionMode
+    priorityClassName=6, priority=7 *int32
+PodGroupTemplateReference: workload=1! *WorkloadPodGroupTemplateReference optional
+WorkloadPodGroupTemplateReference: workloadName=1!, podGroupTemplateName=2!
+PodGroupSchedulingPolicy: basic=1 *BasicSchedulingPolicy, gang=2 *GangSchedulingPolicy
 BasicSchedulingPolicy:
-GangSchedulingPolicy: minCount! int32
-PodGroupSchedulingConstraints: topology []TopologyConstraint atomic
-TopologyConstraint: key!
-PodGroupResourceClaim: name!, resourceClaimName *string, resourceClaimTemplateName *string
-PodGroupStatus: conditions []Condition by(type), resourceClaimStatuses []PodGroupResourceClaimStatus by(name) retainKeys
-PodGroupResourceClaimStatus: name!, resourceClaimName *string
+GangSchedulingPolicy: minCount=1! int32
+PodGroupSchedulingConstraints: topology=1 []TopologyConstraint atomic
+TopologyConstraint: key=1!
+PodGroupResourceClaim: name=1!, resourceClaimName=2 *string, resourceClaimTemplateName=3 *string
+PodGroupStatus: conditions=1 []Condition by(type)
+    resourceClaimStatuses=2 []PodGroupResourceClaimStatus by(name) retainKeys
+PodGroupResourceClaimStatus: name=1!, resourceClaimName=2 *string
 
-Workload kind: spec! WorkloadSpec
-WorkloadSpec: controllerRef *TypedLocalObjectReference, podGroupTemplates! []PodGroupTemplate map(name)
-TypedLocalObjectReference: apiGroup, kind!, name!
-PodGroupTemplate: name!, schedulingPolicy! PodGroupSchedulingPolicy
-    schedulingConstraints! *PodGroupSchedulingConstraints optional
-    resourceClaims []PodGroupResourceClaim by(name) retainKeys, disruptionMode *DisruptionMode, priorityClassName
-    priority *int32
+Workload kind: spec=2! WorkloadSpec
+WorkloadSpec: controllerRef=1 *TypedLocalObjectReference, podGroupTemplates=2! []PodGroupTemplate map(name)
+TypedLocalObjectReference: apiGroup=1, kind=2!, name=3!
+PodGroupTemplate: name=1!, schedulingPolicy=2! PodGroupSchedulingPolicy
+    schedulingConstraints=3! *PodGroupSchedulingConstraints optional
+    resourceClaims=4 []PodGroupResourceClaim by(name) retainKeys, disruptionMode=5 *DisruptionMode
+    priorityClassName=6, priority=7 *int32
 """
