@@ -21,8 +21,8 @@ from typing import Any
 
 import msgspec
 
+from kubesched.client.credentials.targets import load_target
 from kubesched.client.rest import Refused, RestClient
-from kubesched.client.targets import load_target
 
 CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

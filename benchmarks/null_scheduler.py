@@ -11,11 +11,11 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.paths import path_of
 from kubesched.api.pods import Pod
+from kubesched.client.credentials.targets import load_target
 from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
-from kubesched.client.reflecting import Reflector
+from kubesched.client.informers.reflector import Reflector
 from kubesched.client.rest import RestClient
-from kubesched.client.targets import load_target
 from kubesched.core.framework.effects import Bind, EffectError, Emit
 
 

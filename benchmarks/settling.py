@@ -26,8 +26,8 @@ import msgspec
 import yaml
 
 from benchmarks.controlplane import a_node, cpu_seconds, memory_mib
+from kubesched.client.credentials.targets import load_target
 from kubesched.client.rest import Refused, RestClient
-from kubesched.client.targets import load_target
 
 NAMESPACES = 20
 TIMEOUT_SECONDS = 900

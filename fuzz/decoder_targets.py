@@ -19,10 +19,10 @@ from kubesched.api.pods import Pod
 from kubesched.api.quantity import parse_quantity
 from kubesched.cel import CelRuntimeError
 from kubesched.cel.selectors import CompiledSelector
-from kubesched.client.kubeconfig import read_kubeconfig
-from kubesched.client.reflecting import Reflector
+from kubesched.client.credentials.kubeconfig import read_kubeconfig
+from kubesched.client.informers.reflector import Reflector
+from kubesched.client.informers.watch_events import INITIAL_EVENTS_END
 from kubesched.client.rest import Query
-from kubesched.client.watch_events import INITIAL_EVENTS_END
 from kubesched.config.golang import parse_duration
 from kubesched.config.load import load
 from kubesched.errors import KubeschedError

@@ -35,7 +35,7 @@ def _kubesched() -> Callable[[], object]:
 
 
 def _kube_scheduler() -> Callable[[], object]:
-    from kubesched.cli.run import kube_scheduler
+    from kubesched.run.command import kube_scheduler
 
     return kube_scheduler
 
@@ -61,7 +61,7 @@ def _be(imported: Callable[[], Callable[[], object]]) -> None:
         code = end.code
     _be_silent()
     # imported before it is needed, and no earlier: it must not delay a command
-    from kubesched.last_resort import LastResort
+    from kubesched.common.last_resort import LastResort
 
     LastResort(code).start()
     sys.exit(code)  # type: ignore[arg-type]

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 import pytest
 
-from kubesched.app.flags import GROUPS
-from kubesched.app.go_flags import parse_flags
 from kubesched.cli import main
 from kubesched.cli.command_group import CommandOrOthers
 from kubesched.config import load
+from kubesched.run.flags import GROUPS
+from kubesched.run.go_flags import parse_flags
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]

@@ -7,10 +7,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
 
-from kubesched.client.limiting import Limiter
+from kubesched.client.rate_limiter import Limiter
 from kubesched.client.rest import Refused, RestClient, Target, Unreachable
-from kubesched.serving.client_metrics import RequestMetrics
-from kubesched.serving.metric_registry import MetricRegistry
+from kubesched.serving.metrics.client_metrics import RequestMetrics
+from kubesched.serving.metrics.registry import MetricRegistry
 
 
 async def no_headers() -> dict[str, str]:

@@ -18,7 +18,6 @@ from tests.support.control_plane import a_local_cluster
 from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.app.up import LocalCluster, Wishes
 from kubesched.config import IN_TREE, load
 from kubesched.controlplane.bootstrap import bootstrap
 from kubesched.controlplane.loading import create
@@ -27,6 +26,7 @@ from kubesched.controlplane.manifests import Manifest, read
 from kubesched.controlplane.server import ApiServer
 from kubesched.controlplane.transport import Transport
 from kubesched.core.framework.registry import Registry
+from kubesched.up.cluster import LocalCluster, Wishes
 
 Document = dict[str, Any]
 # the objects of a kind, in the namespace of a chart

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from kubesched.app.options import write_config
-from kubesched.app.running import Running
-from kubesched.cli.run import main
 from kubesched.config.load import load
+from kubesched.run.command import main
+from kubesched.run.options import write_config
+from kubesched.run.running import Running
 
 KUBECONFIG = {
     "apiVersion": "v1",
@@ -134,7 +134,7 @@ def test_both_programs_are_the_same() -> None:
         subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
         for command in (
             [sys.executable, "-m", "kubesched", "run", "--secure-port=x"],
-            [sys.executable, "-c", "from kubesched.cli.run import kube_scheduler; kube_scheduler()", "--secure-port=x"],
+            [sys.executable, "-c", "from kubesched.console import kube_scheduler; kube_scheduler()", "--secure-port=x"],
         )
     ]
     assert [answer.returncode for answer in answers] == [1, 1]

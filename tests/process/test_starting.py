@@ -9,7 +9,7 @@ import yaml
 from tests.support.clusters import ALONE, a_cluster_process, bound
 from tests.support.processes import a_scheduler
 
-from kubesched.cli.run import main
+from kubesched.run.command import main
 from kubesched.testing import a_node, a_pod
 
 SECRET = "s3cr3t-of-nobody"

@@ -20,8 +20,8 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Code, Status, unschedulable
 from kubesched.core.loop.gauges import read_gauges
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.serving.metric_registry import MetricRegistry
-from kubesched.serving.metrics import SchedulerGauges, SchedulerMetrics
+from kubesched.serving.metrics.registry import MetricRegistry
+from kubesched.serving.metrics.scheduler_metrics import SchedulerGauges, SchedulerMetrics
 from kubesched.testing import a_node, a_pod
 
 DEFAULT = "default-scheduler"

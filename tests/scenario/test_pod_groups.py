@@ -10,8 +10,8 @@ from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.observer import GroupAttempt, Observer
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
-from kubesched.serving.metric_registry import MetricRegistry
-from kubesched.serving.metrics import SchedulerMetrics
+from kubesched.serving.metrics.registry import MetricRegistry
+from kubesched.serving.metrics.scheduler_metrics import SchedulerMetrics
 from kubesched.testing import a_node, a_pod
 
 ZONE = "topology.kubernetes.io/zone"

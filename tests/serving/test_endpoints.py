@@ -12,9 +12,9 @@ import pytest
 from msgspec.structs import replace
 from tests.support.serving import Facts, FakeApi, RefusedError, Served, served, trusting
 
+from kubesched.serving.auth.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
 from kubesched.serving.options import ServingOptions
-from kubesched.serving.pages import Pages
-from kubesched.serving.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
+from kubesched.serving.pages.routes import Pages
 
 TOKEN = "the-secret-token-of-anna"
 ANNA = {"username": "anna", "uid": "7", "groups": ["writers"], "extra": {"from": ["here"]}}

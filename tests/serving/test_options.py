@@ -2,8 +2,8 @@
 
 import pytest
 
-from kubesched.app.flags import AUTHENTICATION, AUTHORIZATION, SECURE_SERVING
-from kubesched.app.go_flags import parse_flags
+from kubesched.run.flags import AUTHENTICATION, AUTHORIZATION, SECURE_SERVING
+from kubesched.run.go_flags import parse_flags
 from kubesched.serving.options import NamedPair, ServingError, ServingOptions, named_pair, options_from
 
 

@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
-from kubesched.client.targets import load_target
+from kubesched.client.credentials.targets import load_target
 
 Document = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"

@@ -20,14 +20,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from kubesched.errors import KubeschedError
-from kubesched.serving.authentication import Authentication
-from kubesched.serving.authorization import Authorization
-from kubesched.serving.health import Check, Checks, handler_sync_check, shutdown_check
+from kubesched.serving.auth.authentication import Authentication
+from kubesched.serving.auth.authorization import Authorization
+from kubesched.serving.auth.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
 from kubesched.serving.options import ServingOptions
-from kubesched.serving.pages import MetricsPage, Pages
-from kubesched.serving.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
+from kubesched.serving.pages.health import Check, Checks, handler_sync_check, shutdown_check
+from kubesched.serving.pages.routes import MetricsPage, Pages
+from kubesched.serving.pages.zpages import Versions
 from kubesched.serving.server import Server
-from kubesched.serving.zpages import Versions
 
 _USAGES = {"client": ExtendedKeyUsageOID.CLIENT_AUTH, "server": ExtendedKeyUsageOID.SERVER_AUTH}
 

@@ -14,8 +14,10 @@ COMMANDS = {
         "kubesched.cli.controlplane:controlplane", "Start a Kubernetes API server on this machine."
     ),
     "evaluate": LazyCommand("kubesched.cli.evaluate:evaluate", "Evaluate scenarios: what would the scheduler say?"),
-    "run": LazyCommand("kubesched.cli.run:run", "Schedule pods on a cluster, in place of kube-scheduler."),
-    "up": LazyCommand("kubesched.cli.up:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."),
+    "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
+    "up": LazyCommand(
+        "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
+    ),
 }
 
 

@@ -19,13 +19,13 @@ from rich.text import Text
 from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
+from kubesched.common.files import opened
 from kubesched.config import IN_TREE, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
 from kubesched.config.errors import ConfigError
 from kubesched.config.report import plugins_by_point
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError, PluginError
-from kubesched.files import opened
 
 MAX_BYTES = 10 * 1024 * 1024
 OUTPUTS = ("table", "yaml", "json")

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import click
 
-from kubesched.app.collecting import SERVERS_LATEST_SECONDS, Collecting
-from kubesched.cli.admissions import Admission, kept_admissions, new_admissions
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
+from kubesched.cli.tokens import Admission, kept_admissions, new_admissions
+from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, Collecting
 from kubesched.controlplane.certificates import Tls, make_tls
 from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
 from kubesched.controlplane.kubeconfig import kubeconfig, offered

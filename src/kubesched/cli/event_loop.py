@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
 from typing import Any, TypeVar
 
-from kubesched.last_resort import LastResort
+from kubesched.common.last_resort import LastResort
 
 T = TypeVar("T")
 

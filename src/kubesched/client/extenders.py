@@ -16,8 +16,8 @@ import msgspec
 from kubesched.api import tolerant_json
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
+from kubesched.client.credentials.tls import TlsError, load_identity
 from kubesched.client.rest import check_encoding, read_at_most
-from kubesched.client.tls import TlsError, load_identity
 from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender, ExtenderTLSConfig
 from kubesched.core.framework.effects import Bind

@@ -20,8 +20,8 @@ import msgspec
 from multidict import CIMultiDict
 
 from kubesched.api import tolerant_json
-from kubesched.client.exchanges import LONGEST_ANSWER, Answer, CannotConnectError, Exchanges, Question, keep_alive
-from kubesched.client.limiting import Limiter
+from kubesched.client.connection_pool import LONGEST_ANSWER, Answer, CannotConnectError, Exchanges, Question, keep_alive
+from kubesched.client.rate_limiter import Limiter
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 Query = Mapping[str, str]

@@ -19,13 +19,13 @@ from urllib.parse import parse_qs, unquote
 
 from aiohttp import web
 
-from kubesched.connections.accepting import Connections, most_connections
-from kubesched.connections.http import Handlers, HttpConnection, refusal_code
 from kubesched.controlplane.requests import Request, Response, refusal
 from kubesched.controlplane.server import LARGEST_BODY, ApiServer
 from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, too_large
 from kubesched.controlplane.transport import ConnectionLostError, Lines, Transport, end_after, when_ended
 from kubesched.controlplane.watching import Watch
+from kubesched.http.accepting import Connections, most_connections
+from kubesched.http.http import Handlers, HttpConnection, refusal_code
 
 REQUEST_SECONDS = 60.0
 # how long a watch lasts whose client says nothing: between this and twice as much

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from kubesched.common.files import ended_by_signals, oddity, opened
 from kubesched.config.document import DocumentError, parse
 from kubesched.controlplane.store import Document
-from kubesched.files import ended_by_signals, oddity, opened
 
 STANDARD_INPUT = "-"
 PIECE_BYTES = 1 << 20

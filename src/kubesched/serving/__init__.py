@@ -1,4 +1,4 @@
-"""In: what happens in a running scheduler, and questions about it over HTTPS. Out: metrics, health, configuration.
-Never: a change of what the scheduler does, or an answer to somebody who may not know.
-The pages under which an operator watches a scheduler.
+"""In: observations of a running scheduler, and requests over HTTPS. Out: metrics, health, configuration, profiles.
+Never: a change of what the scheduler does, or a page for a user who may not read it.
+`metrics/`, `pages/`: what is served; `auth/`: authentication and authorization; `tls/`: certificates and handshakes.
 """

@@ -31,22 +31,22 @@ from urllib.parse import parse_qs, unquote_to_bytes
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from kubesched.connections.accepting import Connections, most_connections
-from kubesched.connections.http import Handlers, HttpConnection, refusal_code
+from kubesched.common.notes import seldom
 from kubesched.errors import KubeschedError
-from kubesched.notes import seldom
-from kubesched.serving.authentication import Authentication, UnauthenticatedError
-from kubesched.serving.authorization import Authorization
-from kubesched.serving.certificates import load_identities
-from kubesched.serving.client_certificates import Chain
-from kubesched.serving.health import Checks
+from kubesched.http.accepting import Connections, most_connections
+from kubesched.http.http import Handlers, HttpConnection, refusal_code
+from kubesched.serving.auth.authentication import Authentication, UnauthenticatedError
+from kubesched.serving.auth.authorization import Authorization
+from kubesched.serving.auth.client_certificates import Chain
 from kubesched.serving.listening import listen
-from kubesched.serving.negotiating import forbidden, internal_error, unauthorized
 from kubesched.serving.options import Note, ServingOptions
-from kubesched.serving.pages import Pages, Routes
-from kubesched.serving.profiling import LONGEST_SECONDS
+from kubesched.serving.pages.health import Checks
+from kubesched.serving.pages.negotiating import forbidden, internal_error, unauthorized
+from kubesched.serving.pages.profiling import LONGEST_SECONDS
+from kubesched.serving.pages.routes import Pages, Routes
 from kubesched.serving.requests import Answer, Request, refused
-from kubesched.serving.tls import Tls, TlsSession, tls_settings
+from kubesched.serving.tls.certificates import load_identities
+from kubesched.serving.tls.sessions import Tls, TlsSession, tls_settings
 
 STOP_SECONDS = 5.0
 MOST_CONNECTIONS = 500

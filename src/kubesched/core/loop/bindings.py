@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from kubesched.api.meta import ApiObject
+from kubesched.common.notes import sampled
 from kubesched.core.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
 from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.binding.waiting_pods import WaitingPod
@@ -26,7 +27,6 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import undo
 from kubesched.core.scheduling.diagnosis import Diagnosis
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
-from kubesched.notes import sampled
 
 # how often a pod is looked up whose binding was not answered
 FIRST_LOOK_SECONDS = 0.5

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched.common.notes import sampled
 from kubesched.core.cluster.unreadable import UnreadableObjects
 from kubesched.core.framework import observer
 from kubesched.core.framework.effects import Effect, Emit, Patch
@@ -23,7 +24,6 @@ from kubesched.core.loop.telling import Telling
 from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
-from kubesched.notes import sampled
 
 # what an event's note may hold, in bytes
 NOTE_LIMIT = 1024

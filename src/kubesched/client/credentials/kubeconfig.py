@@ -1,0 +1,336 @@
+"""Kubeconfig files: which cluster to speak to, and as whom.
+
+From a file to the cluster and the user of its current context, checked: a mistake is one line that names the file, the
+field and what to do. Values that may be secret are in no text.
+"""
+
+# upstream: client-go/tools/clientcmd/{loader,client_config,validation}.go (v1.36)
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubesched.client.credentials.exec_plugin import API_VERSIONS, INTERACTIVE_MODES, ExecConfig, without_nulls
+from kubesched.client.credentials.oidc import OidcConfig, Tokens
+from kubesched.client.credentials.sources import Note, Pem, Secret
+from kubesched.common.files import opened
+from kubesched.config.document import DocumentError, dump, parse
+from kubesched.config.golang import decode_base64
+from kubesched.errors import KubeschedError
+
+# the cluster's extension that exec plugins are told of
+# those of hundreds of clusters have a few megabytes
+LARGEST = 16 << 20
+EXEC_EXTENSION = "client.authentication.k8s.io/exec"
+
+
+class KubeconfigError(KubeschedError):
+    """A kubeconfig that cannot be used."""
+
+
+class _Part(Secret, frozen=True, rename="kebab"):
+    """Base of the parts of a kubeconfig."""
+
+
+class Extension(_Part, frozen=True):
+    """What others keep in a kubeconfig."""
+
+    name: str = ""
+    extension: Any = None
+
+
+class Cluster(_Part, frozen=True):
+    """clusters[].cluster"""
+
+    server: str = ""
+    tls_server_name: str = ""
+    insecure_skip_tls_verify: bool = False
+    certificate_authority: str = ""
+    certificate_authority_data: str = ""
+    proxy_url: str = ""
+    disable_compression: bool = False
+    extensions: tuple[Extension, ...] = ()
+
+
+class AuthProvider(_Part, frozen=True):
+    """users[].user.auth-provider"""
+
+    name: str = ""
+    config: OidcConfig = OidcConfig()
+
+
+class User(_Part, frozen=True):
+    """users[].user"""
+
+    client_certificate: str = ""
+    client_certificate_data: str = ""
+    client_key: str = ""
+    client_key_data: str = ""
+    token: str = ""
+    token_file: str = msgspec.field(default="", name="tokenFile")
+    username: str = ""
+    password: str = ""
+    impersonate: str = msgspec.field(default="", name="as")
+    impersonate_uid: str = msgspec.field(default="", name="as-uid")
+    impersonate_groups: tuple[str, ...] = msgspec.field(default=(), name="as-groups")
+    impersonate_extra: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict, name="as-user-extra")
+    auth_provider: AuthProvider | None = None
+    exec: ExecConfig | None = None
+
+
+class Context(_Part, frozen=True):
+    """contexts[].context"""
+
+    cluster: str = ""
+    user: str = ""
+    namespace: str = ""
+
+
+class NamedCluster(_Part, frozen=True):
+    """clusters[]"""
+
+    name: str = ""
+    cluster: Cluster = Cluster()
+
+
+class NamedUser(_Part, frozen=True):
+    """users[]"""
+
+    name: str = ""
+    user: User = User()
+
+
+class NamedContext(_Part, frozen=True):
+    """contexts[]"""
+
+    name: str = ""
+    context: Context = Context()
+
+
+class _Document(_Part, frozen=True):
+    clusters: tuple[NamedCluster, ...] = ()
+    users: tuple[NamedUser, ...] = ()
+    contexts: tuple[NamedContext, ...] = ()
+    current_context: str = ""
+
+
+Named = TypeVar("Named", NamedCluster, NamedUser, NamedContext)
+
+
+class Kubeconfig(msgspec.Struct, frozen=True):
+    """What a kubeconfig says for its current context; the server may be one that was given beside it."""
+
+    path: Path
+    context: str
+    namespace: str
+    cluster_name: str
+    cluster: Cluster
+    user_name: str
+    user: User
+
+    def where(self, field: str) -> str:
+        """Return the words for a field of the user or the cluster."""
+        part, name = ("cluster", self.cluster_name) if field in _CLUSTER_FIELDS else ("user", self.user_name)
+        return f'kubeconfig {self.path}: {part} "{name}": {field}'
+
+    def located(self, path: str) -> Path:
+        """Return the place of a file; relative to the kubeconfig."""
+        return Path(os.path.normpath(self.path.absolute().parent / path))
+
+    def pem(self, field: str, note: Note) -> Pem:
+        """Return the PEM bytes of a field (client-key, for example), given as data or in a file."""
+        part: Any = self.cluster if field in _CLUSTER_FIELDS else self.user
+        attribute = field.replace("-", "_")
+        data, path = getattr(part, f"{attribute}_data"), getattr(part, attribute)
+        if not data:
+            return Pem(self.where(field), path=self.located(path) if path else None)
+        if path:
+            # differs: the reference refuses such a file, in words that say the data will be used
+            note(f"{self.where(field)} is given twice; {field}-data is used")
+        where = self.where(f"{field}-data")
+        try:
+            return Pem(where, decode_base64(data))
+        except ValueError:
+            raise KubeconfigError(f"{where}: is not base64; write the PEM file encoded (base64 -w0)") from None
+
+
+_CLUSTER_FIELDS = frozenset(
+    field for name in msgspec.structs.fields(Cluster) for field in (name.encode_name, f"{name.encode_name}-data")
+)
+
+
+def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
+    """Return what a kubeconfig says; `master` takes the place of its server, if given."""
+    document = _decoded(path, _read(path))
+    if not document.current_context and not master:
+        known = _names(document.contexts)
+        raise KubeconfigError(f"kubeconfig {path}: current-context is not set; set it to one of: {known}")
+    context = Context()
+    if document.current_context:
+        context = _entry(path, document.contexts, document.current_context, "current-context").context
+    of = f'context "{document.current_context}"'
+    cluster, user = Cluster(), User()
+    if context.cluster:
+        cluster = _entry(path, document.clusters, context.cluster, f"{of}: cluster").cluster
+    elif not master:
+        raise KubeconfigError(f"kubeconfig {path}: {of}: cluster is not set; set it to a name in clusters")
+    if context.user:
+        # differs: with the reference a user that is missing is anonymous
+        user = _entry(path, document.users, context.user, f"{of}: user").user
+    if master:
+        # upstream: another server has another name
+        cluster = msgspec.structs.replace(cluster, server=master, tls_server_name="")
+    config = Kubeconfig(
+        path, document.current_context, context.namespace or "default", context.cluster, cluster, context.user, user
+    )
+    for problem in (_cluster_problem(cluster), _user_problem(user)):
+        if problem is not None:
+            raise KubeconfigError(f"{config.where(problem[0])}: {problem[1]}")
+    return config
+
+
+def keep_tokens(path: Path, user_name: str, tokens: Tokens) -> None:
+    """Write new tokens of a user back to a kubeconfig, all or nothing."""
+    target = path.resolve()
+    document = parse(target.read_text())
+    for entry in document.get("users") or ():
+        if entry.get("name") == user_name:
+            config = entry["user"]["auth-provider"]["config"]
+            config["id-token"], config["refresh-token"] = tokens.id_token, tokens.refresh_token
+    with NamedTemporaryFile("w", dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            file.write(dump(document))
+            os.fchmod(file.fileno(), target.stat().st_mode & 0o777)
+            os.replace(file.name, target)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+# -- reading
+
+
+def _read(path: Path) -> Any:
+    try:
+        with opened(path) as file:
+            data = file.read(LARGEST + 1)
+        if len(data) > LARGEST:
+            raise KubeconfigError(f"kubeconfig {path}: is larger than {LARGEST >> 20} MiB; is it the right file?")
+        text = data.decode()
+    except FileNotFoundError:
+        raise KubeconfigError(
+            f"kubeconfig {path}: there is no such file; check --kubeconfig, or clientConnection.kubeconfig"
+        ) from None
+    except OSError as error:
+        raise KubeconfigError(f"kubeconfig {path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise KubeconfigError(f"kubeconfig {path}: is not YAML: it is no UTF-8 text") from None
+    try:
+        return parse(text)
+    except DocumentError as error:
+        # what is quoted may be a secret, unless it is a key
+        problem = re.sub(r'(?<!key )"[^"]*"', "a value", str(error).removeprefix("yaml: "))
+        raise KubeconfigError(f"kubeconfig {path}: is not YAML: {problem}") from None
+
+
+def _decoded(path: Path, document: Any) -> _Document:
+    if not isinstance(document, dict):
+        raise KubeconfigError(f"kubeconfig {path}: holds no mapping with clusters, users and contexts")
+    version, kind = document.get("apiVersion") or "v1", document.get("kind") or "Config"
+    if (version, kind) != ("v1", "Config"):
+        raise KubeconfigError(f"kubeconfig {path}: is of another kind; a kubeconfig has apiVersion v1 and kind Config")
+    try:
+        return msgspec.convert(without_nulls(document), _Document)
+    except msgspec.ValidationError as error:
+        raise KubeconfigError(f"kubeconfig {path}: {_field_error(str(error))}") from None
+
+
+_WORDS = {
+    "str": "a string",
+    "int": "a number",
+    "float": "a number",
+    "bool": "true or false",
+    "object": "a mapping",
+    "array": "a list",
+}
+
+
+def _field_error(text: str) -> str:
+    """Return `field: expected this, got that` for what msgspec says."""
+    message, _, place = text.partition(" - at `$")
+    words = re.sub(r"`(\w+)[^`]*`", lambda match: _WORDS.get(match[1], match[1]), message)
+    return f"{place.strip('`').removeprefix('.')}: {words[:1].lower()}{words[1:]}"
+
+
+def _entry(path: Path, entries: Sequence[Named], name: str, field: str) -> Named:
+    """Return the entry of a list that a field names."""
+    found = [entry for entry in entries if entry.name == name]
+    if not found:
+        raise KubeconfigError(f'kubeconfig {path}: {field} "{name}" does not exist; there are: {_names(entries)}')
+    if len(found) > 1:
+        raise KubeconfigError(f'kubeconfig {path}: {field} "{name}" exists {len(found)} times; remove all but one')
+    return found[0]
+
+
+def _names(entries: Sequence[Named]) -> str:
+    return ", ".join(f'"{entry.name}"' for entry in entries) or "none"
+
+
+# -- checking: the field, and what is wrong with it
+
+_Problem = tuple[str, str] | None
+
+
+def _cluster_problem(cluster: Cluster) -> _Problem:
+    if not cluster.server:
+        return "server", "is not set; set it to the address of the API server (https://host:port)"
+    authority = cluster.certificate_authority or cluster.certificate_authority_data
+    if cluster.insecure_skip_tls_verify and authority:
+        return "insecure-skip-tls-verify", "cannot be set beside certificate-authority; remove one of them"
+    return None
+
+
+def _user_problem(user: User) -> _Problem:
+    if (user.client_certificate or user.client_certificate_data) and not (user.client_key or user.client_key_data):
+        return "client-key", "is not set, but client-certificate is; set client-key or client-key-data"
+    if user.token and (user.username or user.password):
+        return "token", "cannot be set beside username and password; remove one of them"
+    if (user.impersonate_uid or user.impersonate_groups or user.impersonate_extra) and not user.impersonate:
+        return "as", "is not set, but as-uid, as-groups or as-user-extra is; say whom to impersonate"
+    if user.exec is not None:
+        if user.auth_provider is not None:
+            return "auth-provider", "cannot be set beside exec; remove one of them"
+        return _exec_problem(user.exec)
+    if user.auth_provider is not None:
+        return _provider_problem(user.auth_provider)
+    return None
+
+
+def _exec_problem(plugin: ExecConfig) -> _Problem:
+    if not plugin.command:
+        return "exec.command", "is not set; set it to the program that gives credentials"
+    if plugin.api_version not in API_VERSIONS:
+        return "exec.apiVersion", f"is none of {', '.join(API_VERSIONS)}; use one that the program knows"
+    if not all(variable.name for variable in plugin.env):
+        return "exec.env", "has an entry without a name"
+    # the version before the first stable one has a default
+    if plugin.interactive_mode not in INTERACTIVE_MODES and (
+        plugin.interactive_mode or plugin.api_version == API_VERSIONS[0]
+    ):
+        return "exec.interactiveMode", f"is none of {', '.join(INTERACTIVE_MODES)}"
+    return None
+
+
+def _provider_problem(provider: AuthProvider) -> _Problem:
+    if provider.name != "oidc":
+        return "auth-provider", f'"{provider.name}" is not supported; use oidc, or an exec plugin'
+    if not provider.config.idp_issuer_url:
+        return "auth-provider.config.idp-issuer-url", "is not set; set it to the address of the issuer"
+    if not provider.config.client_id:
+        return "auth-provider.config.client-id", "is not set; set it to the name that the issuer knows the client by"
+    return None

@@ -1,0 +1,177 @@
+"""The thread of leader election: a loop and connections of its own, which nothing the scheduler does can delay.
+
+From a target and settings to a leader that is told so, and to a call from this thread when the lease is lost, even
+while the scheduler's loop is blocked. All that other threads share with it is a stop flag and values they may read.
+"""
+
+# upstream: cmd/kube-scheduler/app/{server.go,options/options.go} (v1.36)
+
+import asyncio
+import faulthandler
+import os
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Thread
+
+from kubesched.client.election.candidates import Candidate, Versions
+from kubesched.client.election.leader_elector import ElectionObserver, Elector, Settings
+from kubesched.client.election.leader_events import LeaderEvents
+from kubesched.client.election.leases import LeaseLock
+from kubesched.client.rest import RestClient, Target
+
+STANDARD_ERROR = 2
+SHORTEST_TIMEOUT_SECONDS = 1.0
+# how long after the lease has run out a process that can still speak may take to say so
+LAST_WORDS_SECONDS = 2.0
+# how long the end waits for the last event
+LAST_EVENT_SECONDS = 0.5
+
+
+class ExitingObserver(ElectionObserver):
+    """Ends the process with code 1 when the lease is lost, whatever else it is doing.
+
+    Python code cannot run while an extension holds the interpreter. For that case a timer outside of it ends the
+    process soon after the lease has run out, and writes what every thread was doing to standard error.
+    """
+
+    def __init__(self, say: Callable[[str], None], leave: Callable[[int], None] = os._exit) -> None:
+        self._say = say
+        self._leave = leave
+
+    def renewed(self, seconds_left: float) -> None:
+        """Set the timer anew."""
+        if seconds_left > 0:
+            seconds = seconds_left + LAST_WORDS_SECONDS
+            faulthandler.dump_traceback_later(seconds, file=STANDARD_ERROR, exit=True)
+
+    def lost(self, reason: str) -> None:
+        """End the process."""
+        faulthandler.cancel_dump_traceback_later()
+        try:
+            self._say(f"Leaderelection lost: {reason}")
+        finally:
+            self._leave(1)
+
+    def stopped(self) -> None:
+        """Stop the timer."""
+        faulthandler.cancel_dump_traceback_later()
+
+
+class LeaderThread:
+    """Stands for election in a thread until stopped."""
+
+    def __init__(
+        self,
+        target: Target,
+        settings: Settings,
+        user_agent: str,
+        observer: ElectionObserver,
+        *,
+        reporter: str = "default-scheduler",
+        versions: Versions | None = None,
+        note: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        # done when this process begins to lead
+        self.leading: Future[None] = Future()
+        self.leading.set_running_or_notify_cancel()
+        self._target = target
+        self._settings = settings
+        self._user_agent = f"{user_agent}/leader-election"
+        self._observer = observer
+        self._reporter = reporter
+        self._versions = versions
+        self._note = note
+        self._stop = asyncio.Event()
+        # how long giving up the lease may take, once that is asked for
+        self._last_seconds: float | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._elector: Elector | None = None
+        self._candidate: Candidate | None = None
+        self._thread = Thread(target=self._main, name="leader-election", daemon=True)
+
+    def start(self) -> None:
+        """Begin to stand for election."""
+        self._thread.start()
+
+    def stop(self, seconds: float) -> bool:
+        """Have the lease given up, and wait so long for it; return whether it ended in time."""
+        self._last_seconds = seconds
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # it has ended
+                loop.call_soon_threadsafe(self._stop.set)
+        if self._thread.ident is not None:
+            self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the lease is ours at this moment; a process that was stopped for a while may have lost it."""
+        return self._elector is not None and self._elector.holds
+
+    def check(self) -> str | None:
+        """Return what is wrong with the election, for health checks."""
+        return self._elector.check() if self._elector is not None else None
+
+    @property
+    def candidate_synced(self) -> bool:
+        """Return whether the server's state of the candidate is known, where there is one."""
+        if self._versions is None:
+            return True
+        return self._candidate is not None and self._candidate.synced.is_set()
+
+    def _main(self) -> None:
+        try:
+            asyncio.run(self._run())
+        except BaseException as error:  # whatever it is, nobody renews the lease any more
+            self._observer.lost(f"the election ended with {type(error).__name__}: {error}")
+
+    async def _run(self) -> None:
+        settings = self._settings
+        self._loop = asyncio.get_running_loop()
+        if self._last_seconds is not None:
+            # it was stopped before it began
+            self._stop.set()
+        timeout = max(SHORTEST_TIMEOUT_SECONDS, settings.renew_seconds / 2)
+        rest = RestClient(self._target, self._user_agent, timeout_seconds=timeout, most_connections=10)
+        lock = LeaseLock(rest, settings.namespace, settings.name)
+        events = LeaderEvents(rest, lock, settings.identity, self._reporter, note=self._note)
+        elector = Elector(settings, lock, self._observer, self._loop.time, note=self._note, record_event=events.record)
+        self._elector = elector
+        background = [asyncio.create_task(self._beside(events.run))]
+        if self._versions is not None:
+            self._candidate = Candidate(
+                rest, settings.namespace, settings.name, settings.identity, self._versions, note=self._note
+            )
+            background.append(asyncio.create_task(self._beside(self._candidate.run)))
+        try:
+            await self._lead(elector, events)
+        finally:
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
+            await rest.close()
+
+    async def _lead(self, elector: Elector, events: LeaderEvents) -> None:
+        """Stand for election, lead, and tell how it ended."""
+        if await elector.acquire(self._stop):
+            self.leading.set_result(None)
+            reason = await elector.renew(self._stop)
+            if reason:
+                self._observer.lost(reason)
+                return
+        try:
+            async with asyncio.timeout(self._last_seconds):
+                await elector.release()
+                await events.drain(LAST_EVENT_SECONDS)
+        except TimeoutError:
+            self._note(f"lease {self._settings.lock} could not be released in time")
+        self._observer.stopped()
+
+    async def _beside(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Do what leading does not depend on."""
+        try:
+            await work()
+        except Exception as error:  # a bug there must not end leadership
+            self._note(f"leader election goes on without a part that failed: {type(error).__name__}: {error}")

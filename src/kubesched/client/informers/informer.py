@@ -1,0 +1,179 @@
+"""Which kinds a scheduler needs to know, and the reflectors that keep it informed.
+
+From the enabled plugins to list-and-watch streams of just those kinds: one that the scheduler's role does not grant
+would never be complete, and nobody would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are
+followed, too, as objects with whatever fields they have.
+"""
+
+# upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+
+import msgspec
+
+from kubesched.api.custom import custom_kind
+from kubesched.api.kinds import KINDS
+from kubesched.api.meta import ApiObject
+from kubesched.api.paths import path_of
+from kubesched.client.informers.reflector import Reflector, Told
+from kubesched.client.informers.server_incarnation import FollowedServer, is_older
+from kubesched.client.rest import Query, Refused, Rest, Unreachable
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.profile import Profile, registered_events
+
+ALWAYS = ("Node", "Pod")
+TRY_AGAIN_SECONDS = 1.0
+# how long a watch may take to catch up before there is a list instead, and what a list takes for each object
+MOST_PATIENCE_SECONDS = 2.0
+LEAST_PATIENCE_SECONDS = 0.05
+LISTED_SECONDS = 0.0001
+# finished pods take no room
+UNFINISHED = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+_OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGroup"}
+
+
+class Followed(msgspec.Struct, frozen=True):
+    """A kind to follow: where it is, what it is read as, and which of its objects count."""
+
+    name: str
+    path: str
+    kind: type[ApiObject]
+    query: Query = {}
+    # the plugins that look it up or want to hear of it
+    needed_by: tuple[str, ...] = ()
+
+
+def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Followed]:
+    """Return the kinds that the plugins of all profiles look up or want to hear of."""
+    names: dict[str, dict[str, None]] = {name: {} for name in ALWAYS}
+    for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
+        for name in kinds_of(plugin):
+            names.setdefault(name, {})[plugin.name] = None
+    for gate, kind in _OF_GATES.items():
+        if gates.enabled(gate):
+            names.setdefault(kind, {})[f"feature gate {gate}"] = None
+    return [found for name, needed_by in names.items() if (found := _followed(name, tuple(needed_by))) is not None]
+
+
+def kinds_of(plugin: Plugin) -> list[str]:
+    """Return the kinds that a plugin looks up or wants to hear of."""
+    return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in registered_events(plugin))]
+
+
+def _followed(name: str, needed_by: tuple[str, ...]) -> Followed | None:
+    """Return what a resource of a registration stands for; None for those that are no kinds of their own."""
+    if name in KINDS:
+        return Followed(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)
+    plural, _, rest = name.partition(".")
+    version, _, group = rest.partition(".")
+    if not (plural and version and group):
+        return None
+    return Followed(name, f"/apis/{group}/{version}/{plural}", custom_kind(name), {}, needed_by)
+
+
+class Informers:
+    """The reflectors of one scheduler."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        kinds: Sequence[Followed],
+        told: Told,
+        note: Callable[[str], None],
+        random: Random | None = None,
+    ) -> None:
+        self._note = note
+        self._server = FollowedServer(rest, note)
+        self.reflectors = {
+            each.name: Reflector(
+                rest, each.path, each.kind, told, query=each.query, note=note, random=random, server=self._server
+            )
+            for each in kinds
+        }
+        for each in kinds:
+            self.reflectors[each.name].needed_by = each.needed_by
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def tell_of_unreadable(self, tell: Callable[[str, str, str], None]) -> None:
+        """Have somebody told of objects that cannot be read: the kind, the name and why, or nothing when it is over."""
+        for reflector in self.reflectors.values():
+            reflector.reader.tell = tell
+
+    def start(self) -> None:
+        """Begin to list and watch."""
+        self._tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors.values()]
+
+    async def stop(self) -> None:
+        """End all watches."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def synced(self) -> bool:
+        """Return whether everything has been listed once."""
+        return all(reflector.synced.is_set() for reflector in self.reflectors.values())
+
+    @property
+    def of_one_past(self) -> bool:
+        """Return whether all that is known belongs to the past that the server has now."""
+        return all(reflector.epoch == self._server.epoch for reflector in self.reflectors.values())
+
+    async def until_synced(self) -> None:
+        """Return when everything has been listed once."""
+        for reflector in self.reflectors.values():
+            await reflector.synced.wait()
+
+    # differs: the reference's new leader schedules on a cache that may miss the last bindings of the old one
+    async def catch_up(self) -> None:
+        """Return when all that is known is as new as what the API server has now."""
+        await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))
+
+    async def _catch_up(self, reflector: Reflector[ApiObject]) -> None:
+        while True:
+            try:
+                newest = await self._server.newest(reflector.path)
+                break
+            except (Refused, Unreachable) as error:
+                self._server.complain(f"cannot tell how new {reflector.path} is", error)
+                await asyncio.sleep(TRY_AGAIN_SECONDS)
+        await reach(reflector, newest)
+
+    def objects(self) -> list[ApiObject]:
+        """Return everything that is known."""
+        return [obj for reflector in self.reflectors.values() for obj in reflector.objects.values()]
+
+
+async def reach(reflector: Reflector[ApiObject], version: str) -> None:
+    """Return when a reflector knows everything up to a version, listing anew if its watch does not get there soon.
+
+    A version counts the changes of all kinds: a watch of one that is quiet may never get there, and neither does one
+    that is stuck. Only a list can tell them apart.
+    """
+    reached = asyncio.Event()
+
+    def look(known: str) -> None:
+        if not is_older(known, version):
+            reached.set()
+
+    before, reflector.reached = reflector.reached, look
+    try:
+        look(reflector.version)
+        while not reached.is_set():
+            try:
+                async with asyncio.timeout(_patience_seconds(len(reflector.objects))):
+                    await reached.wait()
+            except TimeoutError:
+                # a list that is under way is left to come to its end
+                if reflector.complete:
+                    reflector.relist()
+    finally:
+        reflector.reached = before
+
+
+def _patience_seconds(objects: int) -> float:
+    """Return how long to wait for a watch: for about as long as a list of so many objects would take."""
+    return min(MOST_PATIENCE_SECONDS, LEAST_PATIENCE_SECONDS + objects * LISTED_SECONDS)

@@ -1,0 +1,415 @@
+"""List and watch: what a server has of one kind, kept up to date.
+
+From an API server to somebody who is told of every object that is new, changed or gone. It begins with a streamed list,
+or with pages if there was any trouble with that; then it watches, from where it is. After a gap (a version that is too
+old, a broken stream that cannot be resumed, a server that lost its past) it lists anew and tells only what differs.
+Whatever goes wrong is tried again, later and later, until it is closed; nothing is told twice and nothing is left out.
+"""
+
+# upstream: client-go/tools/cache/reflector.go (v1.36)
+
+import asyncio
+from collections.abc import Callable, Sequence
+from random import Random
+from typing import Generic, NoReturn, Protocol, TypeVar
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.client.informers.object_reading import ObjectReader, Unreadable, identify
+from kubesched.client.informers.pager import ListMeta, ListReader
+from kubesched.client.informers.server_incarnation import FollowedServer, is_older
+from kubesched.client.informers.watch_events import WatchEvent, lines, read_bookmark, read_event
+from kubesched.client.rest import Query, Refused, Rest, Unreachable
+from kubesched.errors import InvalidObjectError
+
+T = TypeVar("T", bound=ApiObject)
+
+PAGE = 500
+FIRST_WAIT_SECONDS = 0.8
+LONGEST_WAIT_SECONDS = 30.0
+# a wait is forgotten after so long without trouble
+CALM_SECONDS = 120.0
+# the server ends a watch after 5 to 10 minutes, so that load is spread anew
+SHORTEST_WATCH_SECONDS = 300
+# a watch that ends sooner was not worth its while, and the next one has to wait
+SHORT_SECONDS = 1.0
+# a server that has just started does not know yet who may do what
+PASSING = (401, 403, 429, 500, 503, 504)
+# a list that is streamed says something sooner; a proxy may hold it back for ever
+LIST_SILENCE_SECONDS = 40.0
+# a server that could not stream a list is asked for pages for so long
+STREAMED_AGAIN_SECONDS = 1800.0
+# objects told in one go before others have a turn
+SLICE = 200
+
+
+class Told(Protocol):
+    """Whoever wants to know."""
+
+    def put(self, obj: ApiObject) -> None:
+        """Take in an object that is new or has changed."""
+
+    def drop(self, obj: ApiObject) -> None:
+        """Take note that an object is gone."""
+
+
+class ExpiredError(Exception):
+    """The version from which to go on is too old: list anew."""
+
+
+class Reflector(Generic[T]):
+    """Keeps one kind up to date; `path` is that of the resource, `query` selects among its objects."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        path: str,
+        kind: type[T],
+        told: Told,
+        *,
+        query: Query | None = None,
+        note: Callable[[str], None] = lambda line: None,
+        random: Random | None = None,
+        server: FollowedServer | None = None,
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.synced = asyncio.Event()
+        # every object as it was last told, by namespace/name
+        self.objects: dict[str, T] = {}
+        # the version up to which everything was told
+        self.version = ""
+        # the plugins that cannot do without the kind
+        self.needed_by: Sequence[str] = ()
+        # told of each version that is reached
+        self.reached: Callable[[str], None] = lambda version: None
+        self._rest = rest
+        self._server = server or FollowedServer(rest, note)
+        self._server.followers.append(self._new_epoch)
+        # which of the server's pasts the list belongs to, and the one that is being listed
+        self.epoch = -1
+        self._listing = -1
+        self._told = told
+        self.reader = ObjectReader(kind, path, note)
+        self._query = dict(query or {})
+        self._note = note
+        self._random = random or Random()
+        # until when lists are not asked for as streams
+        self._streams_from = 0.0
+        # whether the list at the beginning has come to its end
+        self._complete = False
+        self._relist_asked = False
+        # whether somebody waits for the list
+        self._hurry = False
+        self._watch_task: asyncio.Task[None] | None = None
+
+    async def run(self) -> None:
+        """List and watch until cancelled."""
+        wait = FIRST_WAIT_SECONDS
+        loop = asyncio.get_running_loop()
+        while True:
+            began = loop.time()
+            try:
+                self._relist_asked = self._hurry = False
+                self._listing = await self._server.current_epoch()
+                await self._list_and_watch()
+            except ExpiredError:
+                if not self._hurry and loop.time() - began < FIRST_WAIT_SECONDS:
+                    # lest a server that always says so is asked without a pause
+                    await asyncio.sleep(FIRST_WAIT_SECONDS * self._random.random())
+            except (Refused, Unreachable) as error:
+                self._server.complain(f"failed to list and watch {self.path}", error, self._consequence(error))
+                if loop.time() - began > CALM_SECONDS:
+                    wait = FIRST_WAIT_SECONDS
+                wait = await self._later(wait, error)
+            except Exception as error:  # nobody else would notice that a kind is not followed any more
+                self._note(f"failed to list and watch {self.path}, internal error: {type(error).__name__}: {error}")
+                wait = await self._later(wait, None)
+            finally:
+                self._complete = False
+
+    async def _list_and_watch(self) -> None:
+        """List, then watch until there is a gap; what cannot be streamed is listed in pages, whatever the reason."""
+        now = asyncio.get_running_loop().time
+        unstreamed: Refused | Unreachable | None = None
+        if now() >= self._streams_from:
+            try:
+                await self._watch_on()
+            except (Refused, Unreachable) as error:
+                if self._complete or getattr(error, "code", 0) == 429:
+                    raise
+                unstreamed = error
+        await self._paged_list()
+        if unstreamed is not None:
+            self._server.lists_in_pages(self.path, unstreamed)
+            self._streams_from = now() + STREAMED_AGAIN_SECONDS
+        await self._watch_on()
+
+    def _consequence(self, error: Exception) -> str:
+        """Return what it means that the server does not have the kind."""
+        if self.synced.is_set() or not isinstance(error, Refused) or error.code != 404:
+            return ""
+        needed = f" (needed by {', '.join(self.needed_by)})" if self.needed_by else ""
+        return f"nothing is scheduled until the API server serves {self.path}{needed}"
+
+    async def _later(self, wait: float, error: Refused | Unreachable | None) -> float:
+        """Wait after something went wrong; return how long to wait the next time."""
+        asked = getattr(error, "retry_after_seconds", None)
+        if asked:
+            await asyncio.sleep(asked)
+        elif await self._server.pause(wait * (1 + self._random.random())):
+            return FIRST_WAIT_SECONDS
+        return min(2 * wait, LONGEST_WAIT_SECONDS)
+
+    @property
+    def complete(self) -> bool:
+        """Return whether everything was listed, and is being watched; False while it is listed anew."""
+        return self._complete
+
+    def relist(self) -> None:
+        """List anew at once, since the watch may be behind."""
+        self._hurry = True
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        self._relist_asked = True
+        if self._watch_task is not None:
+            self._watch_task.cancel()
+
+    def _new_epoch(self) -> None:
+        if self._complete:
+            self._begin_anew()
+
+    # -- listing
+
+    async def _paged_list(self) -> None:
+        seen: set[str] = set()
+        # from the server's cache first; what is consistent comes with the watch
+        query = {**self._query, "limit": str(PAGE)}
+        if not self.version:
+            query["resourceVersion"] = "0"
+        while True:
+            try:
+                meta = await self._page(query, seen)
+            except InvalidObjectError as error:
+                raise Unreachable(f"the answer is no list: {error}", maybe_done=False) from None
+            except Refused as refused:
+                if refused.code == 410 and "continue" in query:
+                    # the pages took too long: all in one
+                    query = dict(self._query)
+                    seen.clear()
+                    continue
+                raise
+            if not meta.more:
+                break
+            query = {**self._query, "limit": str(PAGE), "continue": meta.more}
+        await self._listed(seen, meta.resource_version)
+
+    async def _page(self, query: Query, seen: set[str]) -> ListMeta:
+        """Tell the objects of a page, or of a whole list; return what it says of itself."""
+        reader = ListReader()
+        async with self._rest.stream(self.path, query) as stream:
+            async for piece in stream.iter_any():
+                await self._take_items(reader.feed(piece), seen)
+        items, meta = reader.end()
+        await self._take_items(items, seen)
+        return meta
+
+    async def _take_items(self, items: list[bytes], seen: set[str]) -> None:
+        for number, item in enumerate(items, 1):
+            self._take_object(item, seen)
+            if number % SLICE == 0 or number == len(items):
+                await asyncio.sleep(0)
+
+    async def _listed(self, seen: set[str], version: str) -> None:
+        """Tell what is gone since the last list, and that everything is known."""
+        gone = []
+        if len(seen) < len(self.objects):
+            gone = [obj for name, obj in self.objects.items() if name not in seen]
+        for number, obj in enumerate(gone):
+            self._drop(obj)
+            if number % SLICE == SLICE - 1:
+                await asyncio.sleep(0)
+        # a watch goes on for long after its list
+        seen.clear()
+        if self._listing != self._server.epoch:
+            # meanwhile it turned out to be a list of the past
+            raise ExpiredError
+        self._complete = True
+        self.epoch = self._listing
+        self._reach(version)
+        self.synced.set()
+        self._server.is_well()
+
+    # -- watching
+
+    async def _watch_on(self) -> NoReturn:
+        """Watch, again and again, until there is a gap, which is raised."""
+        wait = FIRST_WAIT_SECONDS
+        now = asyncio.get_running_loop().time
+        while True:
+            if self._relist_asked and self._complete:
+                raise ExpiredError
+            began, error = now(), await self._watch_once()
+            lasted = now() - began
+            if lasted > LONGEST_WAIT_SECONDS:
+                wait = FIRST_WAIT_SECONDS
+            if error is None and lasted > SHORT_SECONDS:
+                continue
+            # where it broke off is known: no need to list
+            if error is not None:
+                self._server.complain(f"watch of {self.path} broke off", error)
+            wait = await self._later(wait, error)
+
+    async def _watch_once(self) -> Refused | Unreachable | None:
+        """Watch until that ends; return what ended it, if it may be resumed all the same."""
+        self._watch_task = asyncio.ensure_future(self._watch())
+        try:
+            await self._watch_task
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current is None or current.cancelling():
+                raise
+            # only the watch was cancelled: somebody wants a list
+            raise ExpiredError from None
+        except (Refused, Unreachable) as error:
+            if not self._complete or not _is_passing(error):
+                raise
+            return error
+        finally:
+            self._watch_task = None
+        return None
+
+    async def _watch(self) -> None:
+        """Watch from where everything is known, or with a list at the beginning."""
+        if self._complete:
+            await self._check_past()
+        query = {
+            **self._query,
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "timeoutSeconds": str(round(SHORTEST_WATCH_SECONDS * (1 + self._random.random()))),
+        }
+        if self._complete:
+            query["resourceVersion"] = self.version
+        else:
+            query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+        try:
+            async with asyncio.timeout(None if self._complete else LIST_SILENCE_SECONDS) as limit:
+                await self._follow(query, limit)
+        except TimeoutError:
+            # of a watch that goes on there is no limit here
+            raise Unreachable(
+                f"the streamed list said nothing for {LIST_SILENCE_SECONDS:g} seconds", maybe_done=False
+            ) from None
+        if not self._complete:
+            raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
+
+    async def _follow(self, query: Query, limit: asyncio.Timeout) -> None:
+        """Take in what a watch says; the time limit is for silence within a list."""
+        seen: set[str] = set()
+        now = asyncio.get_running_loop().time
+        async with self._rest.stream(self.path, query) as stream:
+            if self._complete:
+                self._server.is_well()
+            async for whole in lines(stream):
+                for number, line in enumerate(whole):
+                    event = read_event(line)
+                    if self._complete:
+                        self._take(event)
+                    else:
+                        await self._take_listed(event, seen)
+                    if number % SLICE == SLICE - 1:
+                        await asyncio.sleep(0)
+                limit.reschedule(None if self._complete else now() + LIST_SILENCE_SECONDS)
+
+    async def _check_past(self) -> None:
+        """Raise ExpiredError if the server does not have the past that is known here."""
+        if not await self._server.goes_on(self.epoch, self.path, self.version):
+            raise ExpiredError
+
+    async def _take_listed(self, event: WatchEvent, seen: set[str]) -> None:
+        """Take in an event of a list that is streamed; a bookmark ends it."""
+        if event.type == "BOOKMARK":
+            mark = read_bookmark(event)
+            if mark.ends_list:
+                await self._listed(seen, mark.resource_version)
+            return
+        if event.type == "DELETED":
+            seen.discard(self._take_deleted(event.object).full_name)
+        else:
+            self._take_object(event.object, seen)
+
+    def _take(self, event: WatchEvent) -> None:
+        if event.type == "BOOKMARK":
+            version = read_bookmark(event).resource_version
+            if is_older(version, self.version):
+                raise ExpiredError
+            self._reach(version)
+            return
+        if event.type == "DELETED":
+            self._reach(self._take_deleted(event.object).resource_version)
+        else:
+            self._reach(self._take_object(event.object, set()))
+
+    # -- what both share
+
+    def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
+        """Tell an object that is there, and add it to those that were seen; return its version."""
+        obj = self.reader.read(raw)
+        if isinstance(obj, Unreadable):
+            if self._cannot_use(obj):
+                seen.add(obj.full_name)
+            return obj.resource_version
+        seen.add(obj.full_name)
+        self._put(obj)
+        return obj.metadata.resource_version
+
+    def _take_deleted(self, raw: msgspec.Raw) -> Unreadable:
+        """Tell that an object is gone, for which its name suffices; return who it is."""
+        gone = identify(bytes(raw))
+        self.reader.forget(gone.full_name)
+        known = self.objects.get(gone.full_name)
+        if known is not None:
+            self._drop(known)
+        return gone
+
+    def _cannot_use(self, unreadable: Unreadable) -> bool:
+        """Leave out an object whose new version cannot be read; return whether the old one still counts."""
+        known = self.objects.get(unreadable.full_name)
+        if known is None:
+            return False
+        if isinstance(known, Pod) and known.spec.node_name and known.uid == unreadable.uid:
+            # it takes up room on its node, whatever else is said of it
+            return True
+        self._drop(known)
+        return False
+
+    def _put(self, obj: T) -> None:
+        name = obj.full_name
+        known = self.objects.get(name)
+        if known is not None and known.uid != obj.uid:
+            self._told.drop(known)
+        elif known is not None and known.metadata.resource_version == obj.metadata.resource_version:
+            return
+        self.objects[name] = obj
+        self._told.put(obj)
+
+    def _drop(self, obj: T) -> None:
+        known = self.objects.pop(obj.full_name, None)
+        if known is not None:
+            self._told.drop(known)
+
+    def _reach(self, version: str) -> None:
+        if version:
+            self.version = version
+            self.reached(version)
+
+
+def _is_passing(error: Exception) -> bool:
+    """Return whether a watch may be resumed where it broke off; a version that is too old cannot."""
+    if isinstance(error, Refused) and error.code == 410:
+        raise ExpiredError from None
+    return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in PASSING)

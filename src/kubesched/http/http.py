@@ -1,0 +1,186 @@
+"""HTTP on one connection: what a client may send before anybody has asked who it is.
+
+    bytes ──▶ HttpConnection ──▶ aiohttp's parser ──▶ requests
+                 └── 431 for too many bytes of headers, an end for whoever takes too long
+
+aiohttp bounds each line and the number of headers, but not all of them together, and waits for them as long as for
+the next request. What many clients have sent of headers that are not complete is bounded together, too: past that
+only short ones are let in.
+"""
+
+# upstream: apiserver/pkg/server/secure_serving.go (v1.36); Go's net/http/server.go for what is answered
+
+import asyncio
+import logging
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
+from aiohttp.streams import StreamReader
+
+from kubesched.http.accepting import Connections
+
+# of a request's first line, and of each header; tokens can be long
+LARGEST_LINE = 64 * 1024
+# of the first line and all headers; the reference lets 1 MiB in
+LARGEST_HEADERS = 128 * 1024
+MOST_HEADERS = 500
+# of headers that are not complete, on all connections; whoever has sent no more than a few is let in nevertheless
+MOST_UNFINISHED = 16 * 1024 * 1024
+ALWAYS_LET_IN = 16 * 1024
+# until headers are complete, from their first byte on, or from the connection's beginning
+HEADER_SECONDS = 32.0
+# until the next request begins
+IDLE_SECONDS = 90.0
+# for whoever is refused to read why
+LINGER_SECONDS = 0.5
+# for each byte of a body so many more can be needed to say how long its pieces are
+_FRAMING = 8
+_TOO_LARGE = "431 Request Header Fields Too Large"
+_REFUSAL = (
+    f"HTTP/1.1 {_TOO_LARGE}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n{_TOO_LARGE}"
+).encode()
+
+# what aiohttp has to say is about clients, not for operators
+_silent = logging.getLogger("kubesched.http.aiohttp")
+_silent.addHandler(logging.NullHandler())
+_silent.propagate = False
+
+
+class Handlers(web.Server):
+    """Makes connections whose requests are answered by a coroutine."""
+
+    connection_class: "type[HttpConnection]"
+
+    def __init__(self, answer: Any, **options: Any) -> None:
+        super().__init__(
+            answer,
+            handler_cancellation=True,
+            access_log=None,
+            logger=_silent,
+            keepalive_timeout=IDLE_SECONDS,
+            max_line_size=LARGEST_LINE,
+            max_field_size=LARGEST_LINE,
+            max_headers=MOST_HEADERS,
+            # bodies are taken as they are, as the reference does: a few bytes could stand for gigabytes
+            auto_decompress=False,
+            **options,
+        )
+        self.accepted: Connections | None = None
+        # bytes of headers that are not complete
+        self.unfinished = 0
+
+    def __call__(self) -> web.RequestHandler:
+        return self.connection_class(self, loop=self._loop, **self._kwargs)
+
+    def connection_lost(self, handler: web.RequestHandler, error: BaseException | None = None) -> None:
+        super().connection_lost(handler, error)
+        if isinstance(handler, HttpConnection):
+            self.unfinished -= handler.unfinished
+            handler.unfinished = 0
+        if self.accepted is not None:
+            self.accepted.lost(handler)
+
+    def has_room(self, unfinished: int) -> bool:
+        """Return whether a connection may go on sending headers of which so many bytes have come."""
+        return unfinished <= ALWAYS_LET_IN or (unfinished <= LARGEST_HEADERS and self.unfinished <= MOST_UNFINISHED)
+
+
+class HttpConnection(web.RequestHandler):
+    """A connection; subclasses say in `handle_error` how what is no HTTP is refused."""
+
+    __slots__ = ("_body", "_deadline", "_of_body", "unfinished")
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        # bytes of headers since the last complete request, while there is none that waits to be answered
+        self.unfinished = 0
+        # the body of the last request, and the bytes that have come of it and of what is around it
+        self._body: StreamReader | None = None
+        self._of_body = 0
+        self._deadline: asyncio.TimerHandle | None = None
+
+    @property
+    def in_use(self) -> bool:
+        """Return whether a request is being answered, or waits for it."""
+        return bool(self._request_in_progress or self._messages)
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._await_headers()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._headers_came()
+        super().connection_lost(exc)
+        self._body = None
+
+    def data_received(self, data: bytes) -> None:
+        manager = self._manager
+        if not isinstance(manager, Handlers) or self._force_close or self._close:
+            return
+        if manager.accepted is not None:
+            manager.accepted.heard(self)
+        if self._body is not None and not self._body.is_eof():
+            self._receive_body(data)
+            return
+        if not self.unfinished:
+            self._await_headers()
+        before = self._request_count
+        super().data_received(data)
+        if self._request_count == before:
+            self._count(manager, len(data))
+        else:
+            self._headers_came()
+            self._body, self._of_body = (self._messages[-1][1] if self._messages else None), 0
+            # what came with them may be of the body; requests that are sent ahead are held, so they count together
+            self._count(manager, -self.unfinished if len(self._messages) <= 1 else len(data))
+        if not manager.has_room(self.unfinished):
+            self._refuse()
+
+    def _count(self, manager: Handlers, size: int) -> None:
+        self.unfinished += size
+        manager.unfinished += size
+
+    def _receive_body(self, data: bytes) -> None:
+        """Take in a piece of a body; what is not of the body itself is bounded as headers are."""
+        assert self._body is not None
+        self._of_body += len(data)
+        body = self._body
+        super().data_received(data)
+        if not body.is_eof() and self._of_body > LARGEST_HEADERS + _FRAMING * body.total_bytes:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        """Say that it is too much, unless another answer has begun, and end the connection."""
+        if self.transport is None or self.in_use:
+            self.force_close()
+            return
+        self.transport.write(_REFUSAL)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        # what it still sends is thrown away for a moment: an end with something unread would take the answer back
+        self._close = True
+        self._loop.call_later(LINGER_SECONDS, self.force_close)
+
+    # -- time
+
+    def _await_headers(self) -> None:
+        if self._deadline is None:
+            self._deadline = self._loop.call_later(HEADER_SECONDS, self._give_up)
+
+    def _headers_came(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _give_up(self) -> None:
+        self._deadline = None
+        if not self.in_use:
+            self.force_close()
+
+
+def refusal_code(status: int, error: BaseException | None) -> int:
+    """Return the code of what could not be parsed: 431 where there was too much of it."""
+    if isinstance(error, LineTooLong) or (isinstance(error, BadHttpMessage) and "Too many headers" in error.message):
+        return 431
+    return status

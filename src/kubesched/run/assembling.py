@@ -1,0 +1,69 @@
+"""A scheduler put together: from a configuration and ways to an API server to the parts that make it live.
+
+    rest ──▶ informers ──reports──▶ scheduler ──effects──▶ rest
+                                        └──────events──────▶ recorder ──▶ events
+
+The ways may lead over HTTP or stay in the process; the clock and the dice come in, so that all of it also runs in
+virtual time, the same every time.
+"""
+
+import socket
+from collections.abc import Callable
+from datetime import UTC, datetime
+from random import Random
+
+import msgspec
+
+from kubesched.client.effects import ApiEffects
+from kubesched.client.events import EventRecorder
+from kubesched.client.extenders import ExtenderCarrier
+from kubesched.client.informers.informer import Informers, followed
+from kubesched.client.rest import Rest
+from kubesched.config.load import Loaded
+from kubesched.core.binding.waiting_pods import WaitingPods
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.scheduler import LoopOptions, Scheduler
+from kubesched.core.loop.waits import LoopWaits
+from kubesched.core.scheduling.engine import Engine
+
+Note = Callable[[str], None]
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """What a scheduler lives in: its ways to the API server, who is told what, the date and the dice."""
+
+    scheduling: Rest
+    events: Rest
+    note: Note
+    observers: Observers | None = None
+    date: Callable[[], datetime] = lambda: datetime.now(UTC)
+    random: Random = msgspec.field(default_factory=Random)
+    host: str = msgspec.field(default_factory=socket.gethostname)
+
+
+class Parts(msgspec.Struct, frozen=True):
+    """A scheduler, what keeps it informed, and what carries out what it wants."""
+
+    scheduler: Scheduler
+    informers: Informers
+    recorder: EventRecorder
+    carrier: ExtenderCarrier | None
+
+
+def assemble(loaded: Loaded, registry: Registry, around: Surroundings, options: LoopOptions) -> Parts:
+    """Return a scheduler for a configuration, with everything around it; nothing has begun yet."""
+    recorder = EventRecorder(around.events, around.host, clock=around.date, note=around.note, random=around.random)
+    effects = ApiEffects(around.scheduling, recorder, around.note)
+    waits, waiting = LoopWaits(around.date), WaitingPods()
+    engine = Engine(loaded, registry, effects, waits, waiting, around.observers)
+    table = engine.cluster.table
+    carrier = None
+    if loaded.config.extenders:
+        carrier = ExtenderCarrier(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
+    scheduler = Scheduler(engine, effects, waits, waiting, options, carrier, around.note, around.observers)
+    kinds = followed(engine.profiles, loaded.gates)
+    informers = Informers(around.scheduling, kinds, scheduler, around.note, around.random)
+    informers.tell_of_unreadable(scheduler.unreadable)
+    scheduler.only_while(lambda: informers.of_one_past)
+    return Parts(scheduler, informers, recorder, carrier)

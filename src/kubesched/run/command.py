@@ -1,0 +1,90 @@
+"""`kubesched run`, which is also installed as `kube-scheduler`: the scheduler as an operator runs it.
+
+In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. Flags are not click's: Go programs take
+them in other forms.
+"""
+
+import gc
+import sys
+from collections.abc import Sequence
+
+import click
+
+from kubesched.cli.event_loop import run_loop
+from kubesched.cli.plugin_options import load_plugins
+from kubesched.errors import KubeschedError
+from kubesched.run.flags import GROUPS
+from kubesched.run.go_flags import FlagError, Given, help_text, parse_flags
+from kubesched.run.versions import version_text
+
+PURPOSE = """\
+The Kubernetes scheduler, in Python: a drop-in for kube-scheduler v1.36.
+
+It watches pods without a node, finds the nodes that they fit on, ranks these, and binds each pod to the best. Give it
+the flags and the configuration file that kube-scheduler has; replicas elect a leader.
+
+  kubesched run --kubeconfig ~/.kube/config --leader-elect=false
+  kubesched run --config scheduler.yaml -v 2"""
+
+
+@click.command(
+    "run",
+    context_settings={"ignore_unknown_options": True, "help_option_names": [], "allow_interspersed_args": False},
+    add_help_option=False,
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(arguments: tuple[str, ...]) -> None:
+    """Schedule pods on a cluster, in place of kube-scheduler."""
+    sys.exit(main(arguments, "kubesched run"))
+
+
+def kube_scheduler() -> None:
+    """Be kube-scheduler."""
+    sys.exit(main(sys.argv[1:], "kube-scheduler"))
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Run the scheduler; return the exit code."""
+    try:
+        flags = parse_flags(GROUPS, arguments, program)
+    except FlagError as error:
+        print(f"Error: {error}\nSee '{program} --help' for usage.", file=sys.stderr)
+        return 1
+    if flags["help"]:
+        print(help_text(program, PURPOSE, GROUPS), end="")
+        return 0
+    if (version := version_text(flags["version"])) is not None:
+        print(version)
+        return 0
+    try:
+        return _run(flags)
+    except KubeschedError as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+
+
+def _run(flags: Given) -> int:
+    # what a scheduler keeps, it keeps for long: looking through all of it for what can be thrown away, each time 700
+    # more objects are there, takes a fifth of the start
+    gc.set_threshold(50_000, 20, 50)
+    # what is slow to import is not needed to show help or an error
+    from kubesched.run.klog.logs import Logs, read_log_options
+    from kubesched.run.options import gates_of, read_options, write_config
+    from kubesched.run.running import Running
+
+    logs = Logs(read_log_options(flags, gates_of(flags)))
+    try:
+        options = read_options(flags, load_plugins(flags["plugin"]), logs.log.warning)
+
+        async def process() -> int:
+            running = Running(options, logs)
+            if flags["write-config-to"]:
+                # what cannot be run is an error here, too
+                write_config(flags["write-config-to"], options.config)
+                logs.log.info("Wrote configuration", file=flags["write-config-to"])
+                return 0
+            return await running.run()
+
+        return run_loop(process())
+    finally:
+        logs.close()

@@ -1,0 +1,44 @@
+"""The clients of one process: three of them with limits of their own, so that none waits for another.
+
+From the configuration to clients for scheduling, for events and for leader election.
+"""
+
+# upstream: cmd/kube-scheduler/app/options/options.go (createKubeConfig, createClients) (v1.36)
+
+import platform
+
+import msgspec
+
+from kubesched import __version__
+from kubesched.api.release import GIT_VERSION
+from kubesched.client.rate_limiter import Limiter
+from kubesched.client.rest import RequestWatcher, RestClient, Target
+from kubesched.config.types import ClientConnection
+
+AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/{GIT_VERSION}"
+
+
+class Clients(msgspec.Struct, frozen=True):
+    """How the process speaks to the API server."""
+
+    target: Target
+    scheduling: RestClient
+    events: RestClient
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.scheduling.close()
+        await self.events.close()
+
+
+def connect(target: Target, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:
+    """Return the clients for scheduling and events."""
+
+    def limiter() -> Limiter:
+        return Limiter(connection.qps, connection.burst)
+
+    return Clients(
+        target,
+        RestClient(target, f"{AGENT}/scheduler", limiter=limiter(), watcher=watcher),
+        RestClient(target, AGENT, limiter=limiter(), watcher=watcher),
+    )

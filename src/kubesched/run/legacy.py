@@ -1,0 +1,60 @@
+"""The sources of configuration that schedulers up to v1.21 had, for those who still start with them.
+
+From --algorithm-provider, --policy-config-file and --policy-configmap to the text of a v1 configuration, with a warning
+that prints what to use instead. A ConfigMap counts before a file, and a file before a provider, as it was then.
+"""
+
+# upstream: cmd/kube-scheduler/app/options/options.go, pkg/scheduler/scheduler.go (v1.21)
+
+import asyncio
+from collections.abc import Callable
+
+from kubesched.client.credentials.targets import load_target
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.policy import Migration, translate, translate_provider
+from kubesched.run.connecting import AGENT
+from kubesched.run.errors import OptionError
+from kubesched.run.files import read_file
+from kubesched.run.go_flags import Given
+
+Note = Callable[[str], None]
+
+_SOURCES = ("policy-configmap", "policy-config-file", "algorithm-provider")
+_READ_SECONDS = 30.0
+
+
+def legacy_config(flags: Given, gates: FeatureGates, note: Note) -> str | None:
+    """Return the configuration that a legacy flag stands for, None if there is none; warns of it."""
+    source = next((name for name in _SOURCES if flags[name]), None)
+    if source is None:
+        return None
+    if flags["config"]:
+        raise OptionError(f"--{source} cannot be combined with --config; keep one of them")
+    migration = _migration(source, flags, gates, note)
+    for warning in migration.warnings:
+        note(warning)
+    note(migration.advice(f"--{source}"))
+    return migration.config_text
+
+
+def _migration(source: str, flags: Given, gates: FeatureGates, note: Note) -> Migration:
+    if source == "algorithm-provider":
+        return translate_provider(flags[source], gates)
+    if source == "policy-config-file":
+        return translate(read_file(flags[source], f"--{source}"), gates)
+    return translate(asyncio.run(_read_config_map(flags, note)), gates)
+
+
+async def _read_config_map(flags: Given, note: Note) -> bytes:
+    """Return the ConfigMap as the API server answers; without it there is no way to know what is wanted."""
+    namespace, name = flags["policy-configmap-namespace"], flags["policy-configmap"]
+    rest = RestClient(
+        load_target(flags["kubeconfig"], flags["master"], note=note), AGENT, timeout_seconds=_READ_SECONDS
+    )
+    try:
+        return await rest.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")
+    except (Refused, Unreachable) as error:
+        raise OptionError(f"--policy-configmap {namespace}/{name} cannot be read: {error}") from None
+    finally:
+        await rest.close()

@@ -1,0 +1,121 @@
+"""By what an operator watches a scheduler process: metrics, log, and the dump that a signal asks for.
+
+From a log and the metrics flags to the observers that the core is given, to what clients and elections report to, and
+to the texts that are served. Put together once, before the scheduler; `follow` it as soon as it is there.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from random import Random
+from urllib.parse import urlsplit
+
+from kubesched.api.meta import ApiObject
+from kubesched.client.election.leader_thread import ExitingObserver
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.framework.observer import Observers
+from kubesched.core.loop.comparing import compare
+from kubesched.core.loop.dumping import nodes_text, queue_summary, queue_text
+from kubesched.core.loop.gauges import Gauges, read_gauges
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.run.klog.logs import Log
+from kubesched.run.klog.observer import LogObserver
+from kubesched.run.plugin_failures import PluginFailures
+from kubesched.run.versions import platform_text
+from kubesched.serving.metrics.client_metrics import LeaderMetrics, RequestMetrics
+from kubesched.serving.metrics.options import MetricOptions
+from kubesched.serving.metrics.pages import HealthMetrics
+from kubesched.serving.metrics.process_metrics import describe_process
+from kubesched.serving.metrics.registry import MetricRegistry
+from kubesched.serving.metrics.scheduler_metrics import SchedulerGauges, SchedulerMetrics
+
+# in how many cycles plugins are timed one by one
+SAMPLED = 0.1
+# the level at which tracebacks of plugins are logged
+TRACEBACKS = 4
+
+
+class Instruments:
+    """The log, the metrics and their pages; `version` is the one that is reported (`v1.36.4`)."""
+
+    def __init__(self, log: Log, options: MetricOptions, gates: FeatureGates, version: str) -> None:
+        self.log = log
+        self.registry = MetricRegistry(options)
+        self.health = HealthMetrics()
+        self.leader = LeaderMetrics(self.registry)
+        self._metrics = SchedulerMetrics(self.registry)
+        describe_process(self.registry, gates, version, platform_text())
+        draw = Random().random
+        self.observers = Observers(
+            (self._metrics, LogObserver(log), self._tracebacks()),
+            clock=time.perf_counter,
+            note=log.warning,
+            sampled=lambda: draw() < SAMPLED,
+        )
+
+    def _tracebacks(self) -> PluginFailures:
+        def write(plugin: str, hook: str, text: str) -> None:
+            self.log.info(f"Plugin {plugin} failed in {hook}", v=TRACEBACKS, traceback=text)
+
+        return PluginFailures(write, wanted=lambda: self.log.enabled(TRACEBACKS))
+
+    def requests(self, server: str) -> RequestMetrics:
+        """Return what is told of the requests to a server."""
+        return RequestMetrics(self.registry, urlsplit(server).netloc)
+
+    def follow(self, scheduler: Scheduler, gauges: Callable[[], Gauges] | None = None) -> None:
+        """Serve how things stand in a scheduler, and zeros for what has not happened yet.
+
+        `gauges` reads them where pages are not written on the scheduler's loop.
+        """
+        SchedulerGauges(self.registry, gauges or (lambda: read_gauges(scheduler)))
+        for profile in scheduler.engine.profiles.values():
+            self._metrics.expect(profile)
+
+    def set_verbosity(self, level: int) -> None:
+        """Log more, or less, from now on."""
+        self.log.levels.verbosity = level
+        self.observers.listen()
+
+
+class ObservedElection(ExitingObserver):
+    """Ends the process when the lease is lost, and shows who leads."""
+
+    def __init__(
+        self, lease: str, log: Log, metrics: LeaderMetrics, before_exit: Callable[[], None] = lambda: None
+    ) -> None:
+        self._lease = lease
+        self._log = log
+        self._metrics = metrics
+        self._before_exit = before_exit
+        super().__init__(self._say)
+        metrics.leading(lease, leads=False)
+
+    def _say(self, line: str) -> None:
+        self._metrics.leading(self._lease, leads=False)
+        self._log.error(None, line)
+        self._before_exit()
+
+    def became_leader(self) -> None:
+        """Show that this process leads."""
+        self._metrics.leading(self._lease, leads=True)
+
+    def stopped(self) -> None:
+        """Show that this process leads no more."""
+        super().stopped()
+        self._metrics.leading(self._lease, leads=False)
+
+    def slow_path(self) -> None:
+        """Count a renewal that had to read the lease first."""
+        self._metrics.slow_path(self._lease)
+
+
+# upstream: backend/cache/debugger (v1.36)
+def dump(scheduler: Scheduler, objects: Iterable[ApiObject], log: Log) -> None:
+    """Log what the scheduler believes, and each difference from the objects that were reported; between cycles."""
+    log.info("Cache comparer started", v=3)
+    for line in compare(objects, scheduler.cluster, scheduler.queue, scheduler.engine.profiles):
+        log.info("Cache mismatch", difference=line)
+    log.info("Cache comparer finished", v=3)
+    log.info("Dump of cached NodeInfo", nodes=nodes_text(scheduler.cluster))
+    summary, pods = queue_summary(scheduler.queue), queue_text(scheduler.queue)
+    log.info("Dump of scheduling queue", summary=summary, pods=pods)

@@ -1,0 +1,125 @@
+"""What a command line and a configuration file amount to.
+
+From flags to one value that the rest of the process is built from. Without --config the deprecated flags count; with it
+they are ignored, as are none of the leader-election flags. Everything that is wrong is an error before anything starts.
+"""
+
+# upstream: cmd/kube-scheduler/app/options/{options,deprecated}.go (v1.36)
+
+import os
+import stat
+from collections.abc import Callable
+
+import msgspec
+
+from kubesched.config import IN_TREE, merge_catalogs
+from kubesched.config.document import dump
+from kubesched.config.encoding import to_wire
+from kubesched.config.errors import ConfigError, Stage
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded, load
+from kubesched.config.redacting import without_secrets
+from kubesched.config.types import KubeSchedulerConfiguration
+from kubesched.core.framework.registry import Registry
+from kubesched.run.errors import OptionError
+from kubesched.run.files import read_file
+from kubesched.run.go_flags import Given
+from kubesched.run.legacy import legacy_config
+from kubesched.run.watchdog import LIMIT, SHORTEST_SECONDS
+from kubesched.serving.options import ServingOptions, options_from
+
+Note = Callable[[str], None]
+
+# flag -> field of the configuration
+_CONNECTION = {
+    "kubeconfig": "kubeconfig",
+    "kube-api-content-type": "content_type",
+    "kube-api-qps": "qps",
+    "kube-api-burst": "burst",
+}
+_PROFILING = {"profiling": "enable_profiling", "contention-profiling": "enable_contention_profiling"}
+_LEADER_ELECTION = {
+    "leader-elect": "leader_elect",
+    "leader-elect-lease-duration": "lease_duration",
+    "leader-elect-renew-deadline": "renew_deadline",
+    "leader-elect-retry-period": "retry_period",
+    "leader-elect-resource-lock": "resource_lock",
+    "leader-elect-resource-name": "resource_name",
+    "leader-elect-resource-namespace": "resource_namespace",
+}
+
+
+class RunOptions(msgspec.Struct, frozen=True):
+    """Everything `kubesched run` was asked for; `flags` has what needs no translation."""
+
+    loaded: Loaded
+    registry: Registry
+    flags: Given
+    serving: ServingOptions
+
+    @property
+    def config(self) -> KubeSchedulerConfiguration:
+        """Return the completed configuration."""
+        return self.loaded.config
+
+
+def gates_of(flags: Given) -> FeatureGates:
+    """Return the feature gates that the flags give."""
+    switched = ",".join(f"{name}={value}" for name, value in flags["feature-gates"].items())
+    return FeatureGates.parse(switched, flags["emulated-version"])
+
+
+def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
+    """Return what the flags amount to; warns of those that are no longer what they were."""
+    gates = gates_of(flags)
+    serving = options_from(flags.values)
+    _check_limit(flags)
+    from_file = bool(flags["config"])
+    text = read_file(flags["config"], "--config") if from_file else legacy_config(flags, gates, note)
+
+    def adjust(config: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
+        if not from_file:
+            config = _with(config, "client_connection", flags, _CONNECTION)
+            changed = {field: flags[name] for name, field in _PROFILING.items() if name in flags.named}
+            config = msgspec.structs.replace(config, **changed)
+        return _with(config, "leader_election", flags, _LEADER_ELECTION)
+
+    try:
+        loaded = load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
+    except ConfigError as error:
+        if not from_file or error.stage is not Stage.DECODE:
+            # it may be the flags' doing
+            raise
+        raise error.about(f"--config {flags['config']}") from None
+    return RunOptions(loaded, registry, flags, serving)
+
+
+def _check_limit(flags: Given) -> None:
+    """Raise OptionError unless a loop that has nothing to do turns often enough for the watchdog."""
+    limit = flags[LIMIT]
+    if limit.nanoseconds and limit.seconds < SHORTEST_SECONDS:
+        raise OptionError(f"--{LIMIT}: must be 0 or at least {SHORTEST_SECONDS:.0f}s, not {limit}")
+
+
+def _with(
+    config: KubeSchedulerConfiguration, part: str, flags: Given, fields: dict[str, str]
+) -> KubeSchedulerConfiguration:
+    """Return the configuration with those fields of a part that were given as flags."""
+    changed = {field: flags[name] for name, field in fields.items() if name in flags.named}
+    return msgspec.structs.replace(config, **{part: msgspec.structs.replace(getattr(config, part), **changed)})
+
+
+def write_config(path: str, config: KubeSchedulerConfiguration) -> None:
+    """Write a completed configuration as --config takes it; one with secrets is for its owner alone."""
+    wire = to_wire(config)
+    # differs: the reference writes private keys and passwords for everybody to read
+    secret = without_secrets(wire) != wire
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if secret else 0o666)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            if secret and stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.fchmod(descriptor, 0o600)
+            file.write(dump(wire))
+    except OSError as error:
+        reason = error.strerror or error
+        raise OptionError(f"--write-config-to {path}: {reason}; name a file that can be written") from None

@@ -1,0 +1,52 @@
+"""Tracebacks of plugins that fail: where in the code of an author something went wrong.
+
+From failures of hooks to texts for the log, the same one at most once a minute: a filter fails on each of many nodes.
+"""
+
+import time
+import traceback
+from collections import OrderedDict
+from collections.abc import Callable
+
+from kubesched.common.notes import MOST_LINES, REPEATED_EVERY_SECONDS
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.texts import tidy
+from kubesched.errors import PluginError
+from kubesched.run.klog.logs import without_secrets
+
+MOST_CHARACTERS = 100_000
+
+Write = Callable[[str, str, str], None]
+
+
+class PluginFailures(Observer):
+    """Has the traceback of each failure written: `write` gets the plugin, the hook and the text."""
+
+    def __init__(
+        self, write: Write, clock: Callable[[], float] = time.monotonic, wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._write = write
+        self._wanted = wanted
+        self._clock = clock
+        self._told: OrderedDict[tuple[object, ...], float] = OrderedDict()
+
+    def hears(self, hook: str) -> bool:
+        """Return whether tracebacks are wanted."""
+        return self._wanted()
+
+    def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
+        """Write the traceback, unless there is none of the plugin's or it was written a moment ago."""
+        if isinstance(raised, PluginError):
+            # what the hook answered is no answer; its message says what it should be
+            return
+        last = list(traceback.walk_tb(raised.__traceback__))[-1:]
+        key = (plugin, hook, type(raised), *((frame.f_code, line) for frame, line in last))
+        now = self._clock()
+        if now - self._told.get(key, -REPEATED_EVERY_SECONDS) < REPEATED_EVERY_SECONDS:
+            return
+        self._told[key] = now
+        self._told.move_to_end(key)
+        if len(self._told) > MOST_LINES:
+            self._told.popitem(last=False)
+        text = "".join(traceback.format_exception(raised))
+        self._write(plugin, hook, without_secrets(tidy(text, MOST_CHARACTERS).rstrip()))

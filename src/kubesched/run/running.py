@@ -1,0 +1,227 @@
+"""One scheduler process, from start to end.
+
+    configuration ─▶ clients ─▶ events ─▶ serving ─▶ informers ─▶ all known ─▶ the lease ─▶ caught up ─▶ scheduling
+                                                                                 │ lost: exit 1, at once
+
+With delayCacheUntilActive informers start only once the lease is held. A signal ends it: the lease is given up, and
+bindings under way get a moment to finish; a second signal ends it at once.
+"""
+
+# upstream: cmd/kube-scheduler/app/server.go (Run) (v1.36)
+
+import asyncio
+import os
+import signal
+from contextlib import AsyncExitStack, suppress
+from random import Random
+
+from kubesched.api.release import RELEASE
+from kubesched.client.credentials.targets import load_target
+from kubesched.client.election.candidates import Versions
+from kubesched.client.election.leader_elector import settings_from
+from kubesched.client.election.leader_thread import LeaderThread
+from kubesched.common.garbage_collection import Collecting
+from kubesched.core.loop.scheduler import LoopOptions
+from kubesched.run.assembling import Note, Surroundings, assemble
+from kubesched.run.connecting import AGENT, Clients, connect
+from kubesched.run.klog.logs import Logs
+from kubesched.run.observing import Instruments, ObservedElection, dump
+from kubesched.run.options import RunOptions
+from kubesched.run.state import State
+from kubesched.run.versions import reported
+from kubesched.run.watchdog import LIMIT, Watchdog, beat_while_turning, what_the_loop_does
+from kubesched.serving.metrics.catalog import LOOP_LAG
+from kubesched.serving.metrics.options import read_metric_options
+from kubesched.serving.metrics.process_metrics import measure_lag
+
+# how long the end waits for bindings under way and for the lease to be given up; for events that wait to be written
+LAST_SECONDS = 5.0
+LAST_NEWS_SECONDS = 3.0
+STUCK = "the scheduling loop stood still"
+LOST = "nothing is written any more, since the lease has run out"
+
+
+class Running:
+    """A scheduler process that is under way; `run` returns its exit code."""
+
+    def __init__(self, options: RunOptions, logs: Logs) -> None:
+        self._options = options
+        self._logs = logs
+        self._log = logs.log
+        self._note: Note = logs.log.warning
+        self._stop = asyncio.Event()
+        self._state = State()
+        config, flags = options.config, options.flags
+        metric_options = read_metric_options(
+            flags["disabled-metrics"],
+            flags["allow-metric-labels"],
+            flags["allow-metric-labels-manifest"],
+            flags["show-hidden-metrics-for-version"],
+        )
+        self._instruments = Instruments(self._log, metric_options, options.loaded.gates, reported(flags["version"]))
+        target = load_target(config.client_connection.kubeconfig, flags["master"], note=self._note)
+        self.clients: Clients = connect(target, config.client_connection, self._instruments.requests(target.server))
+        self.parts = assemble(
+            options.loaded,
+            options.registry,
+            Surroundings(self.clients.scheduling, self.clients.events, self._note, self._instruments.observers),
+            LoopOptions(
+                seed=Random().randrange(2**32),
+                max_in_unschedulable_seconds=flags["pod-max-in-unschedulable-pods-duration"].seconds,
+            ),
+        )
+        self.scheduler, self.informers = self.parts.scheduler, self.parts.informers
+        self.recorder, self.carrier = self.parts.recorder, self.parts.carrier
+        self.leader: LeaderThread | None = None
+        # whether it has led: from then on nothing is written without the lease
+        self._leads = False
+        self._watchdog = Watchdog(flags[LIMIT].seconds, self._stuck, self._leave)
+        # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
+        self.scheduler.only_while(lambda: not self._objection())
+        self.clients.scheduling.unless(self._objection)
+
+    async def run(self) -> int:
+        """Schedule until a signal comes; return the exit code."""
+        leads = self._options.config.leader_election.leader_elect
+        self._log.info("Starting Kubernetes Scheduler", version=reported(self._options.flags["version"]))
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.clients.close)
+            if self.carrier is not None:
+                stack.push_async_callback(self.carrier.close)
+            self._listen_to_signals()
+            lag = self._instruments.registry.family(LOOP_LAG).buckets()
+            for work in (self.recorder.run(), measure_lag(lag)):
+                stack.callback(asyncio.create_task(work).cancel)
+            self._serve(stack)
+            self._watch(stack)
+            stopped = asyncio.create_task(self._stop.wait())
+            scheduling = asyncio.create_task(self._schedule(leads=leads))
+            await asyncio.wait({stopped, scheduling}, return_when=asyncio.FIRST_COMPLETED)
+            if scheduling.done() and not self._stop.is_set():
+                scheduling.result()
+            await self._wind_up(scheduling)
+            stopped.cancel()
+        self._log.info("Requested to terminate, exiting")
+        # as the reference: without a lease to give up, being told to end is no success
+        return 0 if leads else 1
+
+    def _serve(self, stack: AsyncExitStack) -> None:
+        """Begin to show health, metrics and configuration, if that is wanted."""
+        if not self._options.flags["secure-port"]:
+            return
+        # it brings TLS and its libraries along
+        from kubesched.run.serving import build_server
+
+        server = build_server(self._options, self.parts, self._instruments, self._state)
+        server.start()
+        stack.push_async_callback(asyncio.to_thread, server.stop)
+
+    # -- a loop that is stuck
+
+    def _watch(self, stack: AsyncExitStack) -> None:
+        """Begin to watch whether the scheduling loop turns, if that is wanted."""
+        if not self._watchdog.limit_seconds:
+            return
+        self._state.loop_problem = self._watchdog.problem
+        stack.callback(asyncio.create_task(beat_while_turning(self._watchdog, self.scheduler)).cancel)
+        self._watchdog.start()
+        stack.callback(self._watchdog.end)
+
+    def _stuck(self, seconds: float) -> None:
+        """Give the lease up, for others to go on; from the watchdog's thread. Nothing is written from now on."""
+        limit = f"--{LIMIT}={self._options.flags[LIMIT]}"
+        self._log.error(None, f"{STUCK} for {seconds:.0f} s ({limit}), this is what it does:\n{what_the_loop_does()}")
+        if self.leader is not None:
+            self.leader.stop(LAST_SECONDS)
+
+    def _leave(self, why: str) -> None:
+        """End the process, to be started again; from the watchdog's thread."""
+        self._log.error(None, f"{STUCK}, {why}: the process ends")
+        self._logs.flush()
+        os._exit(1)
+
+    def _objection(self) -> str:
+        """Return why nothing may be written, an empty text if all is well."""
+        if self._state.loop_problem() is not None:
+            return STUCK
+        return "" if self.leader is None or not self._leads or self.leader.holds else LOST
+
+    async def _schedule(self, *, leads: bool) -> None:
+        config = self._options.config
+        # reports are taken in from the beginning, lest those of a long wait for the lease pile up
+        self.scheduler.hold()
+        collecting = Collecting(lambda: self.scheduler.busy)
+        collects = asyncio.create_task(collecting.run())
+        running = asyncio.create_task(self.scheduler.run())
+        try:
+            if not (leads and config.delay_cache_until_active):
+                await self._inform()
+            if leads:
+                await self._lead()
+                if config.delay_cache_until_active:
+                    await self._inform()
+                await self.informers.catch_up()
+            collecting.settle()
+            self._state.active = True
+            self.scheduler.go()
+            await running
+        finally:
+            running.cancel()
+            collects.cancel()
+
+    async def _inform(self) -> None:
+        self.informers.start()
+        await self.informers.until_synced()
+        self._state.synced = True
+
+    # -- the lease
+
+    async def _lead(self) -> None:
+        """Return when this process holds the lease."""
+        gates, config = self._options.loaded.gates, self._options.config
+        settings = settings_from(config.leader_election, coordinated=gates.enabled("CoordinatedLeaderElection"))
+        name = config.profiles[0].scheduler_name if config.profiles else "default-scheduler"
+        observer = ObservedElection(settings.name, self._log, self._instruments.leader, before_exit=self._logs.flush)
+        versions = Versions(RELEASE, f"{gates.version}.0") if settings.coordinated else None
+        self.leader = LeaderThread(
+            self.clients.target, settings, AGENT, observer, reporter=name, versions=versions, note=self._log.info
+        )
+        self._state.lease_problem = self.leader.check
+        self.leader.start()
+        await asyncio.wrap_future(self.leader.leading)
+        self._leads = True
+
+    # -- the end
+
+    def _listen_to_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+
+        def end() -> None:
+            if self._stop.is_set():
+                os._exit(1)
+            self._log.info("Received a signal to end; a second one ends at once")
+            self._state.stopping = True
+            self._stop.set()
+
+        def tell() -> None:
+            self.scheduler.inbox.later(lambda: dump(self.scheduler, self.informers.objects(), self._log))
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end)
+        loop.add_signal_handler(signal.SIGUSR2, tell)
+
+    async def _wind_up(self, scheduling: "asyncio.Task[None]") -> None:
+        """Stop scheduling, give bindings and events a moment, give up the lease."""
+        self._watchdog.end()
+        self.scheduler.hold()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LAST_SECONDS):
+                await self.scheduler.settle()
+        self.scheduler.stop()
+        scheduling.cancel()
+        with suppress(asyncio.CancelledError):
+            await scheduling
+        await self.recorder.drain(LAST_NEWS_SECONDS)
+        await self.informers.stop()
+        if self.leader is not None:
+            await asyncio.to_thread(self.leader.stop, LAST_SECONDS)

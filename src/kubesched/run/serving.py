@@ -1,0 +1,117 @@
+"""What a process shows of itself, put together: health, metrics, configuration.
+
+From the parts of a running scheduler to the pages of the server, which has a thread of its own. Pages are written in
+that thread; what only the scheduler's loop may look at is asked of it, and the last answer counts while it is busy.
+"""
+
+# upstream: cmd/kube-scheduler/app/server.go (v1.36)
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from kubesched.api.pods import Pod
+from kubesched.client.credentials.targets import in_cluster_target, load_target
+from kubesched.client.rest import RestClient
+from kubesched.config import to_wire
+from kubesched.core.loop.gauges import read_gauges
+from kubesched.run.assembling import Note, Parts
+from kubesched.run.connecting import AGENT
+from kubesched.run.observing import Instruments
+from kubesched.run.options import RunOptions
+from kubesched.run.state import State
+from kubesched.run.versions import reported
+from kubesched.run.watchdog import LIMIT
+from kubesched.serving.auth.authentication import Authentication
+from kubesched.serving.auth.authorization import Authorization
+from kubesched.serving.metrics.pages import resources_text
+from kubesched.serving.pages.health import PING, Check, Checks, handler_sync_check, shutdown_check
+from kubesched.serving.pages.routes import MetricsPage, Pages
+from kubesched.serving.pages.zpages import Versions
+from kubesched.serving.server import Server
+
+T = TypeVar("T")
+PATIENCE_SECONDS = 0.5
+
+
+class AskedOnLoop(Generic[T]):
+    """Something that only the scheduler's loop may read, for other threads; while the loop is busy, the last answer."""
+
+    def __init__(self, read: Callable[[], T]) -> None:
+        self._read = read
+        self._loop = asyncio.get_running_loop()
+        self._last = read()
+
+    def __call__(self) -> T:
+        """Return the answer."""
+
+        async def ask() -> T:
+            return self._read()
+
+        future = asyncio.run_coroutine_threadsafe(ask(), self._loop)
+        try:
+            self._last = future.result(PATIENCE_SECONDS)
+        except TimeoutError:
+            future.cancel()
+        return self._last
+
+
+def build_server(options: RunOptions, parts: Parts, instruments: Instruments, state: State) -> Server:
+    """Return the server of a process; call it on the scheduler's loop."""
+    config, flags, gates = options.config, options.flags, options.loaded.gates
+    serving, note = options.serving, instruments.log.warning
+    instruments.follow(parts.scheduler, AskedOnLoop(lambda: read_gauges(parts.scheduler)))
+    health, registry = instruments.health, instruments.registry
+    pods = AskedOnLoop(
+        lambda: [pod for pod in parts.informers.reflectors["Pod"].objects.values() if isinstance(pod, Pod)]
+    )
+    pages = Pages(
+        config=lambda: to_wire(config),
+        metrics=MetricsPage(registry.text, registry.reset),
+        slis=MetricsPage(health.text, health.reset),
+        resources=MetricsPage(lambda: resources_text(pods()) if state.active else None),
+        started_at=time.time(),
+        flags=(lambda: {name: _shown(value) for name, value in flags.values.items()})
+        if gates.enabled("ComponentFlagz")
+        else None,
+        versions=Versions(reported(flags["version"]), str(gates.version))
+        if gates.enabled("ComponentStatusz")
+        else None,
+        set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
+        cbor=gates.enabled("CBORServingAndStorage"),
+    )
+    lease = Check("leaderElection", lambda: state.lease_problem())
+    loop = Check("scheduling-loop", lambda: state.loop_problem())
+    leading = [lease] if config.leader_election.leader_elect else []
+    turning = [loop] if flags[LIMIT].nanoseconds else []
+    checks = Checks(
+        healthz=[*(leading or [PING]), *turning],
+        livez=[PING, *turning],
+        readyz=[*leading, *turning, shutdown_check(lambda: state.stopping), handler_sync_check(lambda: state.synced)],
+        observed=health.checked,
+    )
+    authentication = Authentication(serving, _reviewer(flags["authentication-kubeconfig"], note), note)
+    authorization = Authorization(serving, _reviewer(flags["authorization-kubeconfig"], note), note)
+    return Server(serving, checks, pages, authentication, authorization, note, inform=instruments.log.info)
+
+
+def _reviewer(kubeconfig: str, note: Note) -> RestClient | None:
+    """Return the client for reviews: of a kubeconfig, or of the pod that this runs in, or none."""
+    if kubeconfig:
+        return RestClient(load_target(kubeconfig, note=note), AGENT, timeout_seconds=10)
+    if os.environ.get("KUBERNETES_SERVICE_HOST"):
+        return RestClient(in_cluster_target(note=note), AGENT, timeout_seconds=10)
+    return None
+
+
+def _shown(value: object) -> str:
+    """Return a flag's value as Go shows it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{','.join(map(str, value))}]"
+    if isinstance(value, dict):
+        return f"[{','.join(f'{key}={inner}' for key, inner in value.items())}]"
+    return str(value)

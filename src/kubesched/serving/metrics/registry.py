@@ -1,0 +1,88 @@
+"""All metric families of a process, and the text that Prometheus fetches.
+
+From metrics that are asked for by those who update them to one page, sorted by name. What plugins register with the
+Prometheus client library is served along with them, as are its figures about the process and the interpreter.
+"""
+
+# upstream: component-base/metrics/{registry,legacyregistry} (v1.36)
+
+from collections import Counter
+from collections.abc import Callable
+
+from prometheus_client import REGISTRY, generate_latest
+from prometheus_client.registry import Collector
+
+from kubesched.serving.metrics import catalog
+from kubesched.serving.metrics.families import GAUGE, Family, Metric, Number
+from kubesched.serving.metrics.options import MetricOptions
+
+
+class MetricRegistry:
+    """Families by name.
+
+    `others` are collectors of the client library, by default all there are; `about_itself` has metrics counted, too.
+    """
+
+    def __init__(
+        self,
+        options: MetricOptions | None = None,
+        others: Collector | None = REGISTRY,
+        *,
+        about_itself: bool = True,
+    ) -> None:
+        self._options = options or MetricOptions()
+        self._others = others
+        self._families: dict[str, Family] = {}
+        self._before: list[Callable[[], None]] = []
+        self._on_reset: list[Callable[[], None]] = []
+        self._unexpected = Number()
+        if about_itself:
+            self._unexpected = self.family(catalog.UNEXPECTED_LABELS).number()
+            self.family(catalog.HIDDEN)
+            self.family(catalog.DISABLED).number().value = len(self._options.disabled)
+            self._before.append(self._count_families)
+
+    def family(self, metric: Metric) -> Family:
+        """Return the family of a metric, the same for everybody who asks."""
+        known = self._families.get(metric.name)
+        if known is None:
+            allowed = self._options.allowed.get(metric.name, {})
+            known = self._families[metric.name] = Family(metric, allowed, self._count_unexpected)
+            if not metric.labels:
+                # there is but one cell, which is there from the start
+                known.bind()
+        return known
+
+    def before_text(self, update: Callable[[], None]) -> None:
+        """Have something brought up to date each time before the text is written."""
+        self._before.append(update)
+
+    def reset(self) -> None:
+        """Have everything counted from zero that is counted; gauges stay as they are."""
+        for family in list(self._families.values()):
+            if family.metric.kind != GAUGE:
+                family.reset()
+        for clear in self._on_reset:
+            clear()
+
+    def on_reset(self, clear: Callable[[], None]) -> None:
+        """Have something else cleared, too, when all is counted from zero."""
+        self._on_reset.append(clear)
+
+    def text(self) -> str:
+        """Return everything there is to tell."""
+        for update in list(self._before):
+            update()
+        own = "".join(line for family in self._served() for line in family.lines())
+        return own if self._others is None else own + generate_latest(self._others).decode()
+
+    def _served(self) -> list[Family]:
+        return [family for name, family in sorted(self._families.items()) if name not in self._options.disabled]
+
+    def _count_families(self) -> None:
+        registered = self.family(catalog.REGISTERED)
+        for stability, count in Counter(family.metric.stability for family in self._served()).items():
+            registered.number(stability, "").value = count
+
+    def _count_unexpected(self) -> None:
+        self._unexpected.value += 1

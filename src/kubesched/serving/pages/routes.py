@@ -1,0 +1,134 @@
+"""The pages: what is served under which path, whoever may see it.
+
+From a request that may be answered to an answer. What takes long to write (metrics of many pods) is written in a
+thread, so that health is answered meanwhile. A path is served as it stands, without a slash more or less.
+"""
+
+# upstream: cmd/kube-scheduler/app/server.go, apiserver/pkg/server/mux/pathrecorder.go, component-base/{configz,metrics}
+# (v1.36)
+
+import asyncio
+import gzip
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kubesched.api.go_text import to_json
+from kubesched.config.redacting import without_secrets
+from kubesched.serving.options import Note
+from kubesched.serving.pages.health import Checks, HealthPage
+from kubesched.serving.pages.negotiating import accepted
+from kubesched.serving.pages.profiling import DebugPages
+from kubesched.serving.pages.zpages import Versions, flagz, statusz
+from kubesched.serving.requests import JSON, NO_SNIFF, Answer, Request, refused
+
+COMPONENT = "kube-scheduler"
+_METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping="
+
+
+class MetricsPage(msgspec.Struct, frozen=True):
+    """A page of metrics; `text` may be called in any thread and gives None where there is nothing to say yet."""
+
+    text: Callable[[], str | None]
+    reset: Callable[[], None] | None = None
+
+
+class Pages(msgspec.Struct, frozen=True, kw_only=True):
+    """What is shown; the callables are called in the server's threads, and must be safe there.
+
+    `config` gives the completed configuration in plain values (`config.to_wire`), `started_at` is when the process
+    started, in seconds of the epoch. Without `flags` there is no /flagz, without `versions` no /statusz (their feature
+    gates), with `cbor` both are also written in CBOR (its gate), without `set_verbosity` there is no /debug (profiling
+    is off).
+    """
+
+    config: Callable[[], Mapping[str, Any]]
+    metrics: MetricsPage
+    slis: MetricsPage
+    resources: MetricsPage
+    started_at: float
+    flags: Callable[[], Mapping[str, str]] | None = None
+    versions: Versions | None = None
+    set_verbosity: Callable[[int], None] | None = None
+    cbor: bool = False
+
+
+Page = Callable[[Request], Answer | Awaitable[Answer]]
+
+
+class Routes:
+    """Finds the page of a path."""
+
+    def __init__(self, pages: Pages, checks: Checks, note: Note) -> None:
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="pages")
+        self._started_at = pages.started_at
+        self._debug = None if pages.set_verbosity is None else DebugPages(pages.set_verbosity)
+        self._pages: dict[str, Page] = {}
+        for name in ("healthz", "livez", "readyz"):
+            self._pages |= HealthPage(name, checks, note).paths()
+        self._pages["/configz"] = partial(self._configz, pages.config)
+        for path, metrics in {
+            "/metrics": pages.metrics,
+            "/metrics/slis": pages.slis,
+            "/metrics/resources": pages.resources,
+        }.items():
+            self._pages[path] = partial(self._metrics, metrics)
+        if pages.flags is not None:
+            self._pages["/flagz"] = flagz(COMPONENT, pages.flags).with_cbor(pages.cbor).answer
+        if pages.versions is not None:
+            status = statusz(COMPONENT, pages.started_at, pages.versions, tuple(self._pages))
+            self._pages["/statusz"] = status.with_cbor(pages.cbor).answer
+
+    def close(self) -> None:
+        """Write no further page."""
+        self._writer.shutdown(wait=False, cancel_futures=True)
+
+    async def answer(self, request: Request) -> Answer:
+        """Return the page that is asked for."""
+        page = self._pages.get(request.path)
+        if page is not None:
+            found = page(request)
+            return found if isinstance(found, Answer) else await found
+        if self._debug is not None and (shown := await self._debug.answer(request)) is not None:
+            return shown
+        return refused("404 page not found", 404)
+
+    async def _configz(self, config: Callable[[], Mapping[str, Any]], request: Request) -> Answer:
+        # differs: the reference shows private keys and passwords to everybody who may see the page
+        value = {"componentconfig": without_secrets(await self._write(config))}
+        return Answer(to_json(value, sort_keys=False).encode(), 200, JSON, NO_SNIFF)
+
+    async def _metrics(self, metrics: MetricsPage, request: Request) -> Answer:
+        if request.method == "DELETE" and metrics.reset is not None:
+            await self._write(metrics.reset)
+            return Answer(b"metrics reset\n")
+        text = await self._write(metrics.text)
+        if text is None:
+            return Answer()
+        headers = {"Process-Start-Time-Unix": str(int(self._started_at))}
+        body = text.encode()
+        if _takes_gzip(request):
+            headers["Content-Encoding"] = "gzip"
+            body = await self._write(partial(gzip.compress, body, 5))
+        return Answer(body, 200, _METRICS + _escaping(request), headers)
+
+    async def _write(self, write: Callable[[], Any]) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._writer, write)
+
+
+def _takes_gzip(request: Request) -> bool:
+    for media in accepted(request.headers.get("Accept-Encoding", "")):
+        if media.name in ("gzip", "*"):
+            return media.quality > 0
+    return False
+
+
+def _escaping(request: Request) -> str:
+    """Return how names are escaped that are no metric names of old; ours all are."""
+    for media in accepted(request.headers.get("Accept", "")):
+        if media.covers("text/plain") and media.parameters.get("escaping") == "allow-utf-8":
+            return "allow-utf-8"
+    return "underscores"

@@ -1,0 +1,3 @@
+"""In: certificate and key files, which may change. Out: TLS sessions for asyncio, with the client's certificate chain.
+Never: a restart for a renewed certificate.
+"""

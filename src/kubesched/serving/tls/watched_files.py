@@ -1,0 +1,78 @@
+"""Files that change while they are in use: certificates, keys and bundles of authorities.
+
+From paths to what their contents mean. They are looked at when somebody asks, at most once a second, and read when one
+of them was changed or replaced. What cannot be used is noted once, and what was read before stays in use.
+"""
+
+# upstream: apiserver/pkg/server/dynamiccertificates/{dynamic_serving_content,dynamic_cafile_content}.go (v1.36)
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from kubesched.common.files import UnusableFileError, read_at_most
+from kubesched.serving.options import Clock, Note, ServingError
+
+LOOK_EVERY_SECONDS = 1.0
+LARGEST_FILE = 4 * 2**20
+
+Meaning = TypeVar("Meaning")
+_Stamp = tuple[int, int, int]
+
+
+class WatchedFiles(Generic[Meaning]):
+    """What some files mean, as of their latest usable contents; the first time they have to be usable."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        parse: Callable[..., Meaning],
+        note: Note,
+        clock: Clock = time.monotonic,
+    ) -> None:
+        self._paths = tuple(paths)
+        self._parse = parse
+        self._note = note
+        self._clock = clock
+        self._looked = clock()
+        self._stamp = self._stamps()
+        self._meaning = self._read()
+
+    def current(self) -> Meaning:
+        """Return what the files mean now."""
+        now = self._clock()
+        if now - self._looked < LOOK_EVERY_SECONDS:
+            return self._meaning
+        self._looked = now
+        stamp = self._stamps()
+        if stamp != self._stamp:
+            # taken before reading: what changes meanwhile is seen the next time
+            self._stamp = stamp
+            try:
+                self._meaning = self._read()
+            except ServingError as error:
+                self._note(f"{error}; what was read before is used")
+        return self._meaning
+
+    def _read(self) -> Meaning:
+        return self._parse(*(_contents(path) for path in self._paths))
+
+    def _stamps(self) -> tuple[_Stamp | None, ...]:
+        return tuple(map(_stamp, self._paths))
+
+
+def _stamp(path: str) -> _Stamp | None:
+    """Return what changes with the contents of a file; None if it is not there."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _contents(path: str) -> bytes:
+    try:
+        return read_at_most(path, LARGEST_FILE)
+    except UnusableFileError as error:
+        raise ServingError(f"{path}: {error}") from None

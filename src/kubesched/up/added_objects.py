@@ -1,0 +1,96 @@
+"""What `kubesched up` adds to the manifests that it is given: nodes by the dozen, and a default storage class.
+
+From manifests, and the objects that a server has kept, to manifests. What a cluster has of its own comes first: nodes
+that are added beside others are in no zones that nobody named, and a cluster that was brought along keeps the storage
+classes that it has.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kubesched.controlplane.kinds.volume_claims import DEFAULT_CLASS, OLD_DEFAULT_CLASS
+from kubesched.controlplane.manifests import Manifest
+from kubesched.controlplane.store import Document, Store
+from kubesched.up.node_pools import POOL, NodePool
+
+# as kind and minikube call theirs
+STANDARD = "standard"
+PROVISIONER = "kubesched.io/simulated"
+NODES, CSI_NODES = "nodes", "csinodes.storage.k8s.io"
+
+
+class AddedObjects:
+    """Adds nodes of some pools and a storage class; `store` has what was kept of an earlier time."""
+
+    def __init__(self, pools: Sequence[NodePool], store: Store | None = None) -> None:
+        self._pools = pools
+        self._store = store
+        # whether nodes were made that are in no zone, because nobody said in which
+        self.without_zones = False
+
+    def __call__(self, manifests: Sequence[Manifest]) -> list[Manifest]:
+        """Return what comes before some manifests."""
+        nodes = self._nodes(manifests)
+        self.without_zones = any(bool(nodes) and not (pool.zones or pool.like) for pool in self._pools)
+        added = [(pool, manifest) for pool in self._pools for manifest in pool.manifests(nodes)]
+        return [
+            *_storage_classes(manifests, self._store),
+            *(manifest for _, manifest in added),
+            *_csi_nodes(added, self._found(CSI_NODES, "CSINode", manifests)),
+        ]
+
+    def _nodes(self, manifests: Sequence[Manifest]) -> dict[str, Document]:
+        """Return nodes that are there, but for those of pools: they may be given again, and larger."""
+        return {
+            name: node
+            for name, node in self._found(NODES, "Node", manifests).items()
+            if POOL not in ((node.get("metadata") or {}).get("labels") or {})
+        }
+
+    def _found(self, store: str, kind: str, manifests: Iterable[Manifest]) -> dict[str, Document]:
+        """Return objects by name: those that were kept, and those that are about to come."""
+        kept = {} if self._store is None else {stored.name: stored.document() for stored in self._store.set_of(store)}
+        return {**kept, **{each.name: each.document for each in manifests if each.kind == kind}}
+
+
+def _csi_nodes(added: Iterable[tuple[NodePool, Manifest]], known: Mapping[str, Document]) -> Iterator[Manifest]:
+    """Yield the drivers of nodes that are like others: how many volumes they can attach."""
+    for pool, manifest in added:
+        spec = (known.get(pool.like) or {}).get("spec")
+        if isinstance(spec, dict):
+            drivers = [{**driver, "nodeID": manifest.name} for driver in spec.get("drivers") or ()]
+            document = {
+                "apiVersion": "storage.k8s.io/v1",
+                "kind": "CSINode",
+                "metadata": {"name": manifest.name},
+                "spec": {"drivers": drivers},
+            }
+            yield Manifest(f"{manifest.place}: CSINode", document)
+
+
+def _storage_classes(manifests: Sequence[Manifest], store: Store | None) -> Iterator[Manifest]:
+    """Yield a default storage class, unless there is one, or the cluster was brought along and has none."""
+    if any(each.exported for each in manifests) or any(map(_is_default_class, manifests)):
+        return
+    if store is not None and store.recalled:
+        # it was made then, and whoever has removed it does not want it
+        return
+    if any(each.kind == "StorageClass" and each.name == STANDARD for each in manifests):
+        return
+    document = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": STANDARD, "annotations": {DEFAULT_CLASS: "true"}},
+        "provisioner": PROVISIONER,
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    yield Manifest("default storage class", document)
+
+
+def _is_default_class(manifest: Manifest) -> bool:
+    meta = manifest.document.get("metadata")
+    annotations = meta.get("annotations") if isinstance(meta, dict) else None
+    return (
+        manifest.kind == "StorageClass"
+        and isinstance(annotations, dict)
+        and "true" in (annotations.get(DEFAULT_CLASS), annotations.get(OLD_DEFAULT_CLASS))
+    )

@@ -1,0 +1,54 @@
+"""`kubesched up -- COMMAND`: a command that runs while a cluster does.
+
+In: a command, and the kubeconfig of a cluster that is ready. Out: the command's exit code, as a shell would tell it.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kubesched.up.ending import Ending
+
+# as shells have it
+NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
+
+
+async def run_command(command: Sequence[str], kubeconfig: Path, end: Ending, failing: Coroutine[Any, Any, None]) -> int:
+    """Run a command with KUBECONFIG set; return its exit code. Signals go to it; `failing` raises if the cluster does.
+
+    A second signal ends it at once.
+    """
+    watching = asyncio.create_task(failing)
+    try:
+        process = await asyncio.create_subprocess_exec(*command, env={**os.environ, "KUBECONFIG": str(kubeconfig)})
+    except OSError as error:
+        watching.cancel()
+        click.echo(f"{command[0]}: {error.strerror or error}", err=True)
+        return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+
+    def pass_on(number: int) -> None:
+        # with Ctrl-C a terminal tells everybody in front of it
+        if number != signal.SIGINT or not sys.stdin.isatty():
+            process.send_signal(number)
+
+    end.pass_on = pass_on
+
+    def kill() -> None:
+        if process.returncode is None:
+            process.kill()
+
+    end.at_end.append(kill)
+    waiting = asyncio.create_task(process.wait())
+    await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
+    if not waiting.done():
+        process.terminate()
+        watching.result()
+    watching.cancel()
+    code = waiting.result()
+    return BY_SIGNAL - code if code < 0 else code

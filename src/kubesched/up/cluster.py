@@ -1,0 +1,180 @@
+"""A cluster in one process: the embedded control plane, simulated nodes, and a scheduler, on one loop.
+
+    objects in a server ──▶ simulation makes nodes ready ──▶ all known ──▶ scheduling ──▶ settled, or until it is ended
+
+The scheduler speaks to the server as any client does, as the user and with the roles that a cluster gives it, but
+without HTTP between. Whether things have settled is read from what is under way, never guessed from the clock.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from datetime import UTC, datetime
+from random import Random
+
+import msgspec
+
+from kubesched.client.informers.informer import kinds_of
+from kubesched.config.load import Loaded
+from kubesched.controlplane.running import SCHEDULER
+from kubesched.controlplane.simulation import Options, Simulation
+from kubesched.controlplane.transport import Transport
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.scheduler import LoopOptions
+from kubesched.core.queue.queued_pod import Place
+from kubesched.run.assembling import Note, Parts, Surroundings, assemble
+from kubesched.run.plugin_failures import PluginFailures
+from kubesched.up.local_rest import LocalRest
+from kubesched.up.plugin_rights import custom_kinds, grant, not_served
+from kubesched.up.record import Happenings
+
+# how often to look whether things have settled
+LOOK_SECONDS = 0.02
+# what comes so soon is waited for: controllers look at changes by the batch, and pods may run but for a moment
+NEAR_SECONDS = 1.0
+# pods in these places will be tried again without anything happening to them
+_MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
+
+
+class Wishes(msgspec.Struct, frozen=True):
+    """Which scheduler, which nodes, and what chance goes by."""
+
+    loaded: Loaded
+    registry: Registry
+    simulation: Options = Options()
+    seed: int = 0
+    date: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+
+class LocalCluster:
+    """A control plane that is reached by `transport`, with nodes and a scheduler of its own."""
+
+    def __init__(self, transport: Transport, wishes: Wishes, note: Note) -> None:
+        self.server = transport.server
+        self.happenings = Happenings()
+        self.simulation = Simulation(self.server, wishes.simulation, note)
+        self._delays = _delays(wishes.simulation)
+        self._rest = LocalRest(transport, SCHEDULER)
+        # nobody waits for events, so they do not count as something under way
+        events = LocalRest(transport, SCHEDULER)
+        clock = asyncio.get_running_loop().time
+        tracebacks = PluginFailures(lambda plugin, hook, text: note(f"plugin {plugin} failed in {hook}: {text}"), clock)
+        observers = Observers([self.happenings, tracebacks], clock=clock, note=note)
+        around = Surroundings(self._rest, events, note, observers, wishes.date, Random(wishes.seed), "localhost")
+        self.parts: Parts = assemble(wishes.loaded, wishes.registry, around, LoopOptions(seed=wishes.seed))
+        grant(self.server, custom_kinds(self.parts.informers.reflectors))
+        self._scheduling: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Let the cluster live while this is open."""
+        parts = self.parts
+        async with AsyncExitStack() as stack:
+            if parts.carrier is not None:
+                stack.push_async_callback(parts.carrier.close)
+            self.simulation.start()
+            stack.callback(self.simulation.stop)
+            # nodes that need no time to be ready are ready before the first pod is looked at
+            while self.simulation.seconds_left() <= 0:
+                await asyncio.sleep(0)
+            stack.push_async_callback(_end, asyncio.create_task(parts.recorder.run()))
+            stack.push_async_callback(parts.informers.stop)
+            parts.informers.start()
+            await parts.informers.until_synced()
+            self._scheduling = asyncio.create_task(parts.scheduler.run())
+            stack.push_async_callback(_end, self._scheduling)
+            yield
+
+    def kinds_not_served(self) -> list[str]:
+        """Return a line for each kind that plugins look up and that the server does not know."""
+        profiles = self.parts.scheduler.engine.profiles.values()
+        plugins = [plugin for profile in profiles for plugin in profile.plugins.values()]
+        return not_served(
+            self.server,
+            {
+                name: dict.fromkeys(plugin.name for plugin in plugins if name in kinds_of(plugin))
+                for name in custom_kinds(self.parts.informers.reflectors)
+            },
+        )
+
+    async def until_settled(self) -> None:
+        """Return when every pod is bound, or waits for something that will not happen by itself.
+
+        A pod whose attempts fail in a plugin, with the same error again and again, is not waited for.
+        """
+        looks = 0
+        # twice in a row: what was begun in this very turn shows in the next
+        while looks < 2:
+            looks = looks + 1 if self.settled else 0
+            await asyncio.sleep(LOOK_SECONDS)
+            self.check()
+
+    async def until_ended(self) -> None:
+        """Return never, unless the scheduler fails, which is raised."""
+        assert self._scheduling is not None
+        await asyncio.wait([self._scheduling])
+        self.check()
+
+    def check(self) -> None:
+        """Raise what ended the scheduler, if it has ended."""
+        if self._scheduling is not None and self._scheduling.done():
+            self._scheduling.result()
+
+    @property
+    def settled(self) -> bool:
+        """Return whether nothing is under way at this moment."""
+        return next(self.under_way(), None) is None
+
+    def under_way(self) -> Iterator[str]:
+        """Yield what will still change, as words for people."""
+        scheduler, reflectors = self.parts.scheduler, self.parts.informers.reflectors
+        unknown = [name for name, reflector in reflectors.items() if not reflector.synced.is_set()]
+        if unknown:
+            yield f"the scheduler waits to read {', '.join(unknown)}"
+        for queued in scheduler.queue.pods():
+            if queued.place in _MOVING and not self.happenings.fails_for_good(queued.uid):
+                yield f"pod {queued.pod.full_name} is {_WORDS[queued.place]}"
+        if scheduler.busy or self._rest.requests:
+            yield from (f"pod {pod} is being bound" for pod in self._assumed())
+            yield "pods are being bound or written about"
+        streams = self._rest.streams
+        if len(streams) < len(reflectors) or not all(stream.all_taken for stream in streams):
+            yield "changes are being reported"
+        if self.simulation.seconds_left() <= self._delays:
+            yield from (
+                f"pod {pod.full_name} is terminating" for pod in scheduler.watching.known_pods() if pod.terminating
+            )
+            yield "simulated nodes or controllers are at work"
+
+    def _assumed(self) -> Iterator[str]:
+        """Yield the names of pods that have a place, but are not bound to it yet."""
+        scheduler = self.parts.scheduler
+        for pod in scheduler.watching.known_pods():
+            if not pod.spec.node_name and pod.uid in scheduler.cluster.table.pods:
+                yield pod.full_name
+
+
+_WORDS = {
+    Place.ACTIVE: "about to be tried",
+    Place.BACKOFF: "backing off until it is tried again",
+    Place.IN_FLIGHT: "being tried",
+}
+
+
+def _delays(options: Options) -> float:
+    """Return how long the longest step takes that a pod may be waiting for; ends that lie further off are not near."""
+    return max(
+        NEAR_SECONDS,
+        options.node_ready_seconds,
+        options.pod_start_seconds,
+        options.ready_seconds,
+        options.termination_seconds,
+        options.provision_seconds,
+    )
+
+
+async def _end(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task

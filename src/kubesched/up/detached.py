@@ -1,0 +1,69 @@
+"""`kubesched up --detach`: a cluster in a process of its own, in the background.
+
+In: the arguments of the command. Out: the lines that it would print itself, once it is ready; or what it said and its
+exit code, if it does not get there.
+"""
+
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from kubesched.config.golang import Duration
+from kubesched.controlplane.private_files import state_folder
+from kubesched.up.named_clusters import NamedCluster, find
+
+POLL_SECONDS = 0.05
+# what it said last is enough
+MOST_LINES = 30
+
+
+def detach(arguments: Sequence[str], name: str, timeout: Duration) -> int:
+    """Start a cluster in the background and return the exit code once it is ready, or is not to be."""
+    log = state_folder() / f"{name}.log"
+    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    words = [argument for argument in arguments if argument != "--detach"]
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kubesched", "up", "--stay", *words],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        cluster = _ready(process, name, timeout.seconds)
+    except BaseException:
+        process.terminate()
+        raise
+    if cluster is None:
+        code = process.poll()
+        if code is None:
+            process.terminate()
+            click.echo(f"cluster {name!r} is not ready within {timeout} (--timeout)", err=True)
+        _show_end(log)
+        return code or 1
+    click.echo(f"API server at {cluster.url}; `kubesched up down {name}` ends it; what it says is in {log}.")
+    click.echo(f"export KUBECONFIG={shlex.quote(cluster.kubeconfig)}")
+    return 0
+
+
+def _ready(process: "subprocess.Popen[bytes]", name: str, seconds: float) -> NamedCluster | None:
+    """Return a cluster as soon as it is ready; None if its process has ended, or time is up."""
+    deadline = time.monotonic() + seconds
+    while process.poll() is None and time.monotonic() < deadline:
+        cluster = find(name)
+        if cluster is not None and cluster.pid == process.pid and cluster.ready:
+            return cluster
+        time.sleep(POLL_SECONDS)
+    return None
+
+
+def _show_end(log: Path) -> None:
+    lines = log.read_text("utf-8", errors="replace").splitlines()
+    for line in lines[-MOST_LINES:]:
+        click.echo(line, err=True)

@@ -1,0 +1,176 @@
+"""What simulated nodes of `kubesched up` are like: how many, how large, how fast.
+
+In: texts of options. Out: pools of nodes and the options of a simulation; or exit code 2, with a line that names the
+option and what it expects.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import isfinite
+from typing import Any, TypeVar
+
+import click
+from msgspec.structs import replace
+
+from kubesched.config.golang import Duration, parse_duration
+from kubesched.controlplane.simulation import Options
+from kubesched.controlplane.simulation.options import LIFELIKE
+from kubesched.up.node_pools import GPU, NodePool, PoolError, checked, parse_field, parse_pool
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# the nodes of --nodes are node-1, node-2, ...
+NODES = "node"
+FASTEST = 1e6
+# nodes that take no time for anything, but keep their leases
+AT_ONCE = Options(lease_seconds=LIFELIKE.lease_seconds)
+# --delay NAME -> the option, and what it is
+DELAYS = {
+    "node-ready": ("node_ready_seconds", "from a node's creation to its being ready"),
+    "heartbeat": ("heartbeat_seconds", "from one sign of life of a node to the next; 0s: none"),
+    "lease": ("lease_seconds", "from one renewal of a node's lease to the next; 0s: no leases"),
+    "pod-start": ("pod_start_seconds", "from a pod's binding to its running"),
+    "pod-ready": ("ready_seconds", "from there to its being ready"),
+    "termination": ("termination_seconds", "longest time for a pod to end"),
+    "provision": ("provision_seconds", "from a volume's being wanted to the volume"),
+    "job": ("job_seconds", "how long pods of a Job run, unless annotated with kubesched.io/run-seconds"),
+}
+
+
+def delay_lines() -> str:
+    """Return the delays there are, each with its lengths without and with --speed 1, as lines for people."""
+    plain = AT_ONCE
+    return "\n".join(
+        f"  {name:<12}{getattr(plain, field):>3g}s {getattr(LIFELIKE, field):>4g}s  {what}"
+        for name, (field, what) in DELAYS.items()
+    )
+
+
+# -- options
+
+
+def pool_options(command: F) -> F:
+    """Give a command the options of nodes that need no manifest, and these nodes as its parameter `pools`."""
+
+    @click.option("--nodes", callback=_field, metavar="N", help="Make so many nodes: node-1, node-2, ...")
+    @click.option("--zones", callback=_field, metavar="N", help="Zones they are in by turns: zone-a, ...  [3]")
+    @click.option("--cpu", callback=_field, metavar="QUANTITY", help="CPUs of each.  [8]")
+    @click.option("--memory", callback=_field, metavar="QUANTITY", help="Memory of each.  [32Gi]")
+    @click.option("--gpu", callback=_field, metavar="GPUS[:NODES]", help=f"{GPU} of each, or of so many nodes.")
+    @click.option("--like", callback=_field, metavar="NODE", help="Let them be like this node in FILES.")
+    @click.option("--pool", "texts", multiple=True, metavar="TEXT", help="More nodes: NAME=VALUE,... (see above).")
+    @functools.wraps(command)
+    def with_pools(*args: Any, texts: tuple[str, ...], **kwargs: Any) -> Any:
+        fields = {name: kwargs.pop(name) for name in ("nodes", "zones", "cpu", "memory", "gpu", "like")}
+        return command(*args, pools=node_pools(fields, texts), **kwargs)
+
+    return with_pools  # type: ignore[return-value]
+
+
+def speed_options(command: F) -> F:
+    """Give a command the options of how fast nodes are, and how they behave as its parameter `simulation`."""
+
+    @click.option(
+        "--speed", type=float, callback=_speed, metavar="N", help="Live as a real cluster does, N times as fast."
+    )
+    @click.option("--delay", "delays", multiple=True, callback=_delays, metavar="TEXT", help="NAME=DURATION,...")
+    @click.option(
+        "--controllers/--no-controllers",
+        default=True,
+        show_default=True,
+        help="Have Deployments, StatefulSets, DaemonSets, Jobs and the like seen to; without, pods stay as they are.",
+    )
+    @functools.wraps(command)
+    def with_simulation(
+        *args: Any, speed: float | None, delays: Mapping[str, float], controllers: bool, **kwargs: Any
+    ) -> Any:
+        simulation = replace(simulation_options(speed, delays), workloads=controllers)
+        return command(*args, simulation=simulation, **kwargs)
+
+    return with_simulation  # type: ignore[return-value]
+
+
+def duration(context: click.Context, option: click.Parameter, text: str) -> Duration:
+    """Return a duration that is longer than nothing."""
+    try:
+        found = parse_duration(text)
+    except ValueError:
+        found = Duration(nanoseconds=0)
+    if found.seconds <= 0:
+        raise click.BadParameter(f"{text!r} is no duration such as 30s or 2m", context, option)
+    return found
+
+
+def _field(context: click.Context, option: click.Parameter, text: str | None) -> Any:
+    """Return what a field of the pool is to be, None if nobody says."""
+    if text is None:
+        return None
+    try:
+        return parse_field(option.name or "", text)
+    except PoolError as error:
+        raise click.BadParameter(str(error), context, option) from None
+
+
+def _delays(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
+    """Return the delays that somebody wants, by field."""
+    fields: dict[str, float] = {}
+    for part in (part.strip() for text in texts for part in text.split(",")):
+        name, _, value = part.partition("=")
+        if name not in DELAYS:
+            raise click.BadParameter(
+                f"{part!r}: expected NAME=DURATION with one of {', '.join(DELAYS)}", context, option
+            )
+        try:
+            seconds = parse_duration(value).seconds
+        except ValueError:
+            seconds = -1.0
+        if seconds < 0:
+            raise click.BadParameter(f"{part!r}: {value!r} is no duration such as 0s, 500ms or 2m", context, option)
+        fields[DELAYS[name][0]] = seconds
+    return fields
+
+
+def _speed(context: click.Context, option: click.Parameter, speed: float | None) -> float | None:
+    if speed is not None and not (isfinite(speed) and 1 / FASTEST <= speed <= FASTEST):
+        raise click.BadParameter(f"{speed:g}: expected a number above 0, such as 1 or 10", context, option)
+    return speed
+
+
+# -- together
+
+
+def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Options:
+    """Return how simulated nodes live: at once where they can, or as real ones do, only faster."""
+    if speed is None:
+        return replace(AT_ONCE, **delays)
+    return replace(LIFELIKE, **delays).at_speed(speed)
+
+
+def node_pools(fields: Mapping[str, Any], texts: Sequence[str]) -> list[NodePool]:
+    """Return the pool of --nodes, with its fields (None where nobody says), and that of each --pool."""
+    said = {name: value for name, value in fields.items() if value is not None}
+    # what is said of all nodes counts for those of --pool, too
+    shared = {name: value for name, value in said.items() if name not in ("nodes", "gpu")}
+    pools = []
+    if "nodes" in said:
+        with _about("--gpu"):
+            pools.append(checked(NodePool(NODES, **said)))
+    elif "gpu" in said or (said and not texts):
+        raise click.UsageError(f"--{next(iter(said))} is about nodes to be made: add --nodes, such as --nodes 10")
+    with _about("--pool"):
+        pools += [parse_pool(text, shared) for text in texts]
+        names = [pool.name for pool in pools]
+        for name in names:
+            if names.count(name) > 1:
+                raise PoolError(f"two pools have the name {name!r}: choose another")
+    return pools
+
+
+@contextmanager
+def _about(option: str) -> Iterator[None]:
+    """Tell what is wrong with an option."""
+    try:
+        yield
+    except PoolError as error:
+        raise click.BadParameter(str(error), param_hint=option) from None

@@ -1,0 +1,144 @@
+"""Where pods are, and why some are nowhere.
+
+From the objects of a server, and what its scheduler did, to a report that people and programs can read.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.api.kinds import decode_json
+from kubesched.api.meta import OwnerReference
+from kubesched.api.owners import ReplicaSet
+from kubesched.api.pods import Pod
+from kubesched.controlplane.store import Store, Stored
+from kubesched.controlplane.workloads.replica_sets import REPLICA_SETS
+from kubesched.up.cluster import LocalCluster
+from kubesched.up.record import Happenings, Preempted
+
+PENDING, BOUND, TERMINATING = "Pending", "Bound", "Terminating"
+GATED = "SchedulingGated"
+OVER = ("Succeeded", "Failed")
+
+
+class Placement(msgspec.Struct, frozen=True, rename="camel"):
+    """A pod, its node if it has one, how it stands, and what to say about that."""
+
+    namespace: str
+    name: str
+    status: str
+    node: str = ""
+    nominated_node: str = ""
+    reason: str = ""
+    # who made it, such as Deployment/web
+    owner: str = ""
+
+
+class Report(msgspec.Struct, frozen=True):
+    """How a cluster stands."""
+
+    nodes: int
+    pods: tuple[Placement, ...]
+    preempted: tuple[Preempted, ...]
+    # how many pods our scheduler found no node for, those aside that are not to be scheduled yet
+    unschedulable: int = 0
+
+    def summary(self) -> str:
+        """Return it in a line."""
+        # who has run to its end is on its node no more
+        waiting = Counter(pod.status for pod in self.pods if not pod.node or pod.status in OVER)
+        bound = len(self.pods) - waiting.total()
+        parts = [f"{bound} bound", *(f"{count} {_in_words(status)}" for status, count in sorted(waiting.items()))]
+        if self.preempted:
+            parts.append(f"{len(self.preempted)} preempted")
+        return f"{_count(self.nodes, 'node')}, {_count(len(self.pods), 'pod')}: {', '.join(parts)}"
+
+
+def read_report(cluster: LocalCluster) -> Report:
+    """Return how a cluster stands, its pods by namespace and name."""
+    store, schedulers = cluster.server.services.store, cluster.parts.scheduler.engine.profiles
+    owners = _Owners(store)
+    pods = tuple(_placement(stored, owners, tuple(schedulers), cluster.happenings) for stored in store.set_of("pods"))
+    ours = {stored.key for stored in store.set_of("pods") if stored.fields.get("spec.schedulerName") in schedulers}
+    return Report(
+        nodes=len(store.set_of("nodes")),
+        pods=pods,
+        preempted=tuple(cluster.happenings.preempted),
+        unschedulable=sum(_found_no_node(pod) and f"{pod.namespace}/{pod.name}" in ours for pod in pods),
+    )
+
+
+def _found_no_node(pod: Placement) -> bool:
+    return not pod.node and pod.status not in (GATED, TERMINATING, *OVER)
+
+
+def _placement(stored: Stored, owners: "_Owners", schedulers: Sequence[str], happenings: Happenings) -> Placement:
+    pod = decode_json(Pod, stored.body)
+    status, reason = _standing(pod, stored) if pod.spec.node_name else _waiting(pod, schedulers, happenings)
+    if pod.metadata.deletion_timestamp is not None:
+        status = TERMINATING
+    return Placement(
+        namespace=pod.namespace,
+        name=pod.name,
+        status=status,
+        node=pod.spec.node_name,
+        nominated_node="" if pod.spec.node_name else pod.status.nominated_node_name,
+        reason=reason,
+        owner=owners.of(pod),
+    )
+
+
+class _Owners:
+    """Knows who made pods; a replica set that is somebody's own is a means and no end."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._above: dict[tuple[str, str], OwnerReference | None] = {}
+
+    def of(self, pod: Pod) -> str:
+        """Return who made a pod, an empty text if nobody says."""
+        owner = _controller(pod.metadata.owner_references)
+        if owner is not None and owner.kind == "ReplicaSet":
+            owner = self._above_replica_set(pod.namespace, owner.name) or owner
+        return f"{owner.kind}/{owner.name}" if owner is not None else ""
+
+    def _above_replica_set(self, namespace: str, name: str) -> OwnerReference | None:
+        key = (namespace, name)
+        if key not in self._above:
+            stored = self._store.get(REPLICA_SETS, namespace, name)
+            owners = () if stored is None else decode_json(ReplicaSet, stored.body).metadata.owner_references
+            self._above[key] = _controller(owners)
+        return self._above[key]
+
+
+def _standing(pod: Pod, stored: Stored) -> tuple[str, str]:
+    """Return how a pod stands that is bound, and what its node says of it."""
+    phase = pod.status.phase
+    if phase in ("", PENDING):
+        return BOUND, ""
+    return phase, stored.document()["status"].get("message", "") if pod.terminal else ""
+
+
+def _waiting(pod: Pod, schedulers: Sequence[str], happenings: Happenings) -> tuple[str, str]:
+    """Return how a pod stands that is not bound, and why."""
+    if pod.spec.scheduler_name not in schedulers:
+        known = ", ".join(schedulers)
+        return PENDING, f"there is no scheduler {pod.spec.scheduler_name!r} here; profiles are for {known}"
+    for condition in pod.status.conditions:
+        if condition.type == "PodScheduled" and condition.status == "False":
+            return condition.reason, condition.message
+    return PENDING, happenings.reason(pod.uid)
+
+
+def _in_words(status: str) -> str:
+    """Return `SchedulingGated` as `scheduling gated`."""
+    return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in status).strip()
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def _controller(owners: Sequence[OwnerReference]) -> OwnerReference | None:
+    return next((owner for owner in owners if owner.controller), None)

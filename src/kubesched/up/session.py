@@ -1,0 +1,259 @@
+"""One run of `kubesched up`: the cluster lives until things have settled, or until somebody ends it.
+
+In: a server with its objects, and how it is to be reached. Out: what is shown meanwhile, the table at the end, and the
+exit code.
+"""
+
+import asyncio
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+import msgspec
+from rich.console import Console
+from rich.live import Live
+
+from kubesched.cli.tokens import Admission
+from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, Collecting
+from kubesched.config.golang import Duration
+from kubesched.controlplane.certificates import Tls
+from kubesched.controlplane.kubeconfig import kubeconfig, offered
+from kubesched.controlplane.running import running
+from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.store import DELETED, Change
+from kubesched.controlplane.transport import Transport
+from kubesched.errors import KubeschedError
+from kubesched.up.child_command import run_command
+from kubesched.up.cluster import LocalCluster, Wishes
+from kubesched.up.display import Progress, placement_table, plain, read_event, report_lines
+from kubesched.up.ending import Ending
+from kubesched.up.named_clusters import Claim
+from kubesched.up.placements import Report, read_report
+
+HOST = "127.0.0.1"
+REFRESH_SECONDS = 0.2
+# where nobody looks at a screen, it is said so often how things stand
+LINE_SECONDS = 10.0
+MOST_NAMED = 5
+# things have settled, and pods are left that found no node
+UNSCHEDULABLE_CODE = 3
+
+
+def note(line: str) -> None:
+    """Write a line for people."""
+    click.echo(line, err=True)
+
+
+class Door(NamedTuple):
+    """How others get in: under which name, where, with which certificate and which tokens."""
+
+    claim: Claim
+    port: int
+    tls: Tls
+    admissions: Sequence[Admission]
+
+
+class Manner(NamedTuple):
+    """Whether to end once things have settled, how long that may take, and how to print what there is then.
+
+    Or else which command to run meanwhile.
+    """
+
+    settles: bool
+    timeout: Duration
+    output: str
+    command: Sequence[str] = ()
+
+
+class Run:
+    """One run of the command."""
+
+    def __init__(self, server: ApiServer, objects: int, wishes: Wishes, manner: Manner, door: Door | None) -> None:
+        self._server = server
+        self._objects = objects
+        self._wishes = wishes
+        self._manner = manner
+        self._door = door
+        # where the kubeconfig is
+        self._file: Path | None = None
+
+    async def run(self, end: Ending) -> int:
+        """Run the cluster; return the exit code."""
+        async with AsyncExitStack() as stack:
+            ending = asyncio.create_task(end.in_loop().wait())
+            stack.callback(ending.cancel)
+            cluster = LocalCluster(await self._open(stack), self._wishes, note)
+            collecting = asyncio.create_task(Collecting(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run())
+            stack.callback(collecting.cancel)
+            self._check_kinds(cluster)
+            starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
+            code = await self._live(cluster, starting, ending, end)
+            # whatever is still under way has a moment to come to its end
+            end.soon(code)
+            await _cancelled(starting)
+        return code
+
+    def _check_kinds(self, cluster: LocalCluster) -> None:
+        """See that the kinds that plugins look up are served: nothing is scheduled before they are."""
+        problems = cluster.kinds_not_served()
+        if problems and self._manner.settles:
+            raise KubeschedError("; ".join(problems))
+        for problem in problems:
+            note(f"{problem}; nothing is scheduled until then")
+
+    async def _live(
+        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", end: Ending
+    ) -> int:
+        """Let a cluster live once it has started; return the exit code."""
+        seconds = end.seconds_left
+        await asyncio.wait({starting, ending}, timeout=min(seconds, 1e6), return_when=asyncio.FIRST_COMPLETED)
+        if starting.done():
+            starting.result()
+            if self._door is not None:
+                self._door.claim.is_ready()
+        if self._manner.settles:
+            return await self._settle(cluster, starting, ending, end)
+        if ending.done():
+            return 0
+        if self._manner.command:
+            assert self._file is not None
+            return await run_command(self._manner.command, self._file, end, cluster.until_ended())
+        return await self._stay(cluster, ending)
+
+    async def _open(self, stack: AsyncExitStack) -> Transport:
+        """Open the door, if others are to get in; return the way to the server."""
+        door = self._door
+        if door is None:
+            transport = Transport(self._server)
+            transport.start()
+            stack.callback(transport.stop)
+            return transport
+        http = await stack.enter_async_context(running(self._server, host=HOST, port=door.port, tls=door.tls.context))
+        files = [
+            stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, door.tls.authority)))
+            for each in door.admissions
+        ]
+        self._file = files[0]
+        door.claim.serves(http.url, files[0])
+        # standard output is for the result, or for the command
+        aside = self._manner.settles or bool(self._manner.command)
+        click.echo(f"API server at {http.url}; objects loaded: {self._objects}.", err=aside)
+        click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}", err=aside)
+        sys.stdout.flush()
+        return http.transport
+
+    # -- once
+
+    async def _settle(
+        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", end: Ending
+    ) -> int:
+        """Wait until things have settled, and print where each pod is."""
+        settled = False
+        if starting.done():
+            settling = asyncio.create_task(cluster.until_settled())
+            with _Screen(cluster, stderr=True) as screen:
+                await screen.until({settling, ending}, end.seconds_left)
+            settled = settling.done()
+            if settled:
+                settling.result()
+            settling.cancel()
+        problem = "" if settled else self._problem(cluster, ending)
+        if problem:
+            # before all that there is to print: it may be much
+            note(problem)
+        report = read_report(cluster)
+        self._print(report, settled=settled)
+        if problem:
+            return 1
+        return UNSCHEDULABLE_CODE if report.unschedulable else 0
+
+    def _problem(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> str:
+        """Return why things have not settled."""
+        if ending.done():
+            return "ended before everything had settled"
+        lines = list(cluster.under_way())
+        named = "; ".join(lines[:MOST_NAMED]) or "it had hardly begun"
+        more = f"; and {len(lines) - MOST_NAMED} more" if len(lines) > MOST_NAMED else ""
+        return f"not everything has settled within {self._manner.timeout} (--timeout): {named}{more}"
+
+    def _print(self, report: Report, *, settled: bool) -> None:
+        if self._manner.output == "json":
+            document = {"settled": settled, **msgspec.to_builtins(report)}
+            click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
+            return
+        table = placement_table(report)
+        if sys.stdout.isatty():
+            Console().print(table)
+        else:
+            click.echo(plain(table), nl=False)
+        click.echo()
+        for line in report_lines(report):
+            click.echo(line)
+
+    # -- until it is ended
+
+    async def _stay(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> int:
+        """Show how things stand until somebody ends it."""
+        failing = asyncio.create_task(cluster.until_ended())
+        if sys.stdout.isatty():
+            with _Screen(cluster) as screen:
+                await screen.until({failing, ending})
+        else:
+            self._server.services.store.watch("events", _print_event)
+            await asyncio.wait({failing, ending}, return_when=asyncio.FIRST_COMPLETED)
+        if failing.done():
+            failing.result()
+        failing.cancel()
+        click.echo(f"{read_report(cluster).summary()}.")
+        return 0
+
+
+async def _cancelled(task: "asyncio.Task[Any]") -> None:
+    """Return when a task has come to an end."""
+    if not task.done():
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+def _print_event(change: Change) -> None:
+    if change.type != DELETED:
+        click.echo(str(read_event(change.new)))
+
+
+class _Screen:
+    """A part of the terminal that shows how things stand; a line from time to time, where there is no terminal."""
+
+    def __init__(self, cluster: LocalCluster, *, stderr: bool = False) -> None:
+        self._progress = Progress(cluster)
+        console = Console(stderr=stderr)
+        self._live = Live(console=console, auto_refresh=False, transient=stderr) if console.is_terminal else None
+
+    def __enter__(self) -> "_Screen":
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._progress.stop()
+        if self._live is not None:
+            self._live.stop()
+
+    async def until(self, tasks: set["asyncio.Task[Any]"], seconds: float = float("inf")) -> None:
+        """Show how things stand until a task is done or time is up."""
+        now = asyncio.get_running_loop().time
+        deadline, line_at = now() + seconds, now() + LINE_SECONDS
+        while not any(task.done() for task in tasks) and now() < deadline:
+            if self._live is not None:
+                self._live.update(self._progress.page(now()), refresh=True)
+            elif now() >= line_at:
+                note(f"{self._progress.line(now()).plain}   so far")
+                line_at = now() + LINE_SECONDS
+            left = min(REFRESH_SECONDS, deadline - now())
+            await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if self._live is not None:
+            self._live.update(self._progress.page(now()), refresh=True)

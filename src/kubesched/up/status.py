@@ -1,0 +1,79 @@
+"""How a cluster stands that runs in another process: what its API says.
+
+From a name and a kubeconfig to counts; a cluster that does not answer is a value, too.
+"""
+
+from datetime import datetime
+
+import msgspec
+
+from kubesched.api import tolerant_json
+from kubesched.client.credentials.targets import load_target
+from kubesched.client.rest import Rest, RestClient
+from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.run.connecting import AGENT
+from kubesched.up.named_clusters import NamedCluster
+
+UP, STARTING, SILENT = "Up", "Starting", "NotAnswering"
+PATIENCE_SECONDS = 10.0
+PAGE = 500
+
+
+class Standing(msgspec.Struct, frozen=True, rename="camel"):
+    """A cluster, how it stands, and how many nodes and pods it has; None where nobody could be asked."""
+
+    name: str
+    status: str
+    pid: int
+    started_at: datetime
+    url: str
+    kubeconfig: str
+    nodes: int | None = None
+    pods: int | None = None
+    pods_not_bound: int | None = None
+    reason: str = ""
+
+
+class _Meta(msgspec.Struct, rename={"following": "continue", "remaining": "remainingItemCount"}):
+    following: str = ""
+    remaining: int | None = None
+
+
+class _Page(msgspec.Struct):
+    """A part of a list, of which nobody wants to know more than how long it is."""
+
+    metadata: _Meta
+    items: list[msgspec.Raw]
+
+
+async def read_standing(cluster: NamedCluster) -> Standing:
+    """Return how a cluster stands."""
+    known = (cluster.pid, cluster.started_at, cluster.url, cluster.kubeconfig)
+    if not cluster.url:
+        return Standing(cluster.name, STARTING, *known)
+    try:
+        rest = RestClient(load_target(cluster.kubeconfig), AGENT, timeout_seconds=PATIENCE_SECONDS)
+        try:
+            nodes, pods = await _count(rest, "nodes"), await _count(rest, "pods")
+            waiting = await _count(rest, "pods", "spec.nodeName=")
+        finally:
+            await rest.close()
+    except KubeschedError as error:
+        return Standing(cluster.name, SILENT, *known, reason=" ".join(str(error).split()))
+    return Standing(cluster.name, UP, *known, nodes, pods, waiting)
+
+
+async def _count(rest: Rest, resource: str, selector: str = "") -> int:
+    """Return how many objects there are; without a selector one of them is enough to learn it."""
+    query = {"limit": str(PAGE), "fieldSelector": selector} if selector else {"limit": "1"}
+    count = 0
+    while True:
+        answer = await rest.get(f"/api/v1/{resource}", query)
+        try:
+            page = tolerant_json.decode(answer, _Page)
+        except InvalidObjectError as error:
+            raise KubeschedError(f"the list of {resource} cannot be read: {error}") from None
+        count += len(page.items) + (page.metadata.remaining or 0)
+        if not page.metadata.following or page.metadata.remaining is not None:
+            return count
+        query = {**query, "continue": page.metadata.following}

@@ -1,0 +1,149 @@
+"""`kubesched up status` and `kubesched up down`: the clusters of `kubesched up` that run on this machine.
+
+In: names. Out: a table of what is up, with counts that its API tells; or that it is up no more.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from kubesched.cli.event_loop import run_loop
+from kubesched.config.golang import Duration
+from kubesched.controlplane.tables.printing import human_duration
+from kubesched.up.display import plain
+from kubesched.up.named_clusters import DEFAULT, NamedCluster, NamedClusterError, check_name, end, find, find_all
+from kubesched.up.options import duration
+from kubesched.up.status import SILENT, Standing, read_standing
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COLUMNS = ("NAME", "STATUS", "NODES", "PODS", "NOT BOUND", "AGE", "PID", "KUBECONFIG")
+STATUS_HELP = """Show the clusters of `kubesched up` that are up on this machine, or the one called NAME.
+
+\b
+Example:
+  kubesched up status
+  export KUBECONFIG=$(kubesched up status dev -o json | jq -r .clusters[0].kubeconfig)
+
+Exit code: 0; 1 if NAME is not up, or one of those shown does not answer.
+"""
+DOWN_HELP = f"""End the cluster of `kubesched up` called NAME (or {DEFAULT}), and wait until it has ended.
+
+What it keeps with --data stays; everything else is gone.
+
+\b
+Example:
+  kubesched up down dev
+  kubesched up down --all
+
+Exit code: 0 if it has ended; 1 if there is none of that name, or it has not ended in time.
+"""
+
+
+def name_option(*declared: str, **options: Any) -> Callable[[F], F]:
+    """Return an option that is the name of a cluster."""
+    return click.option(*declared, callback=_name, metavar="NAME", **options)
+
+
+def _name(context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    try:
+        return None if text is None else check_name(text)
+    except NamedClusterError as error:
+        raise click.BadParameter(str(error), context, option) from None
+
+
+def _not_up(name: str) -> str:
+    others = ", ".join(cluster.name for cluster in find_all())
+    return f"no cluster {name!r} is up" + (f"; there are {others}" if others else "; `kubesched up` starts one")
+
+
+# -- status
+
+
+@click.command("status", help=STATUS_HELP, short_help="Show the clusters that are up.")
+@click.argument("name", required=False, callback=_name)
+@click.option(
+    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
+)
+def status(name: str | None, output: str) -> None:
+    clusters = [find(name)] if name is not None else find_all()
+    found = run_loop(_standings([cluster for cluster in clusters if cluster is not None]))
+    if output == "json":
+        click.echo(msgspec.json.format(msgspec.json.encode({"clusters": found}), indent=2))
+    elif found:
+        table = _table(found, datetime.now(UTC))
+        if sys.stdout.isatty():
+            Console().print(table)
+        else:
+            click.echo(plain(table), nl=False)
+    for standing in found:
+        if standing.status == SILENT:
+            click.echo(f"cluster {standing.name!r} does not answer: {standing.reason}", err=True)
+    if name is not None and not found:
+        click.echo(_not_up(name), err=True)
+        sys.exit(1)
+    if not found and output != "json":
+        click.echo("No cluster is up; `kubesched up` starts one.", err=True)
+    sys.exit(1 if any(standing.status == SILENT for standing in found) else 0)
+
+
+async def _standings(clusters: Sequence[NamedCluster]) -> list[Standing]:
+    return list(await asyncio.gather(*map(read_standing, clusters)))
+
+
+def _table(standings: Sequence[Standing], now: datetime) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
+    for column in COLUMNS:
+        table.add_column(column, overflow="fold")
+    for each in standings:
+        counts = ("-" if count is None else str(count) for count in (each.nodes, each.pods, each.pods_not_bound))
+        age = human_duration((now - each.started_at).total_seconds())
+        table.add_row(each.name, each.status, *counts, age, str(each.pid), each.kubeconfig or "-")
+    return table
+
+
+# -- down
+
+
+@click.command("down", help=DOWN_HELP, short_help="End a cluster that is up.")
+@click.argument("name", required=False, callback=_name)
+@click.option("--all", "every", is_flag=True, help="End all of them.")
+@click.option(
+    "--timeout",
+    default="30s",
+    show_default=True,
+    callback=duration,
+    metavar="DURATION",
+    help="How long the end may take.",
+)
+def down(name: str | None, every: bool, timeout: Duration) -> None:
+    if every and name is not None:
+        raise click.UsageError("NAME or --all, not both")
+    clusters = find_all() if every else [find(name or DEFAULT)]
+    if clusters == [None]:
+        click.echo(_not_up(name or DEFAULT), err=True)
+        sys.exit(1)
+    if not clusters:
+        click.echo("No cluster is up.")
+    ended = [_end(cluster, timeout) for cluster in clusters if cluster is not None]
+    sys.exit(0 if all(ended) else 1)
+
+
+def _end(cluster: NamedCluster, timeout: Duration) -> bool:
+    """End a cluster, say what became of it, and return whether it has ended."""
+    try:
+        if end(cluster, timeout.seconds):
+            click.echo(f"Cluster {cluster.name!r} (process {cluster.pid}) has ended.")
+            return True
+        problem = f"has not ended within {timeout} (--timeout); `kill -9 {cluster.pid}` ends it"
+        click.echo(f"cluster {cluster.name!r} (process {cluster.pid}) {problem}", err=True)
+    except NamedClusterError as error:
+        click.echo(str(error), err=True)
+    return False

@@ -1,0 +1,110 @@
+"""Files that somebody names: bounded, and never waited for without end."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.support.processes import eventually
+
+from kubesched.common.files import UnusableFileError, oddity, read_at_most
+from kubesched.controlplane import manifests
+
+MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
+# reads a pipe in a loop that takes the signals for itself, as `kubesched up` and `run` do
+READER = """
+import asyncio, signal, sys
+from kubesched.controlplane.manifests import read
+from kubesched.common.files import read_at_most
+
+async def main():
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, lambda: None)
+    print("reading", flush=True)
+    read([sys.argv[2]]) if sys.argv[1] == "manifests" else read_at_most(sys.argv[2], 100)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda path: path.write_bytes(b"x" * 101), "larger than 100 bytes; is it the right file?"),
+        (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 20 << 30), "larger than 100 bytes"),
+        (lambda path: path.symlink_to("/dev/zero"), "larger than 100 bytes; is it the right file?"),
+        (lambda path: path.mkdir(), "Is a directory; name a file that can be read"),
+        (lambda path: None, "No such file or directory; name a file that can be read"),
+    ],
+    ids=["one byte too many", "20 GiB of nothing", "a device without an end", "a folder", "nothing"],
+)
+def test_files_that_cannot_be_meant_are_refused(tmp_path, make, reason):
+    path = tmp_path / "file"
+    make(path)
+    with pytest.raises(UnusableFileError) as refused:
+        read_at_most(path, 100)
+    assert reason in str(refused.value)
+
+
+def test_all_of_a_file_is_read(tmp_path):
+    (tmp_path / "file").write_bytes(b"x" * 100)
+    assert read_at_most(str(tmp_path / "file"), 100) == b"x" * 100
+
+
+def a_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(str(path))
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [(os.mkfifo, "a named pipe"), (lambda path: path.symlink_to("/dev/zero"), "a device"), (a_socket, "a socket")],
+)
+def test_what_is_no_file_in_a_folder_is_a_problem_and_the_others_are_read(tmp_path, monkeypatch, make, name):
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    make(Path("folder/odd.yaml"))
+    Path("folder/other.yaml").write_text(MANIFEST)
+    assert oddity("folder/odd.yaml") == name
+    found, problems = manifests.read(["folder"])
+    assert [each.document["metadata"]["name"] for each in found] == ["a"]
+    assert problems == [f"folder/odd.yaml: is {name}, and no file; name it by itself, or take it out of the folder"]
+
+
+def test_a_pipe_that_is_named_is_read(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen(["sh", "-c", f"echo '{MANIFEST}' > {pipe}"]):
+        found, problems = manifests.read([str(pipe)])
+    assert [each.kind for each in found] == ["ConfigMap"]
+    assert problems == []
+
+
+@pytest.mark.parametrize("what", ["manifests", "file"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_the_waiting_for_a_pipe(tmp_path, what, number):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    command = [sys.executable, "-c", READER, what, str(pipe)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
+        assert reader.stdout is not None
+        assert reader.stdout.readline() == b"reading\n"
+
+        def ended() -> bool:
+            # until it waits in earnest, the loop has the signal
+            reader.send_signal(number)
+            return reader.poll() is not None
+
+        assert eventually(ended, "the reader ends")
+
+
+def test_manifests_without_an_end_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(manifests, "LARGEST_FILE", 4)
+    monkeypatch.setattr(manifests, "PIECE_BYTES", 2)
+    (tmp_path / "large.yaml").write_text("a: bcdefgh")
+    found, problems = manifests.read([str(tmp_path / "large.yaml")])
+    assert not found
+    assert "larger than 0 GiB; is it the right file?" in problems[0]
