@@ -9,9 +9,9 @@ import pytest
 from aiohttp import web
 
 from kubesched.controlplane.certificates import make_tls
-from kubesched.http import accepting, http
-from kubesched.http.accepting import Connections, most_connections
-from kubesched.http.http import ALWAYS_LET_IN, LARGEST_HEADERS, Handlers, HttpConnection
+from kubesched.http import connections, protocol
+from kubesched.http.connections import Connections, most_connections
+from kubesched.http.protocol import ALWAYS_LET_IN, LARGEST_HEADERS, Handlers, HttpConnection
 
 BEGIN = b"POST / HTTP/1.1\r\nHost: a\r\n"
 LONG = b"x: " + b"y" * 8000 + b"\r\n"
@@ -122,7 +122,7 @@ def test_what_a_client_sends_around_its_requests_is_bounded(
 def test_headers_of_many_clients_are_bounded_together_and_short_ones_are_let_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(http, "MOST_UNFINISHED", 4 * ALWAYS_LET_IN)
+    monkeypatch.setattr(protocol, "MOST_UNFINISHED", 4 * ALWAYS_LET_IN)
 
     async def work(house: House) -> None:
         held = [await house.client(BEGIN + LONG * 1) for _ in range(10)]
@@ -182,7 +182,7 @@ def test_the_quietest_connection_makes_room_and_one_in_use_stays() -> None:
 
 
 def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "HEADER_SECONDS", 0.1)
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.1)
 
     async def work(house: House) -> None:
         silent, slow = await house.client(), await house.client(BEGIN)
@@ -199,12 +199,12 @@ def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyP
 def test_a_client_that_says_nothing_has_no_session(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
 
-    class Counted(accepting._SmallTls):
+    class Counted(connections._SmallTls):
         def __init__(self, *args: Any, **more: Any) -> None:
             super().__init__(*args, **more)
             begun.append(self)
 
-    monkeypatch.setattr(accepting, "_SmallTls", Counted)
+    monkeypatch.setattr(connections, "_SmallTls", Counted)
 
     async def work(house: House) -> None:
         silent = [await house.client() for _ in range(5)]

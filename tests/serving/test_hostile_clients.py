@@ -102,8 +102,8 @@ def test_nothing_is_told_about_the_machinery(found: Served) -> None:
 
 def test_a_client_that_says_nothing_is_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
     """Before the handshake, after it, and in the middle of a request."""
-    monkeypatch.setattr("kubesched.http.accepting.HANDSHAKE_SECONDS", 0.3)
-    monkeypatch.setattr("kubesched.http.http.IDLE_SECONDS", 0.3)
+    monkeypatch.setattr("kubesched.http.connections.HANDSHAKE_SECONDS", 0.3)
+    monkeypatch.setattr("kubesched.http.protocol.IDLE_SECONDS", 0.3)
     with served() as found:
         with socket.create_connection(address(found)) as silent:
             assert ends(silent)

@@ -10,12 +10,10 @@ client does ends the server. A client that does not read holds no more than its 
 # upstream: apiserver/pkg/endpoints/handlers/{watch,get}.go, pkg/server/options/server_run_options.go (v1.36)
 
 import asyncio
-import re
 import socket
 import ssl
 from collections.abc import Mapping
 from random import Random
-from urllib.parse import parse_qs, unquote
 
 from aiohttp import web
 
@@ -24,8 +22,9 @@ from kubesched.controlplane.server import LARGEST_BODY, ApiServer
 from kubesched.controlplane.statuses import ApiError, bad_request, internal_error, too_large
 from kubesched.controlplane.transport import ConnectionLostError, Lines, Transport, end_after, when_ended
 from kubesched.controlplane.watching import Watch
-from kubesched.http.accepting import Connections, most_connections
-from kubesched.http.http import Handlers, HttpConnection, refusal_code
+from kubesched.http.connections import Connections, most_connections
+from kubesched.http.messages import BodyTooLargeError, decode_path, parse_query, read_body, readable, send
+from kubesched.http.protocol import Handlers, HttpConnection
 
 REQUEST_SECONDS = 60.0
 # how long a watch lasts whose client says nothing: between this and twice as much
@@ -39,7 +38,6 @@ MOST_PARAMETERS = 1000
 # an answer up to this size is sent in one piece
 WHOLE_BYTES = 256 * 1024
 _WITH_BODY = ("POST", "PUT", "PATCH", "DELETE")
-_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 _NOT_CACHED = {"Cache-Control": "no-cache, private"}
 
 
@@ -160,22 +158,13 @@ class HttpServer:
 async def _send(message: web.BaseRequest, found: Response) -> web.StreamResponse:
     """Send an answer, a long one in pieces so that others get their turn."""
     headers = {"Content-Type": found.content_type, **_NOT_CACHED, **found.headers}
-    chunks = found.chunks
-    size = sum(map(len, chunks))
-    if size <= WHOLE_BYTES:
-        whole = web.Response(status=found.code, body=b"".join(chunks), headers=headers)
-        if found.code == 413:
-            whole.force_close()
-        return whole
-    response = web.StreamResponse(status=found.code, headers=headers)
-    response.content_length = size
-    await response.prepare(message)
-    if message.method != "HEAD":
-        for chunk in chunks:
-            async with asyncio.timeout(REQUEST_SECONDS):
-                await response.write(chunk)
-    await response.write_eof()
-    return response
+    size = sum(map(len, found.chunks))
+    if size > WHOLE_BYTES:
+        return await send(message, found.code, headers, found.chunks, size, REQUEST_SECONDS)
+    whole = web.Response(status=found.code, body=b"".join(found.chunks), headers=headers)
+    if found.code == 413:
+        whole.force_close()
+    return whole
 
 
 def _cut(message: web.BaseRequest) -> web.StreamResponse:
@@ -186,70 +175,36 @@ def _cut(message: web.BaseRequest) -> web.StreamResponse:
 
 
 async def _body(message: web.BaseRequest) -> bytes:
-    """Return the body of a request; one that is too long is not read to its end."""
-    content = message.content
-    if (message.content_length or 0) > LARGEST_BODY:
-        raise too_large(LARGEST_BODY)
-    if content.is_eof() and content.exception() is None:
-        body = content.read_nowait()
-    else:
-        body = await _slow_body(message)
-    if len(body) > LARGEST_BODY:
-        raise too_large(LARGEST_BODY)
-    return body
-
-
-async def _slow_body(message: web.BaseRequest) -> bytes:
-    if message.headers.get("Expect", "").lower() == "100-continue":
-        await message.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        message.writer.output_size = 0
-    read = bytearray()
+    """Return the body of a request; ApiError if it cannot be read."""
     try:
-        async with asyncio.timeout(REQUEST_SECONDS):
-            while len(read) <= LARGEST_BODY:
-                piece = await message.content.readany()
-                if not piece:
-                    break
-                read += piece
+        return await read_body(message, LARGEST_BODY, REQUEST_SECONDS)
+    except BodyTooLargeError:
+        raise too_large(LARGEST_BODY) from None
     except TimeoutError:
         raise ApiError(408, "Timeout", "the body of the request did not arrive in time") from None
     except web.RequestPayloadError as error:
         raise bad_request(f"the body of the request cannot be read: {error}") from None
-    return bytes(read)
 
 
 def split_target(target: str) -> tuple[str, Mapping[str, list[str]]]:
-    """Return the path and the query of a request's target, decoded; a malformed escape is refused."""
-    if not target.isascii():
-        target = _without_surrogates(target)
+    """Return the path and the query of a request's target, decoded; ApiError if they are malformed."""
+    target = readable(target)
     if not target.startswith("/"):
         # the absolute form, for proxies
         _, _, rest = target.partition("://")
         target = "/" + rest.partition("/")[2]
     path, _, query = target.partition("?")
-    path = path.partition("#")[0]
-    if "%" in path:
-        wrong = _BAD_ESCAPE.search(path)
-        if wrong is not None:
-            raise bad_request(f'invalid URL escape "{wrong[0]}"')
-        path = unquote(path)
-    if not query:
-        return path, {}
     try:
-        return path, parse_qs(query, keep_blank_values=True, max_num_fields=MOST_PARAMETERS)
-    except ValueError:
-        raise bad_request(f"more than {MOST_PARAMETERS} parameters") from None
+        return decode_path(path.partition("#")[0]), parse_query(query, MOST_PARAMETERS)
+    except ValueError as error:
+        raise bad_request(str(error)) from None
 
 
 def _readable(headers: Mapping[str, str]) -> Mapping[str, str]:
     """Return headers whose values are text; bytes that are none become replacement characters."""
     if all(map(str.isascii, headers.values())):
         return headers
-    return {name.lower(): _without_surrogates(value) for name, value in headers.items()}
-
-
-def _without_surrogates(text: str) -> str:
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return {name.lower(): readable(value) for name, value in headers.items()}
 
 
 class _Connection(HttpConnection):
@@ -257,26 +212,15 @@ class _Connection(HttpConnection):
 
     __slots__ = ()
 
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """Return the refusal of what could not be parsed."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer has begun")
-        code = refusal_code(status, exc)
+    def refusal(self, code: int, error: BaseException | None, message: str) -> web.Response:
+        """Return the Status for a request that cannot be parsed."""
         if code == 431:
-            error = ApiError(code, "RequestHeaderFieldsTooLarge", "the request has too many or too long headers")
+            status = ApiError(code, "RequestHeaderFieldsTooLarge", "the request has too many or too long headers")
         elif code == 400:
-            error = bad_request(f"malformed HTTP request: {' '.join((message or '').split())}")
+            status = bad_request(f"malformed HTTP request: {message}")
         else:
-            error = internal_error(f"{type(exc).__name__}: {exc}")
-        response = web.Response(status=error.code, body=error.body(), content_type="application/json")
-        response.force_close()
-        return response
+            status = internal_error(f"{type(error).__name__}: {error}")
+        return web.Response(status=status.code, body=status.body(), content_type="application/json")
 
 
 class _Handlers(Handlers):

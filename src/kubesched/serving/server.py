@@ -22,19 +22,18 @@ thread, too. Nothing that a client sends ends the server or gets into a note.
 
 import asyncio
 import contextlib
-import re
 import socket
 import threading
 from concurrent.futures import Future
-from urllib.parse import parse_qs, unquote_to_bytes
 
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from kubesched.common.notes import seldom
 from kubesched.errors import KubeschedError
-from kubesched.http.accepting import Connections, most_connections
-from kubesched.http.http import Handlers, HttpConnection, refusal_code
+from kubesched.http.connections import Connections, most_connections
+from kubesched.http.messages import BodyTooLargeError, decode_path, parse_query, read_body, readable, send
+from kubesched.http.protocol import Handlers, HttpConnection
 from kubesched.serving.auth.authentication import Authentication, UnauthenticatedError
 from kubesched.serving.auth.authorization import Authorization
 from kubesched.serving.auth.client_certificates import Chain
@@ -62,7 +61,6 @@ _WORDS = {
     431: "431 Request Header Fields Too Large",
     500: "500 Internal Server Error",
 }
-_BAD_ESCAPE = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 class Server:
@@ -185,7 +183,7 @@ class _Chain:
             return refused("400 Bad Request", 400)
         try:
             return await self._answer(request, message)
-        except web.HTTPRequestEntityTooLarge:
+        except BodyTooLargeError:
             return refused("413 Request Entity Too Large", 413)
         except TimeoutError:
             return refused("408 Request Timeout", 408)
@@ -214,20 +212,9 @@ class _Connection(HttpConnection):
 
     __slots__ = ()
 
-    def handle_error(
-        self,
-        request: web.BaseRequest,
-        status: int = 500,
-        exc: BaseException | None = None,
-        message: str | None = None,
-    ) -> web.StreamResponse:
-        """Return the refusal of what could not be parsed."""
-        if request.writer.output_size > 0:
-            raise ConnectionError("the answer has begun")
-        code = refusal_code(status, exc)
-        response = web.Response(status=code, text=_WORDS.get(code, _WORDS[500]), headers=_HEADERS)
-        response.force_close()
-        return response
+    def refusal(self, code: int, error: BaseException | None, message: str) -> web.Response:
+        """Return a line of text for a request that cannot be parsed."""
+        return web.Response(status=code, text=_WORDS.get(code, _WORDS[500]), headers=_HEADERS)
 
 
 class _Handlers(Handlers):
@@ -236,37 +223,26 @@ class _Handlers(Handlers):
     connection_class = _Connection
 
 
-def _response(answer: Answer) -> web.StreamResponse:
-    headers = {**_HEADERS, "Content-Type": answer.content_type, **answer.headers}
-    response = web.StreamResponse(status=answer.code, headers=headers)
-    response.content_length = len(answer.body)
-    return response
-
-
 async def _send(message: web.BaseRequest, answer: Answer) -> web.StreamResponse:
     """Send an answer piece by piece, as fast as the client reads."""
-    response = _response(answer)
-    await response.prepare(message)
-    if message.method != "HEAD":
-        for start in range(0, len(answer.body), PIECE_BYTES):
-            await response.write(answer.body[start : start + PIECE_BYTES])
-    await response.write_eof()
-    return response
+    headers = {**_HEADERS, "Content-Type": answer.content_type, **answer.headers}
+    pieces = (answer.body[start : start + PIECE_BYTES] for start in range(0, len(answer.body), PIECE_BYTES))
+    return await send(message, answer.code, headers, pieces, len(answer.body))
 
 
 def _request(message: web.BaseRequest) -> Request:
-    """Return what is asked; ValueError if it cannot be understood."""
-    target = message.raw_path
+    """Return the request that a message is; ValueError if its target is malformed."""
+    target = readable(message.raw_path)
     path, _, query = target.partition("?")
-    if not path.startswith("/") or _BAD_ESCAPE.search(path):
+    if not path.startswith("/"):
         raise ValueError("no path")
     return Request(
         message.method,
-        unquote_to_bytes(path).decode("utf-8", "replace"),
+        decode_path(path),
         target,
-        parse_qs(query, keep_blank_values=True, max_num_fields=MOST_PARAMETERS),
-        CIMultiDictProxy(CIMultiDict((name, _readable(value)) for name, value in message.headers.items())),
-        lambda: _body(message),
+        parse_query(query, MOST_PARAMETERS),
+        CIMultiDictProxy(CIMultiDict((name, readable(value)) for name, value in message.headers.items())),
+        lambda: read_body(message, LARGEST_BODY, BODY_SECONDS),
     )
 
 
@@ -277,22 +253,6 @@ def _client_chain(message: web.BaseRequest) -> Chain:
         return session.client_chain if isinstance(session, TlsSession) else ()
     except ValueError:
         raise UnauthenticatedError("a certificate that cannot be read") from None
-
-
-def _readable(value: str) -> str:
-    """Return a header's value without bytes that are no UTF-8."""
-    return value if value.isascii() else value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-async def _body(message: web.BaseRequest) -> bytes:
-    """Return what was sent with a request, if it is not too much and not too slow."""
-    async with asyncio.timeout(BODY_SECONDS):
-        body = await message.content.read(LARGEST_BODY + 1)
-        while len(body) <= LARGEST_BODY and (more := await message.content.read(LARGEST_BODY)):
-            body += more
-    if len(body) > LARGEST_BODY:
-        raise web.HTTPRequestEntityTooLarge(max_size=LARGEST_BODY, actual_size=len(body))
-    return body
 
 
 def _shown(listener: socket.socket) -> str:

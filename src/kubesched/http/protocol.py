@@ -18,7 +18,7 @@ from aiohttp import web
 from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.streams import StreamReader
 
-from kubesched.http.accepting import Connections
+from kubesched.http.connections import Connections
 
 # of a request's first line, and of each header; tokens can be long
 LARGEST_LINE = 64 * 1024
@@ -87,7 +87,7 @@ class Handlers(web.Server):
 
 
 class HttpConnection(web.RequestHandler):
-    """A connection; subclasses say in `handle_error` how what is no HTTP is refused."""
+    """A connection; subclasses say in `refusal` what is sent to a client that speaks no HTTP."""
 
     __slots__ = ("_body", "_deadline", "_of_body", "unfinished")
 
@@ -162,6 +162,24 @@ class HttpConnection(web.RequestHandler):
         self._close = True
         self._loop.call_later(LINGER_SECONDS, self.force_close)
 
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Return the response to a request that cannot be parsed; the connection is closed after it."""
+        if request.writer.output_size > 0:
+            raise ConnectionError("the response has begun")
+        response = self.refusal(_refusal_code(status, exc), exc, " ".join((message or "").split()))
+        response.force_close()
+        return response
+
+    def refusal(self, code: int, error: BaseException | None, message: str) -> web.Response:
+        """Return the response to a request that cannot be parsed."""
+        raise NotImplementedError
+
     # -- time
 
     def _await_headers(self) -> None:
@@ -179,8 +197,8 @@ class HttpConnection(web.RequestHandler):
             self.force_close()
 
 
-def refusal_code(status: int, error: BaseException | None) -> int:
-    """Return the code of what could not be parsed: 431 where there was too much of it."""
+def _refusal_code(status: int, error: BaseException | None) -> int:
+    """Return the status code for a request that cannot be parsed: 431 if its headers are too many or too long."""
     if isinstance(error, LineTooLong) or (isinstance(error, BadHttpMessage) and "Too many headers" in error.message):
         return 431
     return status
