@@ -4,12 +4,12 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.loading import load
-from kubesched.controlplane.local import LocalClient, path_of
-from kubesched.controlplane.requests import Request, Response
-from kubesched.controlplane.resources import RESOURCES
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.api.requests import Request, Response
+from kubesched.controlplane.api.resources import RESOURCES
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.loading.loader import load
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient, path_of
 
 _BODIES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 _PATCHES = (

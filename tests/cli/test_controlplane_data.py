@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 from tests.support.control_plane import Process, a_control_plane
 
 from kubesched.cli import main
-from kubesched.controlplane.persistence import journal
-from kubesched.controlplane.persistence.folder import opened
+from kubesched.controlplane.data_folder import opened
+from kubesched.controlplane.storage import journal
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: from-file}\ndata: {text: first}\n"

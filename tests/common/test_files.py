@@ -17,7 +17,7 @@ MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 # reads a pipe in a loop that takes the signals for itself, as `kubesched up` and `run` do
 READER = """
 import asyncio, signal, sys
-from kubesched.controlplane.manifests import read
+from kubesched.controlplane.loading.manifests import read
 from kubesched.common.files import read_at_most
 
 async def main():

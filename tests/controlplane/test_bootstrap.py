@@ -5,11 +5,11 @@ from tests.support.api import Asking
 from tests.support.roles import RBAC
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.requests import ANONYMOUS
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.statuses import ApiError
+from kubesched.controlplane.api.requests import ANONYMOUS
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient
 
 AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from kubesched.controlplane.api.resources import RESOURCES
 from kubesched.controlplane.compatibility import page
 from kubesched.controlplane.compatibility.texts import (
     ACTIONS,
@@ -13,8 +14,7 @@ from kubesched.controlplane.compatibility.texts import (
     SPOKEN,
     SUBRESOURCES_LEFT_OUT,
 )
-from kubesched.controlplane.passing_on import PASSED_ON
-from kubesched.controlplane.resources import RESOURCES
+from kubesched.controlplane.server.subresources.connect import PASSED_ON
 
 PAGE = Path(__file__).parents[2] / "docs" / "api-compatibility.md"
 SERVED = {(each.api_version, each.kind) for each in RESOURCES}

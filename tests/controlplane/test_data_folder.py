@@ -14,10 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from kubesched.controlplane.certificates import AUTHORITY_VALID_FOR, new_authority
-from kubesched.controlplane.kubeconfig import kubeconfig, write_kubeconfig
-from kubesched.controlplane.persistence.errors import DataError
-from kubesched.controlplane.persistence.folder import (
+from kubesched.controlplane.data_folder import (
     AUTHORITY,
     DATABASE,
     KUBECONFIG,
@@ -25,6 +22,9 @@ from kubesched.controlplane.persistence.folder import (
     DataFolder,
     opened,
 )
+from kubesched.controlplane.storage.errors import DataError
+from kubesched.controlplane.transport.certificates import AUTHORITY_VALID_FOR, new_authority
+from kubesched.controlplane.transport.kubeconfig import kubeconfig, write_kubeconfig
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 NOBODY = 65534
@@ -253,7 +253,7 @@ def test_folders_above_it_are_made_for_their_owner_alone(tmp_path: Path, umask: 
 WRITER = """
 import os, sys
 from pathlib import Path
-from kubesched.controlplane.persistence.folder import DataFolder
+from kubesched.controlplane.data_folder import DataFolder
 store = DataFolder(Path(sys.argv[1]), 100).store
 for number in range(20):
     store.put("configmaps", {"metadata": {"name": f"m{number}"}, "data": {"text": "x" * 2000}}, {})

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kubesched.controlplane.certificates import make_tls
+from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.http import connections, protocol
 from kubesched.http.connections import Connections, most_connections
 from kubesched.http.protocol import ALWAYS_LET_IN, LARGEST_HEADERS, Handlers, HttpConnection

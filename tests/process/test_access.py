@@ -8,7 +8,7 @@ import yaml
 from tests.support.api_client import Document
 from tests.support.clusters import ALONE, Cluster, a_cluster_process, all_bound, bound, replace, settled
 
-from kubesched.controlplane.certificates import make_tls
+from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.testing import a_node, a_pod
 
 GRANTS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"

@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from kubesched.controlplane.requests import ADMINISTRATOR, Request, Response, User
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.watching import Watch
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.server.verbs.watching import Watch
 
 Document = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.api import Asking
 
-from kubesched.controlplane.resources import Catalog
+from kubesched.controlplane.api.resources import Catalog
 
 Document = dict[str, Any]
 DISK = "disk.example.com"

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.requests import User
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient
 
 Document = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io/v1"

@@ -12,13 +12,14 @@ from tests.support.api import Asking
 from tests.support.binder import Binder
 from tests.support.virtual_time import START, run_in_virtual_time
 
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.local import LocalClient, path_of
-from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.simulation import Options, Simulation
-from kubesched.controlplane.simulation.controller import tools_for
-from kubesched.controlplane.store import Store
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.controllers.framework.controller import tools_for
+from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.simulation import Simulation
+from kubesched.controlplane.storage.store import Store
+from kubesched.controlplane.transport.local_client import LocalClient, path_of
 
 Document = dict[str, Any]
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

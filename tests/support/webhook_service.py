@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from kubesched.controlplane.certificates import make_tls
-from kubesched.controlplane.requests import ADMINISTRATOR, Request, Response
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.certificates import make_tls
 
 Document = dict[str, Any]
 # from the request of a review to its response, or to a whole answer

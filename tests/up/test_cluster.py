@@ -16,15 +16,14 @@ from tests.support.world import assert_nobody_waits_in_vain, assert_settled
 
 from kubesched.config import IN_TREE, load, merge_catalogs
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.faults import Dice, parse_faults
-from kubesched.controlplane.loading import create
-from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.manifests import Manifest, read
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.simulation import Options
-from kubesched.controlplane.simulation.options import LIFELIKE
-from kubesched.controlplane.transport import Transport
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
+from kubesched.controlplane.loading.loader import create
+from kubesched.controlplane.loading.manifests import Manifest, read
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.faults import Dice, parse_faults
+from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState

@@ -15,10 +15,10 @@ from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.rest import Refused, Unreachable
-from kubesched.controlplane.faults import Dice, parse_faults
-from kubesched.controlplane.requests import ADMINISTRATOR, User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import SCHEDULER, new_server
-from kubesched.controlplane.transport import Transport
+from kubesched.controlplane.transport.faults import Dice, parse_faults
+from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.effects import ConflictError, Delete, NotFoundError
 from kubesched.up.local_rest import LocalRest
 

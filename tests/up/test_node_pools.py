@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from kubesched.controlplane.loading import create
-from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.loading.loader import create
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.up.node_pools import Gpus, NodePool, PoolError, parse_field, parse_pool, zone_name
 
 

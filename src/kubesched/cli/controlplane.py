@@ -21,14 +21,14 @@ from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.cli.tokens import Admission, kept_admissions, new_admissions
 from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, Collecting
-from kubesched.controlplane.certificates import Tls, make_tls
-from kubesched.controlplane.faults import KINDS, Dice, Fault, FaultError, parse_faults
-from kubesched.controlplane.kubeconfig import kubeconfig, offered
-from kubesched.controlplane.persistence.folder import DataFolder, opened
+from kubesched.controlplane.data_folder import DataFolder, opened
 from kubesched.controlplane.running import new_server, running
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
-from kubesched.controlplane.store import HISTORY, Store
+from kubesched.controlplane.storage.store import HISTORY, Store
+from kubesched.controlplane.transport.certificates import Tls, make_tls
+from kubesched.controlplane.transport.faults import KINDS, Dice, Fault, FaultError, parse_faults
+from kubesched.controlplane.transport.kubeconfig import kubeconfig, offered
 
 FAULTS = "\n".join(f"  {name + '=' + kind.form:<34}{kind.does}" for name, kind in KINDS.items())
 HELP = f"""Start a Kubernetes API server on this machine: no cluster, no etcd, no kubelets.

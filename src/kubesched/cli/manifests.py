@@ -12,9 +12,9 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from kubesched.controlplane.loading import IGNORE, STRICT, WARN, Others, Report, load
-from kubesched.controlplane.manifests import Manifest
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.loading.loader import IGNORE, STRICT, WARN, Others, Report, load
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.server.server import ApiServer
 
 F = TypeVar("F", bound=Callable[..., Any])
 

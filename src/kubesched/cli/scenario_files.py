@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.controlplane.manifests import Manifest, read
+from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.errors import KubeschedError
 
 YAML_SUFFIXES = (".yaml", ".yml")

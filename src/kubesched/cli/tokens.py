@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import click
 
-from kubesched.controlplane.kubeconfig import new_token
-from kubesched.controlplane.persistence.folder import KUBECONFIG, SCHEDULER_KUBECONFIG, DataFolder
-from kubesched.controlplane.requests import ADMINISTRATOR, User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
+from kubesched.controlplane.data_folder import KUBECONFIG, SCHEDULER_KUBECONFIG, DataFolder
 from kubesched.controlplane.running import SCHEDULER
+from kubesched.controlplane.transport.kubeconfig import new_token
 
 
 class Admission(NamedTuple):

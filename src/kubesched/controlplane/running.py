@@ -12,19 +12,20 @@ from contextlib import asynccontextmanager
 
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.access.default_roles import SCHEDULER as SCHEDULER_NAME
-from kubesched.controlplane.accounts.issuing import Issuer
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.certificates import Authority
-from kubesched.controlplane.faults import Dice
-from kubesched.controlplane.http import HttpServer
-from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.own_service import OwnService
-from kubesched.controlplane.requests import User
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.simulation import Options, Simulation
-from kubesched.controlplane.simulation.controller import tools_for
-from kubesched.controlplane.store import Store
-from kubesched.controlplane.transport import Transport
+from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.controllers.endpoints.kubernetes_service import OwnService
+from kubesched.controlplane.controllers.framework.controller import tools_for
+from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.controlplane.registry.token_issuer import Issuer
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.simulation import Simulation
+from kubesched.controlplane.storage.store import Store
+from kubesched.controlplane.transport.certificates import Authority
+from kubesched.controlplane.transport.faults import Dice
+from kubesched.controlplane.transport.http import HttpServer
+from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.controlplane.transport.transport import Transport
 from kubesched.errors import KubeschedError
 
 # may do what the roles that every cluster begins with allow a scheduler, and no more

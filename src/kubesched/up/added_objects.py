@@ -7,9 +7,9 @@ classes that it has.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kubesched.controlplane.kinds.volume_claims import DEFAULT_CLASS, OLD_DEFAULT_CLASS
-from kubesched.controlplane.manifests import Manifest
-from kubesched.controlplane.store import Document, Store
+from kubesched.controlplane.kinds.volume.claims import DEFAULT_CLASS, OLD_DEFAULT_CLASS
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.storage.store import Document, Store
 from kubesched.up.node_pools import POOL, NodePool
 
 # as kind and minikube call theirs

@@ -16,9 +16,10 @@ import msgspec
 
 from kubesched.client.informers.informer import kinds_of
 from kubesched.config.load import Loaded
+from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.running import SCHEDULER
-from kubesched.controlplane.simulation import Options, Simulation
-from kubesched.controlplane.transport import Transport
+from kubesched.controlplane.simulation import Simulation
+from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.scheduler import LoopOptions

@@ -23,13 +23,13 @@ from kubesched.cli.tokens import kept_admissions, new_admissions
 from kubesched.config import IN_TREE, FeatureGates, Loaded, load, merge_catalogs
 from kubesched.config.errors import ConfigError
 from kubesched.config.golang import Duration
-from kubesched.controlplane.certificates import make_tls
-from kubesched.controlplane.manifests import STANDARD_INPUT
-from kubesched.controlplane.persistence.folder import DataFolder, opened
+from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.controlplane.data_folder import DataFolder, opened
+from kubesched.controlplane.loading.manifests import STANDARD_INPUT
 from kubesched.controlplane.running import new_server
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.simulation import Options
-from kubesched.controlplane.store import HISTORY
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.storage.store import HISTORY
+from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.up.added_objects import AddedObjects

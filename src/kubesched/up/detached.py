@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 
 from kubesched.config.golang import Duration
-from kubesched.controlplane.private_files import state_folder
+from kubesched.controlplane.transport.private_files import state_folder
 from kubesched.up.named_clusters import NamedCluster, find
 
 POLL_SECONDS = 0.05

@@ -14,7 +14,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from kubesched.controlplane.store import DELETED, Change, Stored
+from kubesched.controlplane.storage.store import DELETED, Change, Stored
 from kubesched.core.queue.queued_pod import Place
 from kubesched.up.cluster import LocalCluster
 from kubesched.up.placements import BOUND, OVER, PENDING, TERMINATING, Placement, Report

@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from urllib.parse import unquote
 
 from kubesched.client.rest import Query, Unreachable, refusal_of
-from kubesched.controlplane.requests import Request, Response, User
-from kubesched.controlplane.transport import ConnectionLostError, Lines, Transport, end_after
-from kubesched.controlplane.watching import Watch
+from kubesched.controlplane.api.requests import Request, Response, User
+from kubesched.controlplane.server.verbs.watching import Watch
+from kubesched.controlplane.transport.transport import ConnectionLostError, Lines, Transport, end_after
 
 # a watch whose client says nothing lasts so long
 WATCH_SECONDS = 1800.0

@@ -21,7 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from kubesched.controlplane.kinds.checks import dns_label_problems
-from kubesched.controlplane.private_files import folder_problem, make_privately, state_folder, write_privately
+from kubesched.controlplane.transport.private_files import folder_problem, make_privately, state_folder, write_privately
 from kubesched.errors import KubeschedError
 
 DEFAULT = "default"

@@ -14,8 +14,7 @@ import click
 from msgspec.structs import replace
 
 from kubesched.config.golang import Duration, parse_duration
-from kubesched.controlplane.simulation import Options
-from kubesched.controlplane.simulation.options import LIFELIKE
+from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
 from kubesched.up.node_pools import GPU, NodePool, PoolError, checked, parse_field, parse_pool
 
 F = TypeVar("F", bound=Callable[..., Any])

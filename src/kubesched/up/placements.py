@@ -12,8 +12,8 @@ from kubesched.api.kinds import decode_json
 from kubesched.api.meta import OwnerReference
 from kubesched.api.owners import ReplicaSet
 from kubesched.api.pods import Pod
-from kubesched.controlplane.store import Store, Stored
-from kubesched.controlplane.workloads.replica_sets import REPLICA_SETS
+from kubesched.controlplane.controllers.workloads.replica_sets import REPLICA_SETS
+from kubesched.controlplane.storage.store import Store, Stored
 from kubesched.up.cluster import LocalCluster
 from kubesched.up.record import Happenings, Preempted
 

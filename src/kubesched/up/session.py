@@ -20,12 +20,12 @@ from rich.live import Live
 from kubesched.cli.tokens import Admission
 from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, Collecting
 from kubesched.config.golang import Duration
-from kubesched.controlplane.certificates import Tls
-from kubesched.controlplane.kubeconfig import kubeconfig, offered
 from kubesched.controlplane.running import running
-from kubesched.controlplane.server import ApiServer
-from kubesched.controlplane.store import DELETED, Change
-from kubesched.controlplane.transport import Transport
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.storage.store import DELETED, Change
+from kubesched.controlplane.transport.certificates import Tls
+from kubesched.controlplane.transport.kubeconfig import kubeconfig, offered
+from kubesched.controlplane.transport.transport import Transport
 from kubesched.errors import KubeschedError
 from kubesched.up.child_command import run_command
 from kubesched.up.cluster import LocalCluster, Wishes

@@ -20,10 +20,10 @@ from kubesched.client.election.candidates import Candidate, Versions
 from kubesched.client.election.leader_elector import ElectionObserver, Settings
 from kubesched.client.election.leader_thread import LAST_WORDS_SECONDS, ExitingObserver, LeaderThread
 from kubesched.client.rest import RestClient, Target
-from kubesched.controlplane.bootstrap import bootstrap
-from kubesched.controlplane.http import HttpServer
-from kubesched.controlplane.local import LocalClient
-from kubesched.controlplane.server import ApiServer
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.http import HttpServer
+from kubesched.controlplane.transport.local_client import LocalClient
 
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 CANDIDATES = "/apis/coordination.k8s.io/v1beta1/namespaces/kube-system/leasecandidates"

@@ -11,7 +11,7 @@ from kubesched.controlplane.access.decisions import ALLOWED, Decision
 from kubesched.controlplane.access.identities import DEFAULT_AUDIENCES, CertificateSubject, Tokens
 from kubesched.controlplane.access.role_based import RoleBasedAccess
 from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule
-from kubesched.controlplane.requests import ADMINISTRATOR, Request, Target, User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Target, User
 
 __all__ = ["Access", "AlwaysAllow", "Attributes", "Decision", "RoleBasedAccess", "Rule", "Tokens"]
 

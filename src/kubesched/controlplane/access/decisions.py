@@ -9,9 +9,9 @@ import msgspec
 
 from kubesched.api.go_text import quote
 from kubesched.controlplane.access.rules import Attributes
-from kubesched.controlplane.requests import User
-from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.statuses import ApiError, forbidden
+from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, forbidden
 
 # what could be taken for HTML is not sent back as it came
 _HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})

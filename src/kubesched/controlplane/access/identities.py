@@ -11,7 +11,7 @@ from hmac import compare_digest
 
 import msgspec
 
-from kubesched.controlplane.requests import User
+from kubesched.controlplane.api.requests import User
 
 # its members may do everything
 MASTERS = "system:masters"

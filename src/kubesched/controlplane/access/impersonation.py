@@ -12,8 +12,8 @@ from urllib.parse import unquote
 from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.access.identities import AUTHENTICATED, UNAUTHENTICATED
 from kubesched.controlplane.access.rules import Attributes
-from kubesched.controlplane.requests import ANONYMOUS, User
-from kubesched.controlplane.statuses import bad_request
+from kubesched.controlplane.api.requests import ANONYMOUS, User
+from kubesched.controlplane.api.statuses import bad_request
 
 _PREFIX = "impersonate-"
 _USER, _GROUP, _UID, _EXTRA = (_PREFIX + each for each in ("user", "group", "uid", "extra-"))

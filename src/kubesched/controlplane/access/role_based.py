@@ -20,12 +20,12 @@ from kubesched.controlplane.access.identities import (
 from kubesched.controlplane.access.impersonation import impersonated, wanted_user
 from kubesched.controlplane.access.policy import STORES, Policy
 from kubesched.controlplane.access.rules import Attributes, Rule
-from kubesched.controlplane.accounts.bearers import bearer_of
-from kubesched.controlplane.requests import ANONYMOUS, Request, Target, User
-from kubesched.controlplane.selecting import required_name
-from kubesched.controlplane.services import Services
-from kubesched.controlplane.statuses import unauthorized
-from kubesched.controlplane.store import Change
+from kubesched.controlplane.access.service_account_tokens import bearer_of
+from kubesched.controlplane.api.requests import ANONYMOUS, Request, Target, User
+from kubesched.controlplane.api.statuses import unauthorized
+from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.selectors import required_name
+from kubesched.controlplane.storage.store import Change
 
 
 class RoleBasedAccess:

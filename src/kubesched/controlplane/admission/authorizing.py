@@ -11,7 +11,7 @@ from typing import Any
 from kubesched.cel.functions.authorization import Authorizer, Check, Decision
 from kubesched.controlplane.access.rules import Attributes
 from kubesched.controlplane.admission.attributes import Asked
-from kubesched.controlplane.requests import User
+from kubesched.controlplane.api.requests import User
 
 # whether somebody may do something: (user, attributes) to a decision with `allowed` and `reason`
 Decide = Callable[[User, Attributes], Any]

@@ -15,7 +15,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from kubesched.cel.messages import MessageValue, misnamed
-from kubesched.controlplane.admission.expressions import (
+from kubesched.controlplane.admission.parameters import ParameterError
+from kubesched.controlplane.admission.policies import Binding, Policy, bound, compiled_or_error, evaluated
+from kubesched.controlplane.admission.reviewing import Review
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.conversion import from_storage, to_storage
+from kubesched.controlplane.kinds.admission.expressions import (
     CONFIGURATION,
     OPERATIONS,
     BudgetError,
@@ -24,15 +30,9 @@ from kubesched.controlplane.admission.expressions import (
     document_of,
     value_of,
 )
-from kubesched.controlplane.admission.parameters import ParameterError
-from kubesched.controlplane.admission.policies import Binding, Policy, bound, compiled_or_error, evaluated
-from kubesched.controlplane.admission.reviewing import Review
-from kubesched.controlplane.conversion import from_storage, to_storage
-from kubesched.controlplane.json_patching import FailedTestError, OperationError, json_patched
-from kubesched.controlplane.ownership.list_ways import WayError
-from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.statuses import ApiError
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.managed_fields.list_types import WayError
+from kubesched.controlplane.schema.json_patching import FailedTestError, OperationError, json_patched
+from kubesched.controlplane.storage.store import Document
 
 
 class MutatingPolicy(Policy):

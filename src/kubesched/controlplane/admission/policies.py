@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from kubesched.cel.errors import CelCompileError
 from kubesched.cel.types import DYN, Type
-from kubesched.controlplane.admission.expressions import (
+from kubesched.controlplane.admission.matching import Match
+from kubesched.controlplane.kinds.admission.expressions import (
     ANYTHING,
     CONDITION,
     CONDITIONS_BUDGET,
@@ -24,8 +25,7 @@ from kubesched.controlplane.admission.expressions import (
     compiled,
     variable_type,
 )
-from kubesched.controlplane.admission.matching import Match
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 Compiled = Expression | CelCompileError
 P = TypeVar("P", bound="Policy")

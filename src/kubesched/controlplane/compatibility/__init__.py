@@ -6,6 +6,7 @@ docs/api-compatibility.md to standard output (`make docs` puts it there); a test
 
 from collections.abc import Iterable
 
+from kubesched.controlplane.api.resources import ALL_VERBS, RESOURCES, Resource
 from kubesched.controlplane.compatibility.texts import (
     ACTIONS,
     BEHAVIOURS,
@@ -14,8 +15,7 @@ from kubesched.controlplane.compatibility.texts import (
     SPOKEN,
     SUBRESOURCES_LEFT_OUT,
 )
-from kubesched.controlplane.discovery import VERSION
-from kubesched.controlplane.resources import ALL_VERBS, RESOURCES, Resource
+from kubesched.controlplane.representation.discovery import VERSION
 
 _TITLE = """# API compatibility
 

@@ -20,7 +20,7 @@ from kubesched.controlplane.custom.json_paths import parts_of
 from kubesched.controlplane.custom.rule_forms import go_struct
 from kubesched.controlplane.custom.schema_checks import schema_problems
 from kubesched.controlplane.kinds.checks import too_many
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 APPROVED = "api-approved.kubernetes.io"
 MOST_SELECTABLE = 8

@@ -7,8 +7,8 @@ from typing import Any
 from kubesched.api.field_errors import as_json, child, index, invalid, required
 from kubesched.controlplane.custom.structure import EMBEDDED, Schema, below, items_of
 from kubesched.controlplane.kinds.checks import labels_problems
-from kubesched.controlplane.metadata import annotations_problems
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.registry.metadata import annotations_problems
+from kubesched.controlplane.storage.store import Document
 
 
 def embedded_problems(value: Any, schema: Schema | None, path: str = "") -> list[str]:

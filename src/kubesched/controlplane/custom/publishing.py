@@ -8,8 +8,8 @@ said.
 
 from typing import Any
 
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.custom.structure import EMBEDDED, PRESERVE, Schema
-from kubesched.controlplane.resources import Resource
 
 _WHICH_KIND = "x-kubernetes-group-version-kind"
 _UNSAID = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")

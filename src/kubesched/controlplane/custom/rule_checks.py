@@ -15,7 +15,7 @@ from kubesched.controlplane.custom.rule_types import Declared, as_resource
 from kubesched.controlplane.custom.rules import CompiledRule, RuleError
 from kubesched.controlplane.custom.structural_checks import MAP_TYPE, VALIDATIONS
 from kubesched.controlplane.custom.structure import EMBEDDED, Schema
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 
 def rule_problems(path: str, schema: Schema) -> list[str]:

@@ -21,7 +21,7 @@ from kubesched.controlplane.custom.rule_types import Declared, as_resource, valu
 from kubesched.controlplane.custom.structural_checks import VALIDATIONS
 from kubesched.controlplane.custom.structure import EMBEDDED, Schema
 from kubesched.controlplane.custom.validating import MISSING, by_keys, key_of
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 BUDGET = 10_000_000
 _OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 from kubesched.api.go_text import quote
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.custom.definitions import CLEANUP, DEFINITIONS, ESTABLISHED, NAMES_ACCEPTED, TERMINATING
 from kubesched.controlplane.custom.kinds import condition_of, resources_of, version_rank
-from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.services import Services, timestamp
-from kubesched.controlplane.store import DELETED, Change, Document, Stored
+from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.storage.store import DELETED, Change, Document, Stored
 
 # deletes an object as a client would
 Delete = Callable[[Resource, Stored], None]

@@ -1,103 +1,110 @@
-"""The rules of each kind, by the name of its store, and of subresources that have rules of their own."""
+"""The strategy of each kind, by the name of its store, and of subresources with a strategy of their own."""
 
-from kubesched.controlplane.kinds import (
-    admission_policies,
-    api_services,
-    autoscalers,
-    certificates,
-    configuration,
-    devices,
-    endpoint_slices,
-    events,
-    flow_control,
-    groups,
-    jobs,
-    leases,
-    limits,
-    namespaces,
-    networking,
-    nodes,
-    pod_subresources,
-    pods,
-    policies,
-    quotas,
-    rbac,
-    replicas,
-    resource_claims,
-    rollouts,
-    service_networks,
-    services,
-    storage,
-    volume_claims,
-    volumes,
-    webhooks,
+from kubesched.controlplane.kinds.admission.policies import (
+    MutatingAdmissionPolicies,
+    PolicyBindings,
+    ValidatingAdmissionPolicies,
 )
-from kubesched.controlplane.strategy import Strategy
+from kubesched.controlplane.kinds.admission.webhooks import WebhookConfigurations
+from kubesched.controlplane.kinds.api_services import API_SERVICES, APIServices
+from kubesched.controlplane.kinds.certificates import REQUESTS, CertificateSigningRequests
+from kubesched.controlplane.kinds.configuration import ConfigMaps, Secrets, ServiceAccounts
+from kubesched.controlplane.kinds.device.claims import ResourceClaims, ResourceClaimTemplates
+from kubesched.controlplane.kinds.device.slices import DeviceClasses, DeviceTaintRules, ResourceSlices
+from kubesched.controlplane.kinds.events import Events
+from kubesched.controlplane.kinds.flow_control import LEVELS, SCHEMAS, FlowSchemas, PriorityLevels
+from kubesched.controlplane.kinds.job.strategy import CronJobs, Jobs
+from kubesched.controlplane.kinds.leases import LeaseCandidates, Leases
+from kubesched.controlplane.kinds.namespaces import Namespaces
+from kubesched.controlplane.kinds.network.endpoint_slices import EndpointSlices
+from kubesched.controlplane.kinds.network.ingresses import IngressClasses, Ingresses, NetworkPolicies
+from kubesched.controlplane.kinds.network.service_cidrs import IPAddresses, ServiceCIDRs
+from kubesched.controlplane.kinds.network.services import Endpoints, Services
+from kubesched.controlplane.kinds.nodes import Nodes
+from kubesched.controlplane.kinds.pod.strategy import Pods
+from kubesched.controlplane.kinds.pod.subresources import PodEphemeralContainers, PodResize
+from kubesched.controlplane.kinds.quota.limit_ranges import LimitRanges
+from kubesched.controlplane.kinds.quota.strategy import ResourceQuotas
+from kubesched.controlplane.kinds.rbac import STRATEGIES as ROLE_STRATEGIES
+from kubesched.controlplane.kinds.volume.claims import PersistentVolumeClaims
+from kubesched.controlplane.kinds.volume.classes import (
+    CSIDrivers,
+    CSINodes,
+    CSIStorageCapacities,
+    StorageClasses,
+    VolumeAttachments,
+    VolumeAttributesClasses,
+)
+from kubesched.controlplane.kinds.volume.volumes import PersistentVolumes
+from kubesched.controlplane.kinds.workload.autoscalers import HorizontalPodAutoscalers, RuntimeClasses
+from kubesched.controlplane.kinds.workload.disruption_budgets import PodDisruptionBudgets, PriorityClasses
+from kubesched.controlplane.kinds.workload.pod_groups import PodGroups, Workloads
+from kubesched.controlplane.kinds.workload.replicas import ReplicaSets, ReplicationControllers, StatefulSets
+from kubesched.controlplane.kinds.workload.rollouts import ControllerRevisions, DaemonSets, Deployments, PodTemplates
+from kubesched.controlplane.registry.strategy import Strategy
 
 _OTHERS: dict[str, Strategy] = {
-    "pods": pods.Pods(),
-    "pods/resize": pod_subresources.PodResize(),
-    "pods/ephemeralcontainers": pod_subresources.PodEphemeralContainers(),
-    "nodes": nodes.Nodes(),
-    "namespaces": namespaces.Namespaces(),
-    "services": services.Services(),
-    "endpoints": services.Endpoints(),
-    "configmaps": configuration.ConfigMaps(),
-    "secrets": configuration.Secrets(),
-    "serviceaccounts": configuration.ServiceAccounts(),
-    "events": events.Events(),
-    "replicationcontrollers": replicas.ReplicationControllers(),
-    "replicasets.apps": replicas.ReplicaSets(),
-    "statefulsets.apps": replicas.StatefulSets(),
-    "deployments.apps": rollouts.Deployments(),
-    "daemonsets.apps": rollouts.DaemonSets(),
-    "controllerrevisions.apps": rollouts.ControllerRevisions(),
-    "podtemplates": rollouts.PodTemplates(),
-    "jobs.batch": jobs.Jobs(),
-    "cronjobs.batch": jobs.CronJobs(),
-    "resourcequotas": quotas.ResourceQuotas(),
-    "limitranges": limits.LimitRanges(),
-    "horizontalpodautoscalers.autoscaling": autoscalers.HorizontalPodAutoscalers(),
-    "runtimeclasses.node.k8s.io": autoscalers.RuntimeClasses(),
-    "ingresses.networking.k8s.io": networking.Ingresses(),
-    "ingressclasses.networking.k8s.io": networking.IngressClasses(),
-    "networkpolicies.networking.k8s.io": networking.NetworkPolicies(),
-    "endpointslices.discovery.k8s.io": endpoint_slices.EndpointSlices(),
-    "poddisruptionbudgets.policy": policies.PodDisruptionBudgets(),
-    "priorityclasses.scheduling.k8s.io": policies.PriorityClasses(),
-    "podgroups.scheduling.k8s.io": groups.PodGroups(),
-    "workloads.scheduling.k8s.io": groups.Workloads(),
-    "leases.coordination.k8s.io": leases.Leases(),
-    "leasecandidates.coordination.k8s.io": leases.LeaseCandidates(),
-    "persistentvolumes": volumes.PersistentVolumes(),
-    "persistentvolumeclaims": volume_claims.PersistentVolumeClaims(),
-    "storageclasses.storage.k8s.io": storage.StorageClasses(),
-    "volumeattributesclasses.storage.k8s.io": storage.VolumeAttributesClasses(),
-    "csidrivers.storage.k8s.io": storage.CSIDrivers(),
-    "csinodes.storage.k8s.io": storage.CSINodes(),
-    "csistoragecapacities.storage.k8s.io": storage.CSIStorageCapacities(),
-    "volumeattachments.storage.k8s.io": storage.VolumeAttachments(),
-    "deviceclasses.resource.k8s.io": devices.DeviceClasses(),
-    "resourceslices.resource.k8s.io": devices.ResourceSlices(),
-    "devicetaintrules.resource.k8s.io": devices.DeviceTaintRules(),
-    "resourceclaims.resource.k8s.io": resource_claims.ResourceClaims(),
-    "resourceclaimtemplates.resource.k8s.io": resource_claims.ResourceClaimTemplates(),
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.WebhookConfigurations(mutating=False),
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": webhooks.WebhookConfigurations(mutating=True),
-    "validatingadmissionpolicies.admissionregistration.k8s.io": admission_policies.ValidatingAdmissionPolicies(),
-    "mutatingadmissionpolicies.admissionregistration.k8s.io": admission_policies.MutatingAdmissionPolicies(),
+    "pods": Pods(),
+    "pods/resize": PodResize(),
+    "pods/ephemeralcontainers": PodEphemeralContainers(),
+    "nodes": Nodes(),
+    "namespaces": Namespaces(),
+    "services": Services(),
+    "endpoints": Endpoints(),
+    "configmaps": ConfigMaps(),
+    "secrets": Secrets(),
+    "serviceaccounts": ServiceAccounts(),
+    "events": Events(),
+    "replicationcontrollers": ReplicationControllers(),
+    "replicasets.apps": ReplicaSets(),
+    "statefulsets.apps": StatefulSets(),
+    "deployments.apps": Deployments(),
+    "daemonsets.apps": DaemonSets(),
+    "controllerrevisions.apps": ControllerRevisions(),
+    "podtemplates": PodTemplates(),
+    "jobs.batch": Jobs(),
+    "cronjobs.batch": CronJobs(),
+    "resourcequotas": ResourceQuotas(),
+    "limitranges": LimitRanges(),
+    "horizontalpodautoscalers.autoscaling": HorizontalPodAutoscalers(),
+    "runtimeclasses.node.k8s.io": RuntimeClasses(),
+    "ingresses.networking.k8s.io": Ingresses(),
+    "ingressclasses.networking.k8s.io": IngressClasses(),
+    "networkpolicies.networking.k8s.io": NetworkPolicies(),
+    "endpointslices.discovery.k8s.io": EndpointSlices(),
+    "poddisruptionbudgets.policy": PodDisruptionBudgets(),
+    "priorityclasses.scheduling.k8s.io": PriorityClasses(),
+    "podgroups.scheduling.k8s.io": PodGroups(),
+    "workloads.scheduling.k8s.io": Workloads(),
+    "leases.coordination.k8s.io": Leases(),
+    "leasecandidates.coordination.k8s.io": LeaseCandidates(),
+    "persistentvolumes": PersistentVolumes(),
+    "persistentvolumeclaims": PersistentVolumeClaims(),
+    "storageclasses.storage.k8s.io": StorageClasses(),
+    "volumeattributesclasses.storage.k8s.io": VolumeAttributesClasses(),
+    "csidrivers.storage.k8s.io": CSIDrivers(),
+    "csinodes.storage.k8s.io": CSINodes(),
+    "csistoragecapacities.storage.k8s.io": CSIStorageCapacities(),
+    "volumeattachments.storage.k8s.io": VolumeAttachments(),
+    "deviceclasses.resource.k8s.io": DeviceClasses(),
+    "resourceslices.resource.k8s.io": ResourceSlices(),
+    "devicetaintrules.resource.k8s.io": DeviceTaintRules(),
+    "resourceclaims.resource.k8s.io": ResourceClaims(),
+    "resourceclaimtemplates.resource.k8s.io": ResourceClaimTemplates(),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": WebhookConfigurations(mutating=False),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": WebhookConfigurations(mutating=True),
+    "validatingadmissionpolicies.admissionregistration.k8s.io": ValidatingAdmissionPolicies(),
+    "mutatingadmissionpolicies.admissionregistration.k8s.io": MutatingAdmissionPolicies(),
     **{
-        f"{name}admissionpolicybindings.admissionregistration.k8s.io": admission_policies.PolicyBindings(
-            validating=name == "validating"
-        )
+        f"{name}admissionpolicybindings.admissionregistration.k8s.io": PolicyBindings(validating=name == "validating")
         for name in ("validating", "mutating")
     },
-    api_services.API_SERVICES: api_services.APIServices(),
-    certificates.REQUESTS: certificates.CertificateSigningRequests(),
-    flow_control.SCHEMAS: flow_control.FlowSchemas(),
-    flow_control.LEVELS: flow_control.PriorityLevels(),
-    "servicecidrs.networking.k8s.io": service_networks.ServiceCIDRs(),
-    "ipaddresses.networking.k8s.io": service_networks.IPAddresses(),
+    API_SERVICES: APIServices(),
+    REQUESTS: CertificateSigningRequests(),
+    SCHEMAS: FlowSchemas(),
+    LEVELS: PriorityLevels(),
+    "servicecidrs.networking.k8s.io": ServiceCIDRs(),
+    "ipaddresses.networking.k8s.io": IPAddresses(),
 }
 
-STRATEGIES: dict[str, Strategy] = {**_OTHERS, **rbac.STRATEGIES}
+STRATEGIES: dict[str, Strategy] = {**_OTHERS, **ROLE_STRATEGIES}

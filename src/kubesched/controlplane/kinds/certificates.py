@@ -12,15 +12,12 @@ from cryptography.x509.oid import NameOID
 from kubesched.api.field_errors import child, duplicate, forbidden, index, invalid, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
-from kubesched.controlplane.access.rules import Attributes
+from kubesched.controlplane.api.statuses import forbidden as not_allowed
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, too_long
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.requests import Request, Response, Target
-from kubesched.controlplane.services import timestamp
-from kubesched.controlplane.statuses import forbidden as not_allowed
-from kubesched.controlplane.store import Document
-from kubesched.controlplane.strategy import Context
-from kubesched.controlplane.subresources import Verbs
+from kubesched.controlplane.registry.registry import timestamp
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document
 
 REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client"
@@ -123,7 +120,7 @@ class CertificateSigningRequests(Rules):
         return {"spec.signerName": (document.get("spec") or {}).get("signerName") or ""}
 
 
-class _Approving(CertificateSigningRequests):
+class CertificateApproval(CertificateSigningRequests):
     """The rules of the path `approval`: conditions change, and nothing else."""
 
     has_status = False
@@ -138,31 +135,6 @@ class _Approving(CertificateSigningRequests):
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
         """Return what is wrong with a decision."""
         return _status_problems(new, old)
-
-
-_APPROVING = _Approving()
-
-
-def approve(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Change the conditions of a request, if whoever asks may decide on those for its signer."""
-    if target.verb == "get":
-        return verbs.reading.get(target, request)
-    stored = verbs.services.store.get(target.resource.store, "", target.name)
-    if stored is not None:
-        _check_approver(verbs, target, request, stored.document()["spec"].get("signerName") or "")
-    if target.verb == "patch":
-        return verbs.writing.patch(target, request, _APPROVING)
-    return verbs.writing.update(target, request, _APPROVING)
-
-
-def _check_approver(verbs: Verbs, target: Target, request: Request, signer: str) -> None:
-    domain = f"{signer.partition('/')[0]}/*"
-    for name in (signer, domain):
-        wanted = Attributes("approve", "certificates.k8s.io", "signers", name=name)
-        if verbs.access.decide(request.user, wanted).allowed:
-            return
-    why = f"user not permitted to approve requests with signerName {quote(signer)}"
-    raise not_allowed(target.resource, target.name, why)
 
 
 # -- what is asked for

@@ -5,7 +5,7 @@ From the classes that are there, and the annotations by which one is marked, to 
 
 # upstream: pkg/volume/util/storageclass.go, plugin/pkg/admission/network/defaultingressclass/admission.go (v1.36)
 
-from kubesched.controlplane.store import Store
+from kubesched.controlplane.storage.store import Store
 
 
 def default_class_of(store: Store, classes: str, *annotations: str) -> str | None:

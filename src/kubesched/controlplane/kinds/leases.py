@@ -8,8 +8,8 @@ from kubesched.api.field_errors import forbidden, invalid, not_supported, requir
 from kubesched.api.labels import label_key_problems
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, part, text_problems
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.store import Document
-from kubesched.controlplane.strategy import Context
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document
 
 OLDEST_EMULATION_VERSION = "OldestEmulationVersion"
 _NUMBER = r"(0|[1-9]\d*)"

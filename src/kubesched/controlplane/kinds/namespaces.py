@@ -9,13 +9,11 @@ name out of `spec.finalizers` through the path `finalize`.
 
 from kubesched.api.field_errors import as_json, index, invalid
 from kubesched.api.labels import label_key_problems
+from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.checks import dns_label_problems, part, text_problems
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.requests import Request, Response, Target
-from kubesched.controlplane.statuses import forbidden
-from kubesched.controlplane.store import Document, Stored
-from kubesched.controlplane.strategy import Context
-from kubesched.controlplane.subresources import Verbs
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document, Stored
 
 ACTIVE, TERMINATING = "Active", "Terminating"
 FINALIZER = "kubernetes"
@@ -96,7 +94,7 @@ class Namespaces(Rules):
         return bool((document.get("spec") or {}).get("finalizers"))
 
 
-class _Finalizing(Namespaces):
+class NamespaceFinalize(Namespaces):
     """The rules of the path `finalize`: the finalizers of the spec may change."""
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
@@ -109,14 +107,6 @@ class _Finalizing(Namespaces):
         for number, name in enumerate(new["spec"].get("finalizers") or ()):
             problems += _finalizer_problems(index("spec.finalizers", number), name)
         return problems
-
-
-_FINALIZING = _Finalizing()
-
-
-def finalize(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Replace the finalizers of a namespace; without any left it is gone."""
-    return verbs.writing.update(target, request, _FINALIZING)
 
 
 def _finalizer_problems(path: str, name: str) -> list[str]:

@@ -17,8 +17,8 @@ from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDUL
 from kubesched.controlplane.kinds.checks import one_of, part, resource_problems, text_problems
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.store import Document
-from kubesched.controlplane.strategy import Context
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document
 
 NOT_READY = "node.kubernetes.io/not-ready"
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)

@@ -13,7 +13,8 @@ stored them: quantities and times in their canonical form, nulls and zeros left 
 from functools import cache
 from typing import Any
 
-from kubesched.controlplane.resources import Resource
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request
 from kubesched.controlplane.schema.careful import ShapeError
 from kubesched.controlplane.schema.data import TEXTS
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
@@ -27,7 +28,6 @@ from kubesched.controlplane.schema.reading import (
     WrongVersionError,
 )
 from kubesched.controlplane.schema.shapes import Shape
-from kubesched.controlplane.statuses import ApiError, bad_request
 
 Document = dict[str, Any]
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"

@@ -26,8 +26,8 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.pod.amounts import containers_of
 from kubesched.controlplane.kinds.pod.defaults import default_spec
-from kubesched.controlplane.kinds.templates import template_problems
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.kinds.workload.templates import template_problems
+from kubesched.controlplane.storage.store import Document
 
 INDEXED, NON_INDEXED = "Indexed", "NonIndexed"
 FAILED, TERMINATING_OR_FAILED = "Failed", "TerminatingOrFailed"

@@ -23,7 +23,7 @@ from kubesched.controlplane.kinds.pod.probes import PROBES, lifecycle_problems, 
 from kubesched.controlplane.kinds.pod.requirements import requirements_problems
 from kubesched.controlplane.kinds.pod.security import container_security_problems
 from kubesched.controlplane.kinds.pod.volumes import PULL_POLICIES
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _RESTARTS = ("Always", "Never", "OnFailure")

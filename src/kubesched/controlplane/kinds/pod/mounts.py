@@ -14,7 +14,7 @@ from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.kinds.checks import config_key_problems, dns_label_problems, one_of, text_problems
 from kubesched.controlplane.kinds.pod.volumes import descending, no_backsteps
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 _FIELDS: Final = (
     "metadata.name",

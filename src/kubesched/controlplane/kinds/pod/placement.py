@@ -19,7 +19,7 @@ from kubesched.controlplane.kinds.checks import (
     one_of,
     text_problems,
 )
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

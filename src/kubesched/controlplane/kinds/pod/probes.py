@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from kubesched.api.field_errors import forbidden, invalid, required
 from kubesched.controlplane.kinds.checks import not_negative, one_of, port_problems, text_problems
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _SECONDS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")

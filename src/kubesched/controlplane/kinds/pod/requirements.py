@@ -16,7 +16,7 @@ from kubesched.api.quantity import InvalidQuantityError, Quantity, parse_quantit
 from kubesched.api.resources import is_extended_resource, is_pod_level_resource
 from kubesched.controlplane.kinds.checks import dns_label_problems, resource_problems, text_problems
 from kubesched.controlplane.kinds.pod.amounts import resources_of, sum_of_containers
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 HUGE_PAGES: Final = "hugepages-"
 _OF_CONTAINERS = ("cpu", "memory", "ephemeral-storage")

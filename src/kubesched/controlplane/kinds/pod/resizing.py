@@ -12,7 +12,7 @@ from typing import Final
 from kubesched.api.field_errors import forbidden, invalid
 from kubesched.controlplane.kinds.pod.amounts import class_of_service, resources_of
 from kubesched.controlplane.kinds.pod.placement import MIRROR_POD
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 CONTAINERS: Final = ("containers", "initContainers")
 _RESIZED: Final = ("resources", "resizePolicy")

@@ -15,8 +15,8 @@ from kubesched.api.field_errors import as_json, duplicate, forbidden, invalid, r
 from kubesched.api.labels import label_key_problems, subdomain_problems
 from kubesched.controlplane.kinds.checks import address_problems, dns_label_problems, immutable, text_problems
 from kubesched.controlplane.kinds.pod.amounts import containers_of, resources_of
-from kubesched.controlplane.services import timestamp
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.registry.registry import timestamp
+from kubesched.controlplane.storage.store import Document
 
 _OF_THE_SYSTEM = ("PodScheduled", "Ready", "Initialized")
 _NOT_NEGATIVE: Final = "must be a non-negative integer"

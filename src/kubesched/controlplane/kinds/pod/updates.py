@@ -17,7 +17,7 @@ from kubesched.api.field_errors import as_json, forbidden, invalid, required
 from kubesched.controlplane.kinds.pod.containers import image_space_problems
 from kubesched.controlplane.kinds.pod.placement import MIRROR_POD, tolerations_problems
 from kubesched.controlplane.kinds.pod.validation import MOST_INT32
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 _UPDATABLE: Final = ",".join(
     (

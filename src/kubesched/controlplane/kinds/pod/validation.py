@@ -37,7 +37,7 @@ from kubesched.controlplane.kinds.pod.placement import (
 from kubesched.controlplane.kinds.pod.requirements import requirements_problems, whole_pod_problems
 from kubesched.controlplane.kinds.pod.security import pod_security_problems
 from kubesched.controlplane.kinds.pod.volumes import judge_volumes
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.storage.store import Document
 
 MOST_INT32: Final = 2**31 - 1
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"

@@ -20,8 +20,8 @@ from kubesched.controlplane.kinds.checks import (
     one_of,
     text_problems,
 )
-from kubesched.controlplane.kinds.volume_claims import claim_spec_problems
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.kinds.volume.claims import claim_spec_problems
+from kubesched.controlplane.storage.store import Document
 
 # the sources in the order in which they are looked at, with the fields that they cannot do without
 _SOURCES: Final[dict[str, tuple[str, ...]]] = {

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from kubesched.api.quantity import Quantity, from_value, quantity_of
+from kubesched.controlplane.api.resources import Catalog, Resource
+from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.quota.usage import Measure, Usage, measure_of, scopes_of
-from kubesched.controlplane.resources import Catalog, Resource
-from kubesched.controlplane.statuses import forbidden
-from kubesched.controlplane.store import Document, Store
-from kubesched.controlplane.strategy import Context
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document, Store
 
 QUOTAS = "resourcequotas"
 # sets that no quota counts

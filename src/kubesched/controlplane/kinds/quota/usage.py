@@ -17,11 +17,11 @@ from kubesched.api.labels import DOES_NOT_EXIST, EXISTS, IN, NOT_IN, Requirement
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import Quantity, from_value, quantity_of
 from kubesched.api.resources import is_extended_resource, pod_requests
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.kinds.pod.amounts import class_of_service, containers_of, resources_of, sum_of_containers
 from kubesched.controlplane.kinds.pod.requirements import HUGE_PAGES, is_native
-from kubesched.controlplane.resources import Resource
-from kubesched.controlplane.services import moment
-from kubesched.controlplane.store import Document
+from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.storage.store import Document
 
 Usage = Mapping[str, Quantity]
 # a scope as quotas have it: name, operator, values

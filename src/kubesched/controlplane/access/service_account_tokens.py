@@ -1,0 +1,112 @@
+"""Who shows the token of a service account: as long as the account and what the token is bound to are there.
+
+From a token to a user, or to why it is nobody's any more.
+"""
+
+# upstream: pkg/serviceaccount/{claims,legacy,jwt}.go, apiserver/pkg/authentication/serviceaccount/util.go (v1.36)
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from kubesched.api.go_text import quote
+from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
+from kubesched.controlplane.storage.store import Stored
+
+ACCOUNTS: Final = "serviceaccounts"
+USER_PREFIX: Final = "system:serviceaccount:"
+GROUP: Final = "system:serviceaccounts"
+LEGACY_ISSUER: Final = "kubernetes/serviceaccount"
+LEGACY: Final = "kubernetes.io/serviceaccount/"
+PRIVATE: Final = "kubernetes.io"
+_EXTRA: Final = "authentication.kubernetes.io/"
+_INVALIDATED = "service account token has been invalidated"
+
+
+class Bearer(NamedTuple):
+    """Whose token it is and for whom, or why it is not valid."""
+
+    user: User | None
+    audiences: tuple[str, ...] = ()
+    error: str = ""
+
+
+def bearer_of(services: Services, token: str, audiences: Sequence[str]) -> Bearer | None:
+    """Return who shows a token to one of some audiences; None if it was not issued here."""
+    claims = services.issuer.read(token)
+    if claims is None:
+        return None
+    if claims.get("iss") == LEGACY_ISSUER:
+        return _legacy(services, token, claims, audiences)
+    if claims.get("iss") != ISSUER:
+        return None
+    said = tuple(claims.get("aud") or ())
+    shared = tuple(audience for audience in said if audience in audiences)
+    if not shared:
+        return _for_others(said, audiences)
+    now = services.clock().timestamp()
+    if now > claims["exp"]:
+        return Bearer(None, error="service account token has expired")
+    return _bound(services, claims, shared)
+
+
+def _bound(services: Services, claims: Claims, audiences: tuple[str, ...]) -> Bearer:
+    """Return who shows a token, if the account and what the token is bound to are there."""
+    private = claims[PRIVATE]
+    namespace, account = private["namespace"], private["serviceaccount"]
+    found = services.store.get(ACCOUNTS, namespace, account["name"])
+    if found is None:
+        return Bearer(None, error=f"serviceaccounts {quote(account['name'])} not found")
+    if found.uid != account["uid"]:
+        why = f"service account UID ({found.uid}) does not match claim ({account['uid']})"
+        return Bearer(None, error=why)
+    extra: dict[str, tuple[str, ...]] = {f"{_EXTRA}credential-id": (f"JTI={claims['jti']}",)}
+    pod, node = private.get("pod"), private.get("node")
+    bound = [("secrets", namespace, private.get("secret")), ("pods", namespace, pod)]
+    if pod is None:
+        bound.append(("nodes", "", node))
+    for store, space, reference in bound:
+        if reference is not None and not _is_there(services.store.get(store, space, reference["name"]), reference):
+            return Bearer(None, error=_INVALIDATED)
+    for name, reference in (("node", node), ("pod", pod)):
+        if reference is not None:
+            extra[f"{_EXTRA}{name}-name"] = (reference["name"],)
+            if reference.get("uid"):
+                extra[f"{_EXTRA}{name}-uid"] = (reference["uid"],)
+    return Bearer(account_user(namespace, account["name"], account["uid"], extra), audiences)
+
+
+def _is_there(stored: Stored | None, reference: Any) -> bool:
+    return stored is not None and stored.uid == reference.get("uid")
+
+
+def _legacy(services: Services, token: str, claims: Claims, audiences: Sequence[str]) -> Bearer:
+    """Return who shows a token that a secret holds."""
+    namespace, name = claims.get(f"{LEGACY}namespace", ""), claims.get(f"{LEGACY}service-account.name", "")
+    account = services.store.get(ACCOUNTS, namespace, name)
+    secret = services.store.get("secrets", namespace, claims.get(f"{LEGACY}secret.name", ""))
+    data = {} if secret is None else secret.document().get("data") or {}
+    if data.get("token") != b64encode(token.encode()).decode():
+        return Bearer(None, error=_INVALIDATED)
+    if account is None or account.uid != claims.get(f"{LEGACY}service-account.uid"):
+        return Bearer(None, error=_INVALIDATED)
+    if ISSUER not in audiences:
+        return _for_others([ISSUER], audiences)
+    return Bearer(account_user(namespace, name, account.uid, {}), (ISSUER,))
+
+
+def _for_others(said: Sequence[str], wanted: Sequence[str]) -> Bearer:
+    """Return the refusal of a token that is for others."""
+    return Bearer(None, error=f"token audiences {_listed(said)} is invalid for the target audiences {_listed(wanted)}")
+
+
+def account_user(namespace: str, name: str, uid: str, extra: dict[str, tuple[str, ...]]) -> User:
+    """Return a service account as a user."""
+    groups = (GROUP, f"{GROUP}:{namespace}", "system:authenticated")
+    return User(f"{USER_PREFIX}{namespace}:{name}", groups, uid, extra)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return f"[{' '.join(quote(text) for text in texts)}]"

@@ -1,0 +1,109 @@
+"""Webhooks over HTTPS: a question goes out, a review comes back, or the reason why not.
+
+From questions to replies, within the time that each may take. There is no network to services here, so whoever is
+reached by a service is not reached.
+"""
+
+# upstream: apiserver/pkg/util/webhook/client.go, client-go/rest/request.go, Go's net/http and crypto/tls (v1.36)
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
+
+import aiohttp
+import msgspec
+
+from kubesched.api.go_text import quote
+from kubesched.controlplane.api.trials import Question, Reply
+from kubesched.controlplane.storage.store import Store
+
+LARGEST_REPLY = 3 * 1024 * 1024
+_MOST_BUNDLES = 64
+# fills in the replies to questions, none of which is an exception
+Ask = Callable[[Sequence[Question]], Awaitable[Sequence[Reply]]]
+
+
+class WebhookCalls:
+    """Asks webhooks, all questions at once."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def __call__(self, questions: Sequence[Question]) -> Sequence[Reply]:
+        """Return the replies to questions, in their order."""
+        return await asyncio.gather(*(self._asked(each) for each in questions))
+
+    async def _asked(self, question: Question) -> Reply:
+        if question.service:
+            return Reply(error=self._unreachable(question.service))
+        try:
+            async with asyncio.timeout(question.seconds):
+                return await _posted(question)
+        except TimeoutError:
+            return Reply(error="context deadline exceeded")
+        except ssl.SSLError as error:
+            return Reply(error=_of_tls(error))
+        except aiohttp.ClientConnectorCertificateError as error:
+            return Reply(error=_of_tls(error.certificate_error))
+        except aiohttp.ClientConnectorError as error:
+            return Reply(error=_of_connection(error))
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            return Reply(error=str(error) or type(error).__name__)
+
+    def _unreachable(self, service: str) -> str:
+        namespace, _, name = service.partition("/")
+        if self._store.get("services", namespace, name) is None:
+            return f"service {quote(name)} not found"
+        return f"no endpoints available for service {quote(name)}"
+
+
+async def _posted(question: Question) -> Reply:
+    headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
+    trusted = _trusting(question.ca_bundle)
+    connector = aiohttp.TCPConnector(ssl=trusted, force_close=True)
+    async with (
+        aiohttp.ClientSession(connector=connector) as session,
+        session.post(question.url, data=question.body, headers=headers, allow_redirects=False) as response,
+    ):
+        body = await response.content.read(LARGEST_REPLY + 1)
+        while not response.content.at_eof() and len(body) <= LARGEST_REPLY:
+            body += await response.content.read(LARGEST_REPLY + 1 - len(body))
+    if len(body) > LARGEST_REPLY:
+        return Reply(error=f"the response is larger than {LARGEST_REPLY} bytes")
+    if response.status == 404:
+        return Reply(error="the server could not find the requested resource")
+    if response.status >= 400:
+        text = quote(body[:2048].decode("utf-8", "replace").strip() or "unknown")
+        return Reply(error=f"an error on the server ({text}) has prevented the request from succeeding")
+    try:
+        return Reply(msgspec.json.decode(body))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return Reply(error=f"couldn't get version/kind; json parse error: {error}")
+
+
+@lru_cache(maxsize=_MOST_BUNDLES)
+def _trusting(bundle: bytes) -> ssl.SSLContext:
+    """Return who is trusted: the authorities of a bundle, or those of the machine; ValueError if it holds none."""
+    try:
+        return ssl.create_default_context(cadata=bundle.decode("ascii") if bundle else None)
+    except (ssl.SSLError, UnicodeDecodeError):
+        raise ValueError("unable to load root certificates: unable to parse bytes as PEM block") from None
+
+
+def _of_tls(error: object) -> str:
+    text = str(error)
+    if "hostname mismatch" in text.lower() or "ip address mismatch" in text.lower():
+        return f"tls: failed to verify certificate: x509: {text}"
+    if "certificate verify failed" in text.lower():
+        return "tls: failed to verify certificate: x509: certificate signed by unknown authority"
+    return f"tls: {text}"
+
+
+def _of_connection(error: aiohttp.ClientConnectorError) -> str:
+    inner = error.os_error
+    if isinstance(inner, ConnectionRefusedError):
+        return f"dial tcp {error.host}:{error.port}: connect: connection refused"
+    if isinstance(inner, ssl.SSLError):
+        return _of_tls(inner)
+    return f"dial tcp {error.host}:{error.port}: {inner.strerror or inner}"

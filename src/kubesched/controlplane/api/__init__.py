@@ -1,0 +1,1 @@
+"""The words of the API: resources, requests, statuses, query options."""

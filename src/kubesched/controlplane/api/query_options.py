@@ -1,0 +1,165 @@
+"""Options in a query: how to list, watch, create, update, patch; and what is wrong with them.
+
+From a request's query to values. What cannot be read is a 400; what may not be said is a 422 about the options, which
+names each of them.
+"""
+
+# upstream: apimachinery/pkg/apis/meta/{internalversion,v1}/validation/validation.go, pkg/conversion/queryparams (v1.36)
+
+import msgspec
+
+from kubesched.api.field_errors import as_json, forbidden, not_supported, required
+from kubesched.api.field_errors import invalid as invalid_value
+from kubesched.config.golang import parse_duration
+from kubesched.controlplane.api.requests import Request, Target, parse_whole
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request, invalid
+
+LONGEST_FIELD_MANAGER = 128
+LARGEST_VERSION = 2**64 - 1
+_EXACT, _NOT_OLDER = "Exact", "NotOlderThan"
+_MATCH, _INITIAL = "resourceVersionMatch", "sendInitialEvents"
+# in the order in which they are told
+_VALIDATIONS = ("", "Ignore", "Strict", "Warn")
+_LASTING = ("attach", "exec", "log", "portforward", "proxy")
+_WRITES = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
+
+
+class ListOptions(msgspec.Struct, frozen=True):
+    """What a list or a watch is to be like."""
+
+    limit: int = 0
+    token: str = ""
+    version: int = 0
+    exact: bool = False
+    # whether a watch begins with what is there; None leaves it to the version
+    initial_events: bool | None = None
+    bookmarks: bool = False
+    # how long a watch lasts; 0 leaves it to the server
+    seconds: int = 0
+
+
+def list_options(request: Request, *, watching: bool = False) -> ListOptions:
+    """Return the options of a list or a watch."""
+    limit, seconds = request.whole("limit") or 0, request.whole("timeoutSeconds") or 0
+    initial = request.flag(_INITIAL) if request.query.get(_INITIAL) else None
+    problems = _watch_problems(request, initial) if watching else _list_problems(request, initial)
+    if problems:
+        raise invalid_options("ListOptions", problems)
+    return ListOptions(
+        max(limit, 0),
+        request.option("continue"),
+        _version(request, watching),
+        request.option(_MATCH) == _EXACT,
+        initial,
+        request.flag("allowWatchBookmarks"),
+        max(seconds, 0),
+    )
+
+
+def check_timeout(request: Request, target: Target | None) -> None:
+    """Raise ApiError for a time limit that is no span of time; what lasts has none."""
+    text = request.option("timeout")
+    if not text or (target is not None and (target.verb == "watch" or target.subresource in _LASTING)):
+        return
+    try:
+        parse_duration(text)
+    except ValueError as error:
+        raise bad_request(f"invalid timeout specified in the request URL - {error}") from None
+
+
+def apply_options(request: Request) -> tuple[bool, bool]:
+    """Return whether nothing is to be stored, and whether fields are taken by force, when something is applied."""
+    return is_dry_run(request, applying=True), request.flag("force")
+
+
+def is_dry_run(request: Request, *, applying: bool = False) -> bool:
+    """Return whether nothing is to be stored, once the options of a write are found right."""
+    dry_runs = request.query.get("dryRun") or ()
+    manager, validation = request.option("fieldManager"), request.option("fieldValidation")
+    problems = []
+    if applying and not manager:
+        problems.append(required("fieldManager", "is required for apply patch"))
+    elif request.method == "PATCH" and request.query.get("force") and not applying:
+        problems.append(forbidden("force", "may not be specified for non-apply patch"))
+    if manager:
+        problems += _manager_problems(manager)
+    problems += dry_run_problems(dry_runs)
+    if validation not in _VALIDATIONS:
+        problems.append(not_supported("fieldValidation", validation, _VALIDATIONS))
+    if problems:
+        raise invalid_options(_WRITES.get(request.method, "CreateOptions"), problems)
+    return bool(dry_runs)
+
+
+def dry_run_problems(values: object) -> list[str]:
+    """Return what is wrong with the dry runs that are asked for."""
+    texts = list(values) if isinstance(values, list | tuple) else []
+    return [] if all(text == "All" for text in texts) else [not_supported("dryRun", as_json(texts), ["All"])]
+
+
+def field_validation(request: Request) -> str:
+    """Return how fields that do not exist are taken: Ignore, Warn or Strict."""
+    return request.option("fieldValidation") or "Warn"
+
+
+def invalid_options(kind: str, problems: list[str]) -> ApiError:
+    """Return the refusal of options."""
+    return invalid(Resource("meta.k8s.io", "v1", "", kind), "", problems)
+
+
+def _list_problems(request: Request, initial: bool | None) -> list[str]:
+    match, version = request.option(_MATCH), request.option("resourceVersion")
+    problems = []
+    if match:
+        if not version:
+            problems.append(forbidden(_MATCH, f"{_MATCH} is forbidden unless resourceVersion is provided"))
+        if request.option("continue"):
+            problems.append(forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
+        if match not in (_EXACT, _NOT_OLDER):
+            problems.append(not_supported(_MATCH, match, (_EXACT, _NOT_OLDER, "")))
+        if match == _EXACT and version == "0":
+            problems.append(forbidden(_MATCH, f'{_MATCH} "exact" is forbidden for resourceVersion "0"'))
+    if initial is not None:
+        problems.append(forbidden(_INITIAL, f"{_INITIAL} is forbidden for list"))
+    return problems
+
+
+def _watch_problems(request: Request, initial: bool | None) -> list[str]:
+    match = request.option(_MATCH)
+    problems = []
+    if initial is not None and match != _NOT_OLDER:
+        problems.append(forbidden(_MATCH, f"{_INITIAL} requires setting {_MATCH} to {_NOT_OLDER}"))
+    if match:
+        if initial is None:
+            problems.append(forbidden(_MATCH, f"{_MATCH} is forbidden for watch unless {_INITIAL} is provided"))
+        if match != _NOT_OLDER:
+            problems.append(not_supported(_MATCH, match, (_NOT_OLDER,)))
+        if request.option("continue"):
+            problems.append(forbidden(_MATCH, f"{_MATCH} is forbidden when continue is provided"))
+    return problems
+
+
+def _version(request: Request, watching: bool) -> int:
+    text = request.option("resourceVersion")
+    if not text:
+        return 0
+    try:
+        return parse_whole(text, LARGEST_VERSION)
+    except ValueError as error:
+        # differs: the reference answers 500 to a watch, though it is the client who is wrong
+        problem = invalid_value("resourceVersion", text, str(error))
+        raise bad_request(problem if watching else f"invalid resource version: {problem}") from None
+
+
+def _manager_problems(manager: str) -> list[str]:
+    problems = []
+    if len(manager.encode(errors="replace")) > LONGEST_FIELD_MANAGER:
+        problems.append(f"fieldManager: Too long: may not be more than {LONGEST_FIELD_MANAGER} bytes")
+    at = 0
+    for character in manager:
+        if not character.isprintable():
+            why = f"invalid character U+{ord(character):04X} (at position {at})"
+            problems.append(invalid_value("fieldManager", manager, why))
+        at += len(character.encode(errors="replace"))
+    return problems

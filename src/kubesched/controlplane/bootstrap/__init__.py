@@ -1,0 +1,1 @@
+"""The objects that every cluster begins with."""

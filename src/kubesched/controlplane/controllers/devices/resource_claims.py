@@ -1,0 +1,213 @@
+"""Resource claims that come and go with pods.
+
+From pods that name a template to claims made from it, and from pods that are over to claims that nobody holds: their
+reservations end, their devices are given back, and claims that were made for a pod go with it.
+"""
+
+# upstream: pkg/controller/resourceclaim/controller.go (v1.36)
+
+from kubesched.controlplane.controllers.framework.controller import Controller, Key
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.nodes.pod_status import OVER
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+CLAIMS = "resourceclaims.resource.k8s.io"
+TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
+FINALIZER = "resource.kubernetes.io/delete-protection"
+POD_CLAIM = "resource.kubernetes.io/pod-claim-name"
+MOST_CONSUMERS = 256
+# room for a hyphen and five characters that are made up, in a name of 63
+_LONGEST_START = 57
+
+
+class PodClaims(Controller):
+    """Makes claims for pods, and reserves for pods what the scheduler did not see to."""
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {PODS: self._pod_changed, TEMPLATES: self._template_changed, CLAIMS: self._claim_changed}
+
+    def _pod_changed(self, change: Change) -> None:
+        if change.type != DELETED and b'"resourceClaims"' in change.new.body:
+            self._add(change)
+
+    def _template_changed(self, change: Change) -> None:
+        # pods may have waited for it
+        if change.type != DELETED:
+            for stored in self.tools.store.set_of(PODS).in_order(change.new.namespace):
+                if b'"resourceClaimTemplateName"' in stored.body:
+                    self.agenda.add((stored.namespace, stored.name))
+
+    def _claim_changed(self, change: Change) -> None:
+        owner = _owning_pod(change.new.document())
+        if owner is not None:
+            self.agenda.add((change.new.namespace, owner["name"]))
+
+    def look_at(self, key: Key) -> None:
+        """Make the claims that a pod wants and has not got."""
+        pod = self.tools.find(PODS, *key)
+        if pod is None or "deletionTimestamp" in pod["metadata"] or is_done(pod):
+            return
+        made: dict[str, str] = {}
+        for wanted in pod["spec"].get("resourceClaims") or ():
+            if wanted.get("resourceClaimTemplateName") and (name := self._claim_for(pod, wanted)):
+                made[wanted["name"]] = name
+        statuses = pod["status"].get("resourceClaimStatuses") or []
+        new = {each["name"]: each for each in statuses}
+        for name, claim in made.items():
+            new[name] = {"name": name, "resourceClaimName": claim}
+        if list(new.values()) != statuses:
+            pod["status"]["resourceClaimStatuses"] = list(new.values())
+            pod = self.tools.update(PODS, pod, "status")
+        if pod["spec"].get("nodeName"):
+            self._reserve(pod)
+
+    def _claim_for(self, pod: Document, wanted: Document) -> str | None:
+        """Return the name of the claim for an entry of a pod, made if there is none; None if it cannot be made."""
+        namespace, name = pod["metadata"]["namespace"], wanted["name"]
+        for status in pod["status"].get("resourceClaimStatuses") or ():
+            if status["name"] == name:
+                known: str | None = status.get("resourceClaimName")
+                claim = self.tools.find(CLAIMS, namespace, known) if known else None
+                # without a name no claim is needed
+                if not known or (claim is not None and _is_for(claim, pod)):
+                    return known
+        for stored in self.tools.store.set_of(CLAIMS).in_order(namespace):
+            claim = stored.document()
+            if _is_for(claim, pod) and (claim["metadata"].get("annotations") or {}).get(POD_CLAIM) == name:
+                return stored.name
+        template = self.tools.find(TEMPLATES, namespace, wanted["resourceClaimTemplateName"])
+        if template is None:
+            return None
+        made: str = self.tools.create(CLAIMS, _claim(pod, name, template["spec"]))["metadata"]["name"]
+        return made
+
+    def _reserve(self, pod: Document) -> None:
+        """Reserve claims that are allocated for a pod that was bound without its scheduler doing so."""
+        namespace, meta = pod["metadata"]["namespace"], pod["metadata"]
+        names = {
+            each["name"]: each.get("resourceClaimName") for each in pod["status"].get("resourceClaimStatuses") or ()
+        }
+        for entry in pod["spec"].get("resourceClaims") or ():
+            name = entry.get("resourceClaimName") or names.get(entry["name"])
+            claim = self.tools.find(CLAIMS, namespace, name) if name else None
+            status = (claim or {}).get("status") or {}
+            consumers = status.get("reservedFor") or []
+            if claim is None or not status.get("allocation") or len(consumers) >= MOST_CONSUMERS:
+                continue
+            if all(consumer.get("uid") != meta["uid"] for consumer in consumers):
+                me = {"resource": "pods", "name": meta["name"], "uid": meta["uid"]}
+                claim["status"]["reservedFor"] = [*consumers, me]
+                self.tools.update(CLAIMS, claim, "status")
+
+
+class ClaimConsumers(Controller):
+    """Ends reservations for pods that are over, and gives devices back that nobody uses."""
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {CLAIMS: self._claim_changed, PODS: self._pod_changed}
+
+    def _claim_changed(self, change: Change) -> None:
+        if change.type != DELETED:
+            self._add(change)
+
+    def _pod_changed(self, change: Change) -> None:
+        over = change.type == DELETED or change.new.fields.get("status.phase") in OVER
+        if b'"resourceClaims"' not in change.new.body or not (over or b'"deletionTimestamp"' in change.new.body):
+            return
+        pod = change.new.document()
+        names = [entry.get("resourceClaimName") for entry in pod["spec"].get("resourceClaims") or ()]
+        names += [entry.get("resourceClaimName") for entry in pod["status"].get("resourceClaimStatuses") or ()]
+        extended = pod["status"].get("extendedResourceClaimStatus") or {}
+        for name in (*names, extended.get("resourceClaimName")):
+            if name:
+                self.agenda.add((change.new.namespace, name))
+
+    def look_at(self, key: Key) -> None:
+        """Leave of a claim's consumers those that still are."""
+        claim = self.tools.find(CLAIMS, *key)
+        if claim is None:
+            return
+        status = claim.get("status") or {}
+        consumers = status.get("reservedFor") or []
+        left = [consumer for consumer in consumers if self._still_needs(key[0], consumer)]
+        held = FINALIZER in (claim["metadata"].get("finalizers") or ())
+        going = "deletionTimestamp" in claim["metadata"]
+        if len(left) < len(consumers) or (going and not left and held):
+            self._give_back(claim, left, held)
+        if not left:
+            self._delete_if_done(key)
+
+    def _give_back(self, claim: Document, left: list[Document], held: bool) -> None:
+        """Write who still uses a claim; if nobody does, its devices are free."""
+        status = claim["status"] = dict(claim.get("status") or {})
+        status["reservedFor"] = left
+        if not left:
+            del status["reservedFor"]
+            if held:
+                status.pop("allocation", None)
+        claim = self.tools.update(CLAIMS, claim, "status")
+        if held and not left:
+            claim["metadata"]["finalizers"].remove(FINALIZER)
+            self.tools.update(CLAIMS, claim)
+
+    def _still_needs(self, namespace: str, consumer: Document) -> bool:
+        if consumer.get("apiGroup") or consumer.get("resource") != "pods":
+            return True
+        pod = self.tools.find(PODS, namespace, consumer["name"])
+        return pod is not None and pod["metadata"]["uid"] == consumer["uid"] and not is_done(pod)
+
+    def _delete_if_done(self, key: Key) -> None:
+        """Delete a claim that was made for a pod that is over."""
+        stored = self.tools.get(CLAIMS, *key)
+        if stored is None:
+            return
+        claim = stored.document()
+        owner = _owning_pod(claim)
+        if owner is None or "deletionTimestamp" in claim["metadata"]:
+            return
+        pod = self.tools.find(PODS, key[0], owner["name"])
+        # a pod that is gone takes its claims with it: that is for the garbage collector
+        if pod is not None and (pod["metadata"]["uid"] != owner["uid"] or is_done(pod)):
+            self.tools.delete(CLAIMS, stored)
+
+
+def is_done(pod: Document) -> bool:
+    """Return whether a pod will not run (any more)."""
+    if pod["status"].get("phase") in OVER:
+        return True
+    return "deletionTimestamp" in pod["metadata"] and not pod["spec"].get("nodeName")
+
+
+def _owning_pod(claim: Document) -> Document | None:
+    for owner in claim["metadata"].get("ownerReferences") or ():
+        if owner.get("controller") and (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Pod"):
+            found: Document = owner
+            return found
+    return None
+
+
+def _is_for(claim: Document, pod: Document) -> bool:
+    owner = _owning_pod(claim)
+    return owner is not None and owner.get("uid") == pod["metadata"]["uid"]
+
+
+def _claim(pod: Document, name: str, template: Document) -> Document:
+    """Return a claim made from a template."""
+    meta, described = pod["metadata"], template.get("metadata") or {}
+    start = f"{meta['name']}-{name}-"
+    if len(start) > _LONGEST_START:
+        # each gets its share of the room; the reference leaves the last hyphen out here
+        parts = (text[: len(text) * _LONGEST_START // len(start)] for text in (meta["name"], name))
+        start = "-".join(parts)
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"], "controller": True}
+    made: Document = {
+        "generateName": start,
+        "namespace": meta["namespace"],
+        "annotations": {**(described.get("annotations") or {}), POD_CLAIM: name},
+        "ownerReferences": [owner],
+    }
+    if described.get("labels"):
+        made["labels"] = described["labels"]
+    return {"metadata": made, "spec": template["spec"]}

@@ -1,0 +1,212 @@
+"""Endpoints and EndpointSlices of services that select pods.
+
+From the pods of a service to the objects in which others look them up. Changes of pods wait a moment for others, the
+longer the more pods a service has, so that a service of thousands is not written for each of them.
+"""
+
+# upstream: pkg/controller/{endpoint/endpoints_controller,endpointslice/endpointslice_controller}.go,
+# k8s.io/endpointslice/{reconciler,trafficdist/trafficdist}.go (v1.36)
+
+from typing import Any
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.endpoints.backends import Backend, is_headless, ports_in
+from kubesched.controlplane.controllers.endpoints.index import ServicePods
+from kubesched.controlplane.controllers.endpoints.slices import HEADLESS, Group, SliceOwner, Slices
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.kinds.network.service_addresses import SERVICES
+from kubesched.controlplane.storage.store import Change, Changed, Document
+
+ENDPOINTS, NODES = "endpoints", "nodes"
+ENDPOINTS_MANAGED_BY, ENDPOINTS_MANAGER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"
+SLICE_MANAGER = "endpointslice-controller.k8s.io"
+OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
+MOST_ADDRESSES = 1000
+ZONE = "topology.kubernetes.io/zone"
+BATCH_SECONDS, MOST_BATCH_SECONDS = 0.25, 5.0
+_PODS_A_SECOND = 2000
+_NEAR = ("PreferClose", "PreferSameZone", "PreferSameNode")
+
+
+class _OfServices(Controller):
+    """Looks at services when they have changed, or their pods have."""
+
+    def __init__(self, tools: Tools, pods: ServicePods) -> None:
+        super().__init__(tools)
+        self.pods = pods
+        pods.listen(self.told)
+
+    def told(self, key: Key) -> None:
+        """Have a service looked at, soon."""
+        seconds = BATCH_SECONDS + len(self.pods.of(key)) / _PODS_A_SECOND
+        self.agenda.add_after(key, min(seconds, MOST_BATCH_SECONDS))
+
+
+def unless_ending(error: ApiError) -> None:
+    """Raise an error again, unless the namespace is at its end and takes nothing new."""
+    causes = (error.details or {}).get("causes") or ()
+    if error.code != 404 and not any(each.get("reason") == "NamespaceTerminating" for each in causes):
+        raise error
+
+
+class ServiceSlices(_OfServices):
+    """Keeps the slices of services."""
+
+    def __init__(self, tools: Tools, pods: ServicePods, slices: Slices) -> None:
+        super().__init__(tools, pods)
+        self._slices = slices
+        slices.meddled = self.told
+
+    def look_at(self, key: Key) -> None:
+        """Bring the slices of a service up to date; those of one that is gone go with it."""
+        service = self.tools.find(SERVICES, *key)
+        if service is None or not self.pods.selects(key):
+            return
+        groups: dict[Group, list[Document]] = {}
+        families = service["spec"].get("ipFamilies") or ["IPv4"]
+        for family in families:
+            for backend in self.pods.of(key).values():
+                address = backend.address(family)
+                if address:
+                    group = (family, ports_in(service, backend))
+                    groups.setdefault(group, []).append(self._endpoint(service, backend, address))
+            if not any(group[0] == family for group in groups):
+                groups[family, ()] = []
+        meta = service["metadata"]
+        labels = {**(meta.get("labels") or {}), **({HEADLESS: ""} if is_headless(service) else {})}
+        if not is_headless(service):
+            labels.pop(HEADLESS, None)
+        reference = {"apiVersion": "v1", "kind": "Service", "name": meta["name"], "uid": meta["uid"]}
+        try:
+            self._slices.keep(SliceOwner(*key, reference, labels), groups)
+        except ApiError as error:
+            unless_ending(error)
+
+    def _endpoint(self, service: Document, backend: Backend, address: str) -> Document:
+        ready = bool(service["spec"].get("publishNotReadyAddresses")) or (backend.serving and not backend.going)
+        conditions = {"ready": ready, "serving": backend.serving, "terminating": backend.going}
+        endpoint: Document = {"addresses": [address], "conditions": conditions, "targetRef": backend.reference}
+        if backend.host_in(service):
+            endpoint["hostname"] = backend.hostname
+        if backend.node:
+            endpoint["nodeName"] = backend.node
+            node = self.tools.get(NODES, "", backend.node)
+            zone = "" if node is None else node.labels.get(ZONE, "")
+            if zone:
+                endpoint["zone"] = zone
+            hints = _hints(service["spec"].get("trafficDistribution"), backend.node, zone) if ready else {}
+            if hints:
+                endpoint["hints"] = hints
+        return endpoint
+
+
+def _hints(distribution: Any, node: str, zone: str) -> Document:
+    """Return who should send requests to an endpoint, if its service says that those who are near should."""
+    hints: Document = {}
+    if distribution in _NEAR and zone:
+        hints["forZones"] = [{"name": zone}]
+    if distribution == "PreferSameNode":
+        hints["forNodes"] = [{"name": node}]
+    return hints
+
+
+class ServiceEndpoints(_OfServices):
+    """Keeps the Endpoints of services."""
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {ENDPOINTS: self._changed}
+
+    def _changed(self, change: Change) -> None:
+        """Put right what somebody else has changed or deleted."""
+        key = (change.new.namespace, change.new.name)
+        if self.pods.selects(key):
+            self.told(key)
+
+    def look_at(self, key: Key) -> None:
+        """Bring the Endpoints of a service up to date; those of one that is gone go, too."""
+        service = self.tools.find(SERVICES, *key)
+        if service is None:
+            stored = self.tools.get(ENDPOINTS, *key)
+            if stored is not None and stored.labels.get(ENDPOINTS_MANAGED_BY) == ENDPOINTS_MANAGER:
+                self.tools.delete(ENDPOINTS, stored)
+        elif self.pods.selects(key):
+            try:
+                self._keep(key, service)
+            except ApiError as error:
+                unless_ending(error)
+
+    def _keep(self, key: Key, service: Document) -> None:
+        found = self.tools.find(ENDPOINTS, *key)
+        subsets, whole = _cut(_subsets(service, self.pods.of(key).values()))
+        labels = {**(service["metadata"].get("labels") or {}), ENDPOINTS_MANAGED_BY: ENDPOINTS_MANAGER}
+        if is_headless(service):
+            labels[HEADLESS] = ""
+        else:
+            labels.pop(HEADLESS, None)
+        meta: Document = {"name": key[1], "namespace": key[0]} if found is None else dict(found["metadata"])
+        annotations = {name: text for name, text in (meta.get("annotations") or {}).items() if name != OVER_CAPACITY}
+        if not whole:
+            annotations[OVER_CAPACITY] = "truncated"
+        meta |= {"labels": labels, **({"annotations": annotations} if annotations else {})}
+        if not annotations:
+            meta.pop("annotations", None)
+        wanted = {"metadata": meta, **({"subsets": subsets} if subsets else {})}
+        if found is None:
+            self.tools.create(ENDPOINTS, wanted)
+        elif {name: found[name] for name in ("metadata", "subsets") if name in found} != wanted:
+            self.tools.update(ENDPOINTS, wanted)
+
+
+def _subsets(service: Document, backends: Any) -> list[Document]:
+    """Return the pods of a service by the ports they have, ready or not."""
+    spec = service["spec"]
+    unready = bool(spec.get("publishNotReadyAddresses"))
+    family = (spec.get("ipFamilies") or ["IPv4"])[0]
+    groups: dict[tuple[Any, ...], dict[str, list[Document]]] = {}
+    for backend in backends:
+        address, ports = backend.address(family), ports_in(service, backend)
+        portless = not spec.get("ports") and is_headless(service)
+        if not address or (backend.going and not unready) or not (ports or portless):
+            continue
+        entry: Document = {"ip": address, "targetRef": backend.reference}
+        if backend.node:
+            entry["nodeName"] = backend.node
+        if backend.host_in(service):
+            entry["hostname"] = backend.hostname
+        field = "addresses" if unready or backend.serving else "notReadyAddresses"
+        groups.setdefault(ports, {}).setdefault(field, []).append(entry)
+    return [_subset(groups[ports], ports) for ports in sorted(groups, key=str)]
+
+
+def _subset(addresses: dict[str, list[Document]], ports: tuple[Any, ...]) -> Document:
+    subset: Document = {
+        field: sorted(addresses[field], key=lambda each: (each["ip"], each["targetRef"]["uid"]))
+        for field in ("addresses", "notReadyAddresses")
+        if field in addresses
+    }
+    if ports:
+        subset["ports"] = [_endpoint_port(*each) for each in ports]
+    return subset
+
+
+def _endpoint_port(name: str, number: int, protocol: str, spoken: str | None) -> Document:
+    port: Document = {"port": number, "protocol": protocol}
+    if name:
+        port["name"] = name
+    return port if spoken is None else {**port, "appProtocol": spoken}
+
+
+def _cut(subsets: list[Document]) -> tuple[list[Document], bool]:
+    """Return as many addresses as Endpoints may have, those that are ready first; and whether those are all."""
+    total = sum(len(each.get(field) or ()) for each in subsets for field in ("addresses", "notReadyAddresses"))
+    if total <= MOST_ADDRESSES:
+        return subsets, True
+    room = MOST_ADDRESSES
+    for field in ("addresses", "notReadyAddresses"):
+        for each in subsets:
+            if field in each:
+                each[field] = each[field][:room]
+                room -= len(each[field])
+    kept = [{name: value for name, value in each.items() if value} for each in subsets]
+    return [each for each in kept if each.keys() - {"ports"}], False

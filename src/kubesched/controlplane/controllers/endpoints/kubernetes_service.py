@@ -1,0 +1,101 @@
+"""The service `kubernetes` in the namespace `default`: how programs in a cluster find its API server.
+
+From the address that is served on to a Service, its Endpoints and an EndpointSlice, which are made again when they are
+deleted and put right when they are changed.
+"""
+
+# upstream: pkg/controlplane/controller/kubernetesservice/controller.go, pkg/controlplane/reconcilers (v1.36)
+
+from ipaddress import ip_address
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.kinds.network.service_addresses import SERVICE_NETWORK, SERVICES
+from kubesched.controlplane.storage.store import Change, Changed, Document
+
+ENDPOINTS, SLICES = "endpoints", "endpointslices.discovery.k8s.io"
+NAMESPACE, NAME = "default", "kubernetes"
+# stands for an address that no endpoint may have: one of the nodes' network that no node gets
+UNREACHABLE_FROM_NODES = "10.63.255.255"
+_LABELS = {"component": "apiserver", "provider": "kubernetes"}
+_PORT = "https"
+
+
+class OwnService(Controller):
+    """Keeps the objects by which an API server is found."""
+
+    def __init__(self, tools: Tools, host: str, port: int) -> None:
+        super().__init__(tools)
+        self._address = _address_of(host)
+        self._port = port
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return dict.fromkeys((SERVICES, ENDPOINTS, SLICES), self._changed)
+
+    def start(self) -> None:
+        """Make what is not there, and go on with what changes."""
+        self.look_at((NAMESPACE, NAME))
+        super().start()
+
+    def _changed(self, change: Change) -> None:
+        if (change.new.namespace, change.new.name) == (NAMESPACE, NAME):
+            self._add(change)
+
+    def look_at(self, key: Key) -> None:
+        """Make or put right the service and its endpoints."""
+        if self.tools.get("namespaces", "", NAMESPACE) is None:
+            return
+        if self.tools.get(SERVICES, *key) is None:
+            self._create_service()
+        self._keep(ENDPOINTS, self._endpoints())
+        self._keep(SLICES, self._slice())
+
+    def _create_service(self) -> None:
+        ports = [{"name": _PORT, "port": 443, "protocol": "TCP", "targetPort": self._port}]
+        spec = {"type": "ClusterIP", "sessionAffinity": "None", "ports": ports}
+        service: Document = {"metadata": {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}}
+        try:
+            self.tools.create(SERVICES, {**service, "spec": {**spec, "clusterIP": str(SERVICE_NETWORK[1])}})
+        except ApiError as error:
+            if error.code != 422:
+                raise
+            # somebody else has the first address
+            self.tools.create(SERVICES, {**service, "spec": spec})
+
+    def _endpoints(self) -> Document:
+        ports = [{"name": _PORT, "port": self._port, "protocol": "TCP"}]
+        meta = {"name": NAME, "namespace": NAMESPACE, "labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}
+        return {"metadata": meta, "subsets": [{"addresses": [{"ip": self._address}], "ports": ports}]}
+
+    def _slice(self) -> Document:
+        meta = {"name": NAME, "namespace": NAMESPACE, "labels": {"kubernetes.io/service-name": NAME}}
+        return {
+            "metadata": meta,
+            "addressType": "IPv6" if ":" in self._address else "IPv4",
+            "endpoints": [{"addresses": [self._address], "conditions": {"ready": True}}],
+            "ports": [{"name": _PORT, "port": self._port, "protocol": "TCP"}],
+        }
+
+    def _keep(self, store: str, wanted: Document) -> None:
+        """Have an object say what it should; other labels and annotations stay."""
+        found = self.tools.find(store, NAMESPACE, NAME)
+        if found is None:
+            self.tools.create(store, wanted)
+            return
+        meta = found["metadata"]
+        labels = {**(meta.get("labels") or {}), **wanted["metadata"]["labels"]}
+        right = {**found, **wanted, "metadata": {**meta, "labels": labels}}
+        if right != found:
+            self.tools.update(store, right)
+
+
+def _address_of(host: str) -> str:
+    """Return the address under which others find a server that listens on a host."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return UNREACHABLE_FROM_NODES
+    if address.is_loopback or address.is_unspecified or address.is_link_local:
+        return UNREACHABLE_FROM_NODES
+    return str(address)

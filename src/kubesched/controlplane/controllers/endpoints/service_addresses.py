@@ -1,0 +1,69 @@
+"""Addresses of services as objects: each that a service has is written down while the service has it.
+
+From services to IPAddress objects.
+"""
+
+# upstream: pkg/registry/core/service/ipallocator/ipallocator.go, pkg/controlplane/controller/... (repairip) (v1.36)
+
+from collections import defaultdict
+
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+_SERVICES, _ADDRESSES = "services", "ipaddresses.networking.k8s.io"
+_FAMILY, _MANAGED_BY, _ALLOCATOR = (
+    "ipaddress.kubernetes.io/ip-family",
+    "ipaddress.kubernetes.io/managed-by",
+    "ipallocator.k8s.io",
+)
+
+
+class ServiceAddresses(Controller):
+    """Keeps an object for every address of a service."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        # by service: the addresses that it has or had
+        self._known: defaultdict[Key, set[str]] = defaultdict(set)
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {_SERVICES: self._add, _ADDRESSES: self._address_changed}
+
+    def _address_changed(self, change: Change) -> None:
+        parent = (change.new.document().get("spec") or {}).get("parentRef") or {}
+        if change.new.labels.get(_MANAGED_BY) != _ALLOCATOR:
+            return
+        key = parent.get("namespace", ""), parent.get("name", "")
+        self._known[key].add(change.new.name)
+        gone = self.tools.get(_SERVICES, *key) is None
+        if change.type == DELETED or gone:
+            self.agenda.add(key)
+
+    def look_at(self, key: Key) -> None:
+        """Write down the addresses of a service, and take back those that it does not have any more."""
+        service = self.tools.find(_SERVICES, *key)
+        spec = (service or {}).get("spec") or {}
+        wanted = {each for each in spec.get("clusterIPs") or () if each != "None"}
+        for address in sorted(wanted):
+            if self.tools.get(_ADDRESSES, "", address) is None:
+                self.tools.create(_ADDRESSES, _document(address, key))
+        for address in sorted(self._known.pop(key, set()) - wanted):
+            stored = self.tools.get(_ADDRESSES, "", address)
+            if stored is not None and _belongs_to(stored.document(), key):
+                self.tools.delete(_ADDRESSES, stored)
+        if wanted:
+            self._known[key] = wanted
+
+
+def _document(address: str, key: Key) -> Document:
+    family = "IPv6" if ":" in address else "IPv4"
+    meta = {"name": address, "labels": {_FAMILY: family, _MANAGED_BY: _ALLOCATOR}}
+    parent = {"resource": "services", "namespace": key[0], "name": key[1]}
+    version = "networking.k8s.io/v1"
+    return {"apiVersion": version, "kind": "IPAddress", "metadata": meta, "spec": {"parentRef": parent}}
+
+
+def _belongs_to(document: Document, key: Key) -> bool:
+    parent = (document.get("spec") or {}).get("parentRef") or {}
+    return (parent.get("namespace", ""), parent.get("name", "")) == key

@@ -1,0 +1,41 @@
+"""Which pods are on which node, whether the node exists or not.
+
+From changes of pods to an index. It is told before those who use it.
+"""
+
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
+
+PODS = "pods"
+
+
+class Placement(Controller):
+    """Pods by node."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._pods: dict[str, dict[Key, None]] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {PODS: self._changed}
+
+    def on(self, node: str) -> list[Key]:
+        """Return the pods on a node, in the order in which they came."""
+        return list(self._pods.get(node, ()))
+
+    def nodes(self) -> list[str]:
+        """Return the nodes that have pods."""
+        return list(self._pods)
+
+    def _changed(self, change: Change) -> None:
+        node = change.new.fields.get("spec.nodeName")
+        if not node:
+            return
+        key = (change.new.namespace, change.new.name)
+        if change.type != DELETED:
+            self._pods.setdefault(node, {})[key] = None
+        elif node in self._pods:
+            self._pods[node].pop(key, None)
+            if not self._pods[node]:
+                del self._pods[node]

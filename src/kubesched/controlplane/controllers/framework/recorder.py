@@ -1,0 +1,132 @@
+"""Events about workloads: what was created, deleted, scaled, refused.
+
+From a message about an object to an event in its namespace. What is said again is counted; what is said often in other
+words becomes one event; an object about which too much is said is not written about any more for a while.
+"""
+
+# upstream: client-go/tools/record/{event,events_cache}.go (v1.36)
+
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Tools
+from kubesched.controlplane.registry.registry import timestamp
+from kubesched.controlplane.storage.store import Document
+
+NORMAL, WARNING = "Normal", "Warning"
+EVENTS: Final = "events"
+# so many in other words become one, if they come within this time of each other
+_MOST_ALIKE, _ALIKE_SECONDS = 10, 600.0
+# so many at once about an object, then one in so many seconds
+_BURST, _REFILL_SECONDS = 25, 300.0
+_COMBINED: Final = "(combined from similar events): "
+# how many objects are remembered; what was said longest ago is forgotten first
+_MOST_OBJECTS: Final = 4096
+
+
+class _About(msgspec.Struct):
+    """What was said about an object."""
+
+    tokens: float
+    at: float
+    # by type and reason: when last, and in how many different words
+    alike: dict[tuple[str, str], tuple[float, set[str]]] = msgspec.field(default_factory=dict)
+    # by type, reason and message: the event
+    events: dict[tuple[str, str, str], str] = msgspec.field(default_factory=dict)
+
+
+class Recorder:
+    """Writes events in the name of a controller."""
+
+    def __init__(self, tools: Tools, component: str) -> None:
+        self._tools = tools
+        self._component = component
+        self._about: dict[str, _About] = {}
+        self._number = 0
+
+    def normal(self, regarding: Document, reason: str, message: str) -> None:
+        """Note something that is as it should be."""
+        self._record(regarding, NORMAL, reason, message)
+
+    def warning(self, regarding: Document, reason: str, message: str) -> None:
+        """Note something that somebody should look at."""
+        self._record(regarding, WARNING, reason, message)
+
+    def _record(self, regarding: Document, kind: str, reason: str, message: str) -> None:
+        now = self._tools.loop.time()
+        about = self._remembered(regarding["metadata"]["uid"], now)
+        last, words = about.alike.get((kind, reason), (now, set()))
+        if now - last > _ALIKE_SECONDS:
+            words = set()
+        about.alike[kind, reason] = (now, words)
+        words.add(message)
+        key = (kind, reason, message)
+        if len(words) >= _MOST_ALIKE:
+            words.discard(message)
+            key, message = (kind, reason, _COMBINED), _COMBINED + message
+        if about.tokens < 1:
+            return
+        about.tokens -= 1
+        try:
+            if key not in about.events or not self._count(regarding, about.events[key], message):
+                about.events[key] = self._write(regarding, kind, reason, message)
+        except ApiError:
+            # a namespace that is going takes no events, and there is nobody to tell
+            about.events.pop(key, None)
+
+    def _remembered(self, uid: str, now: float) -> _About:
+        about = self._about.pop(uid, None)
+        if about is None:
+            about = _About(_BURST, now)
+            while len(self._about) >= _MOST_OBJECTS:
+                del self._about[next(iter(self._about))]
+        about.tokens = min(_BURST, about.tokens + (now - about.at) / _REFILL_SECONDS)
+        about.at = now
+        self._about[uid] = about
+        return about
+
+    def _count(self, regarding: Document, name: str, message: str) -> bool:
+        """Count an event once more; return whether it was there."""
+        event = self._tools.find(EVENTS, regarding["metadata"]["namespace"], name)
+        if event is None:
+            return False
+        event["count"] = (event.get("count") or 0) + 1
+        event["lastTimestamp"] = self._tools.time()
+        event["message"] = message
+        self._tools.update(EVENTS, event)
+        return True
+
+    def _write(self, regarding: Document, kind: str, reason: str, message: str) -> str:
+        meta, now = regarding["metadata"], self._tools.now()
+        self._number += 1
+        name = f"{meta['name']}.{_unique(now, self._number)}"
+        time = timestamp(now)
+        reference: dict[str, Any] = {
+            "kind": regarding["kind"],
+            "apiVersion": regarding["apiVersion"],
+            **{field: meta[field] for field in ("namespace", "name", "uid", "resourceVersion")},
+        }
+        self._tools.create(
+            EVENTS,
+            {
+                "metadata": {"name": name, "namespace": meta["namespace"]},
+                "involvedObject": reference,
+                "type": kind,
+                "reason": reason,
+                "message": message,
+                "source": {"component": self._component},
+                "reportingComponent": self._component,
+                "firstTimestamp": time,
+                "lastTimestamp": time,
+                "count": 1,
+            },
+        )
+        return name
+
+
+def _unique(now: datetime, number: int) -> str:
+    """Return the end of an event's name: the time in nanoseconds, told apart from others of the same moment."""
+    return f"{int(now.timestamp() * 1_000_000) * 1000 + number % 1000:x}"

@@ -1,0 +1,147 @@
+"""What is to be looked at: at once, or later.
+
+From changes to calls, in batches: whatever is added while something else runs is looked at once, in the loop's next
+turn, however often it was added. One timer stands for all that is to come later.
+"""
+
+from asyncio import AbstractEventLoop, Handle, TimerHandle
+from collections import deque
+from collections.abc import Callable, Hashable
+from heapq import heappop, heappush
+from itertools import count
+from math import inf
+from typing import Generic, TypeVar
+
+from kubesched.controlplane.api.statuses import ApiError
+
+K = TypeVar("K", bound=Hashable)
+# so many in one turn, or until so much was written, so that others get theirs
+MOST_IN_A_TURN = 25
+MOST_WRITES_IN_A_TURN = 25
+_RETRY_SECONDS = 1.0
+_MOST_TRIES = 10
+
+
+class Agenda(Generic[K]):
+    """Keys that wait for a function to look at them."""
+
+    def __init__(
+        self,
+        loop: AbstractEventLoop,
+        look: Callable[[K], None],
+        note: Callable[[str], None],
+        written: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`written` tells how much was written ever."""
+        self._loop = loop
+        self._written = written
+        self._look = look
+        self._note = note
+        # what waits for its turn; the queue may hold what was forgotten meanwhile
+        self._ready: set[K] = set()
+        self._queue: deque[K] = deque()
+        # what waits for its time: key -> when; the heap may hold times that are no longer true
+        self._due: dict[K, float] = {}
+        self._heap: list[tuple[float, int, K]] = []
+        self._order = count()
+        self._turn: Handle | None = None
+        self._timer: TimerHandle | None = None
+        # remembered, since a handle of uvloop does not tell if it is due at once
+        self._timer_at = inf
+        self._tries: dict[K, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._ready) + len(self._due)
+
+    def add(self, key: K) -> None:
+        """Have a key looked at in the next turn."""
+        if key not in self._ready:
+            self._ready.add(key)
+            self._queue.append(key)
+        if self._turn is None:
+            self._turn = self._loop.call_soon(self._work)
+
+    def add_after(self, key: K, seconds: float) -> None:
+        """Have a key looked at after a while, unless it is to be looked at sooner anyway."""
+        if seconds <= 0:
+            self.add(key)
+            return
+        when = self._loop.time() + seconds
+        if when < self._due.get(key, when + 1):
+            self._due[key] = when
+            heappush(self._heap, (when, next(self._order), key))
+            self._set_timer()
+
+    def seconds_left(self) -> float:
+        """Return after how many seconds there is something to look at, infinity for never."""
+        if self._ready:
+            return 0.0
+        return max(0.0, min(self._due.values()) - self._loop.time()) if self._due else inf
+
+    def forget(self, key: K) -> None:
+        """Look at a key no more."""
+        self._ready.discard(key)
+        self._due.pop(key, None)
+        self._tries.pop(key, None)
+
+    def stop(self) -> None:
+        """Look at nothing any more."""
+        self._ready.clear()
+        self._queue.clear()
+        self._due.clear()
+        self._heap.clear()
+        for handle in (self._turn, self._timer):
+            if handle is not None:
+                handle.cancel()
+        self._turn = self._timer = None
+
+    def _set_timer(self) -> None:
+        """Let one timer stand for the next time."""
+        while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
+            heappop(self._heap)
+        if self._timer is not None:
+            if self._heap and self._timer_at == self._heap[0][0]:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if self._heap:
+            self._timer_at = self._heap[0][0]
+            self._timer = self._loop.call_at(self._timer_at, self._time_has_come)
+
+    def _time_has_come(self) -> None:
+        self._timer = None
+        # a loop calls up to one tick of its clock early
+        now = max(self._loop.time(), self._heap[0][0]) if self._heap else 0.0
+        while self._heap and self._heap[0][0] <= now:
+            when, _, key = heappop(self._heap)
+            if self._due.get(key) == when:
+                del self._due[key]
+                self.add(key)
+        self._set_timer()
+
+    def _work(self) -> None:
+        self._turn = None
+        left, enough = MOST_IN_A_TURN, self._written() + MOST_WRITES_IN_A_TURN
+        while self._queue and left and self._written() < enough:
+            left -= 1
+            key = self._queue.popleft()
+            if key in self._ready:
+                self._ready.discard(key)
+                self._look_at(key)
+        if self._ready and self._turn is None:
+            self._turn = self._loop.call_soon(self._work)
+
+    def _look_at(self, key: K) -> None:
+        try:
+            self._look(key)
+            self._tries.pop(key, None)
+        except ApiError as error:
+            tries = self._tries[key] = self._tries.get(key, 0) + 1
+            self._note(f"{key}: {error.message}")
+            if (error.code in (409, 429) or error.code >= 500) and tries < _MOST_TRIES:
+                self.add_after(key, _RETRY_SECONDS * 2 ** (tries - 1))
+            else:
+                del self._tries[key]
+        except Exception as error:
+            # a bug in one controller must not stop the others
+            self._note(f"{key}: {type(error).__name__}: {error}")

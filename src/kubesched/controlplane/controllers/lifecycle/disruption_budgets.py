@@ -1,0 +1,245 @@
+"""The status of disruption budgets: how many pods there should be, how many are healthy, how many may go.
+
+From pods, and whoever is in charge of their number, to counts. What a budget selects is remembered, so that a change
+of one pod costs the same however many there are.
+"""
+
+# upstream: pkg/controller/disruption/disruption.go (v1.36)
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+
+import msgspec
+
+from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.kinds.workload.templates import share_of
+from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document, Stored
+
+BUDGETS = "poddisruptionbudgets.policy"
+# a pod whose eviction was allowed counts as gone for so long
+_GONE_SECONDS = 120
+# (API group, kind) -> set
+_OWNERS = {
+    ("", "ReplicationController"): "replicationcontrollers",
+    ("apps", "ReplicaSet"): "replicasets.apps",
+    ("apps", "StatefulSet"): "statefulsets.apps",
+    ("apps", "Deployment"): "deployments.apps",
+}
+
+
+class _Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class _Meta(msgspec.Struct, rename="camel", frozen=True):
+    owner_references: tuple[_Owner, ...] = ()
+    deletion_timestamp: str | None = None
+
+
+class _Condition(msgspec.Struct, frozen=True, gc=False):
+    type: str = ""
+    status: str = ""
+
+
+class _Status(msgspec.Struct, frozen=True):
+    conditions: tuple[_Condition, ...] = ()
+
+
+class _Pod(msgspec.Struct, frozen=True):
+    """Of a pod what budgets ask about."""
+
+    metadata: _Meta
+    status: _Status = _Status()
+
+
+# API version, kind, name, UID
+_Reference = tuple[str, str, str, str]
+
+
+class _Member(msgspec.Struct, frozen=True, gc=False):
+    """A pod that a budget selects."""
+
+    ready: bool
+    going: bool
+    owner: _Reference | None
+
+    @property
+    def healthy(self) -> bool:
+        """Return whether it counts as one that is there."""
+        return self.ready and not self.going
+
+
+class _Watched:
+    """A budget, and what it selects; pods are by name. What is asked of all of them is counted as they change."""
+
+    def __init__(self, selector: Selector) -> None:
+        self.selector = selector
+        self.members: dict[str, _Member] = {}
+        self.healthy = 0
+        self.owners: Counter[_Reference] = Counter()
+
+    def put(self, name: str, member: _Member | None) -> bool:
+        """Take in how a pod stands, None if it is none of them any more; return whether that is news."""
+        before = self.members.pop(name, None)
+        if member is not None:
+            self.members[name] = member
+        if member == before:
+            return False
+        for each, number in ((before, -1), (member, 1)):
+            if each is None:
+                continue
+            self.healthy += number * each.healthy
+            if each.owner is not None:
+                self.owners[each.owner] += number
+                if not self.owners[each.owner]:
+                    del self.owners[each.owner]
+        return True
+
+
+_decode_pod = msgspec.json.Decoder(_Pod).decode
+
+
+class Budgets(Controller):
+    """Keeps the status of budgets."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._watched: dict[str, dict[str, _Watched]] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {BUDGETS: self._budget_changed, PODS: self._pod_changed, **dict.fromkeys(_OWNERS.values(), self._scaled)}
+
+    def _budget_changed(self, change: Change) -> None:
+        namespace, name = change.new.namespace, change.new.name
+        budgets = self._watched.setdefault(namespace, {})
+        if change.type == DELETED:
+            budgets.pop(name, None)
+            if not budgets:
+                del self._watched[namespace]
+            self.agenda.forget((namespace, name))
+            return
+        selector = _selector_of(change.new.document())
+        known = budgets.get(name)
+        if known is None or known.selector != selector:
+            watched = budgets[name] = _Watched(selector)
+            for stored in self.tools.store.set_of(PODS).in_order(namespace):
+                if selector.matches(stored.labels):
+                    watched.put(stored.name, _member(stored))
+        self.agenda.add((namespace, name))
+
+    def _pod_changed(self, change: Change) -> None:
+        pod = change.new
+        member: _Member | None = None
+        for name, watched in self._watched.get(pod.namespace, {}).items():
+            selected = change.type != DELETED and watched.selector.matches(pod.labels)
+            if selected:
+                member = member or _member(pod)
+            if watched.put(pod.name, member if selected else None):
+                self.agenda.add((pod.namespace, name))
+
+    def _scaled(self, change: Change) -> None:
+        for name in self._watched.get(change.new.namespace, ()):
+            self.agenda.add((change.new.namespace, name))
+
+    def look_at(self, key: Key) -> None:
+        """Bring the status of a budget up to date."""
+        budget = self.tools.find(BUDGETS, *key)
+        watched = self._watched.get(key[0], {}).get(key[1])
+        if budget is None or watched is None:
+            return
+        status = budget.get("status") or {}
+        expected, desired = self._goal(budget["spec"], key[0], watched)
+        disrupted = dict(self._still_going(key, status, watched.members))
+        healthy = watched.healthy - sum(watched.members[name].healthy for name in disrupted)
+        allowed = max(0, healthy - desired) if expected > 0 else 0
+        generation = budget["metadata"].get("generation", 0)
+        budget["status"] = {
+            "conditions": self._conditions(status, allowed, generation),
+            "currentHealthy": healthy,
+            "desiredHealthy": desired,
+            "disruptionsAllowed": allowed,
+            "expectedPods": expected,
+            "observedGeneration": generation,
+            **({"disruptedPods": disrupted} if disrupted else {}),
+        }
+        if budget["status"] != status:
+            self.tools.update(BUDGETS, budget, "status")
+
+    def _goal(self, spec: Document, namespace: str, watched: _Watched) -> tuple[int, int]:
+        """Return how many pods there should be, and how many of them healthy."""
+        least, most_gone = spec.get("minAvailable"), spec.get("maxUnavailable")
+        if most_gone is not None:
+            expected = self._scale(namespace, watched.owners)
+            return expected, max(0, expected - share_of(most_gone, expected, round_up=True))
+        if isinstance(least, int):
+            return len(watched.members), least
+        if least is not None:
+            expected = self._scale(namespace, watched.owners)
+            return expected, share_of(least, expected, round_up=True)
+        return 0, 0
+
+    def _scale(self, namespace: str, owners: Iterable[_Reference]) -> int:
+        """Return how many pods those in charge want, each asked once."""
+        wanted: dict[str, int] = {}
+        for reference in owners:
+            owner = self._owner(namespace, *reference)
+            # a deployment knows better than the replica sets between which it moves its pods
+            for each in () if owner is None else owner["metadata"].get("ownerReferences") or ():
+                if each.get("controller") and each.get("kind") == "Deployment":
+                    owner = self._owner(namespace, each["apiVersion"], each["kind"], each["name"], each["uid"]) or owner
+            if owner is not None:
+                wanted[owner["metadata"]["uid"]] = owner["spec"].get("replicas") or 0
+        return sum(wanted.values())
+
+    def _owner(self, namespace: str, version: str, kind: str, name: str, uid: str) -> Document | None:
+        store = _OWNERS.get((version.rpartition("/")[0], kind))
+        owner = self.tools.find(store, namespace, name) if store else None
+        return owner if owner is not None and owner["metadata"]["uid"] == uid else None
+
+    def _still_going(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:
+        """Yield the pods whose eviction was allowed, and when, that are still there and should not be for long."""
+        now = self.tools.now()
+        for name, since in (status.get("disruptedPods") or {}).items():
+            pod = members.get(name)
+            left = (moment(since) + timedelta(seconds=_GONE_SECONDS) - now).total_seconds()
+            if pod is not None and not pod.going and left >= 0:
+                self.agenda.add_after(key, left + 1)
+                yield name, since
+
+    def _conditions(self, status: Document, allowed: int, generation: int) -> list[Document]:
+        state, reason = ("True", "SufficientPods") if allowed else ("False", "InsufficientPods")
+        others = [each for each in status.get("conditions") or () if each.get("type") != "DisruptionAllowed"]
+        old: Document = next(
+            (each for each in status.get("conditions") or () if each.get("type") == "DisruptionAllowed"), {}
+        )
+        since = old.get("lastTransitionTime") if old.get("status") == state else self.tools.time()
+        condition = {"type": "DisruptionAllowed", "status": state, "reason": reason, "message": ""}
+        return [*others, {**condition, "lastTransitionTime": since, "observedGeneration": generation}]
+
+
+def _selector_of(budget: Document) -> Selector:
+    selector = (budget.get("spec") or {}).get("selector")
+    try:
+        return from_label_selector(None if selector is None else msgspec.convert(selector, LabelSelector))
+    except InvalidSelectorError:
+        return NOTHING
+
+
+def _member(stored: Stored) -> _Member:
+    pod = _decode_pod(stored.body)
+    owner = next((each for each in pod.metadata.owner_references if each.controller), None)
+    return _Member(
+        any(condition.type == "Ready" and condition.status == "True" for condition in pod.status.conditions),
+        pod.metadata.deletion_timestamp is not None,
+        None if owner is None else (owner.api_version, owner.kind, owner.name, owner.uid),
+    )

@@ -1,0 +1,30 @@
+"""Validating admission policies as seen: which generation was looked at.
+
+From policies to their status; expressions were compiled when the policy was accepted, so there is nothing to warn of.
+"""
+
+# upstream: pkg/controller/validatingadmissionpolicystatus/controller.go (v1.36)
+
+from kubesched.controlplane.controllers.framework.controller import Controller, Key
+from kubesched.controlplane.storage.store import Changed
+
+_POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"
+
+
+class PolicyStatus(Controller):
+    """Writes what is observed into policies."""
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {_POLICIES: self._add}
+
+    def look_at(self, key: Key) -> None:
+        """Write which generation of a policy was looked at."""
+        policy = self.tools.find(_POLICIES, *key)
+        if policy is None:
+            return
+        generation, status = policy["metadata"].get("generation", 0), policy.get("status") or {}
+        if status.get("observedGeneration") == generation:
+            return
+        policy["status"] = {**status, "observedGeneration": generation, "typeChecking": {}}
+        self.tools.update(_POLICIES, policy, "status")

@@ -1,0 +1,138 @@
+"""Pods that do not belong where they are: on tainted nodes that they do not tolerate, on nodes that are gone.
+
+From taints and missing nodes to deletions, at once or after as long as a pod tolerates it.
+"""
+
+# upstream: pkg/controller/tainteviction/taint_eviction.go, pkg/controller/podgc/gc_controller.go (v1.36)
+
+import msgspec
+
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod, Taint, Toleration
+from kubesched.api.tolerations import NO_EXECUTE, tolerates
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS, Placement
+from kubesched.controlplane.kinds.pod.status import set_condition
+from kubesched.controlplane.nodes.nodes import NODES
+from kubesched.controlplane.nodes.pod_status import FAILED, OVER
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
+
+_BY_TAINT = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
+_BY_ABSENCE = ("DeletionByPodGC", "PodGC: node no longer exists")
+_decode_pod = msgspec.json.Decoder(Pod).decode
+_decode_node = msgspec.json.Decoder(Node).decode
+
+
+class TaintEviction(Controller):
+    """Deletes pods from nodes whose NoExecute taints they do not tolerate, or no longer."""
+
+    def __init__(self, tools: Tools, placement: Placement) -> None:
+        super().__init__(tools)
+        self._placement = placement
+        self._taints: dict[str, tuple[Taint, ...]] = {}
+        # until when a pod tolerates its node; by UID
+        self._until: dict[str, float] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._node_changed, PODS: self._pod_changed}
+
+    def _node_changed(self, change: Change) -> None:
+        name = change.new.name
+        taints: tuple[Taint, ...] = ()
+        if change.type != DELETED and NO_EXECUTE.encode() in change.new.body:
+            node = _decode_node(change.new.body)
+            taints = tuple(taint for taint in node.spec.taints if taint.effect == NO_EXECUTE)
+        if taints == self._taints.get(name, ()):
+            return
+        if taints:
+            self._taints[name] = taints
+        else:
+            del self._taints[name]
+        for key in self._placement.on(name):
+            self.agenda.add(key)
+
+    def _pod_changed(self, change: Change) -> None:
+        if change.type == DELETED:
+            self._until.pop(change.new.uid, None)
+        elif change.new.fields.get("spec.nodeName") in self._taints:
+            self._add(change)
+
+    def look_at(self, key: Key) -> None:
+        """Delete a pod if its time on a tainted node is over."""
+        stored = self.tools.get(PODS, *key)
+        if stored is None:
+            return
+        taints = self._taints.get(stored.fields.get("spec.nodeName", ""), ())
+        pod = _decode_pod(stored.body)
+        if not taints or pod.metadata.deletion_timestamp or pod.status.phase in OVER:
+            self._until.pop(stored.uid, None)
+            return
+        seconds = tolerated_seconds(taints, pod.spec.tolerations)
+        if seconds is None:
+            self._until.pop(stored.uid, None)
+            return
+        now = self.tools.loop.time()
+        until = self._until.setdefault(stored.uid, now + seconds) if seconds > 0 else now
+        if now < until:
+            self.agenda.add_after(key, until - now)
+            return
+        mark_disrupted(self.tools, stored, *_BY_TAINT)
+        self.tools.delete(PODS, stored)
+
+
+def tolerated_seconds(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> float | None:
+    """Return how long taints are tolerated: None is for ever, 0 not at all."""
+    least: float | None = None
+    for taint in taints:
+        found = [toleration for toleration in tolerations if tolerates(toleration, taint)]
+        if not found:
+            return 0.0
+        for toleration in found:
+            if toleration.toleration_seconds is not None:
+                seconds = max(0.0, float(toleration.toleration_seconds))
+                least = seconds if least is None else min(least, seconds)
+    return least
+
+
+class Orphans(Controller):
+    """Removes pods whose node does not exist, after a while."""
+
+    def __init__(self, tools: Tools, placement: Placement) -> None:
+        super().__init__(tools)
+        self._placement = placement
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._node_changed, PODS: self._pod_changed}
+
+    def _node_changed(self, change: Change) -> None:
+        if change.type == DELETED and self._placement.on(change.new.name):
+            self.agenda.add_after(("", change.new.name), self.tools.options.orphan_seconds)
+
+    def _pod_changed(self, change: Change) -> None:
+        node = change.new.fields.get("spec.nodeName")
+        if node and change.type != DELETED and self.tools.get(NODES, "", node) is None:
+            self.agenda.add_after(("", node), self.tools.options.orphan_seconds)
+
+    def look_at(self, key: Key) -> None:
+        """Remove the pods of a node that is still not there."""
+        if self.tools.get(NODES, *key) is not None:
+            return
+        for pod in self._placement.on(key[1]):
+            stored = self.tools.get(PODS, *pod)
+            if stored is None:
+                continue
+            if stored.fields.get("status.phase") not in OVER:
+                mark_disrupted(self.tools, stored, *_BY_ABSENCE, phase=FAILED)
+            self.tools.delete(PODS, stored, grace_seconds=0)
+
+
+def mark_disrupted(tools: Tools, stored: Stored, reason: str, message: str, phase: str = "") -> None:
+    """Write into a pod's status why it is about to go."""
+    pod = stored.document()
+    if phase:
+        pod["status"]["phase"] = phase
+    condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
+    set_condition(pod["status"], condition, tools.now())
+    tools.update(PODS, pod, "status")

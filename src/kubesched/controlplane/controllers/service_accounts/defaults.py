@@ -1,0 +1,83 @@
+"""What every namespace has from its beginning: the account `default`, and whom to trust who serves the API.
+
+From namespaces to a ServiceAccount and a ConfigMap in each; what is deleted is made again, and put right.
+"""
+
+# upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go,
+# pkg/controller/certificates/rootcacertpublisher/publisher.go (v1.36)
+
+from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.kinds.namespaces import TERMINATING
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+ACCOUNTS, CONFIG_MAPS, NAMESPACES = "serviceaccounts", "configmaps", "namespaces"
+DEFAULT = "default"
+ROOT_CERTIFICATES = "kube-root-ca.crt"
+_CERTIFICATE_KEY = "ca.crt"
+_DESCRIPTION = "kubernetes.io/description"
+_ABOUT_CERTIFICATES = (
+    "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
+    "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
+    "clusters."
+)
+
+
+class _InEveryNamespace(Controller):
+    """Keeps an object of one name in every namespace that is not at its end."""
+
+    store = ""
+    name = ""
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {self.store: self._object_changed, NAMESPACES: self._namespace_changed}
+
+    def _namespace_changed(self, change: Change) -> None:
+        if change.type != DELETED:
+            self.agenda.add(("", change.new.name))
+
+    def _object_changed(self, change: Change) -> None:
+        if change.new.name == self.name:
+            self.agenda.add(("", change.new.namespace))
+
+    def look_at(self, key: Key) -> None:
+        """Make the object of a namespace, or put it right."""
+        namespace = self.tools.get(NAMESPACES, *key)
+        if namespace is None or namespace.fields.get("status.phase") == TERMINATING:
+            return
+        found = self.tools.find(self.store, namespace.name, self.name)
+        if found is None:
+            meta = {"name": self.name, "namespace": namespace.name}
+            self.tools.create(self.store, self.put_right({"metadata": meta}))
+        elif self.put_right({**found, "metadata": dict(found["metadata"])}) != found:
+            self.tools.update(self.store, self.put_right(found))
+
+    def put_right(self, document: Document) -> Document:
+        """Return an object as it has to be."""
+        return document
+
+
+class DefaultAccounts(_InEveryNamespace):
+    """Keeps an account for pods that name none."""
+
+    store, name = ACCOUNTS, DEFAULT
+
+
+class RootCertificates(_InEveryNamespace):
+    """Keeps the certificates by which pods know the API server."""
+
+    store, name = CONFIG_MAPS, ROOT_CERTIFICATES
+
+    def put_right(self, document: Document) -> Document:
+        """Return the object with the certificates of the cluster's authority, and what they are for."""
+        meta = document["metadata"]
+        meta["annotations"] = {**(meta.get("annotations") or {}), _DESCRIPTION: _ABOUT_CERTIFICATES}
+        document["data"] = {_CERTIFICATE_KEY: root_certificates(self.tools)}
+        return document
+
+
+def root_certificates(tools: Tools) -> str:
+    """Return by whom clients know the API server, an empty text where it is not served."""
+    config = tools.find(CONFIG_MAPS, SYSTEM, AUTHENTICATION_CONFIG) or {}
+    return str((config.get("data") or {}).get("client-ca-file") or "")

@@ -1,0 +1,80 @@
+"""Secrets that hold a token of a service account for as long as both are there.
+
+From a secret of that type to one with a token, the namespace and the certificates of the API server; an account that is
+deleted takes its secrets along.
+"""
+
+# upstream: pkg/controller/serviceaccount/tokens_controller.go, pkg/serviceaccount/legacy.go (v1.36)
+
+from base64 import b64encode
+from typing import Final
+
+from kubesched.controlplane.access.service_account_tokens import ACCOUNTS, LEGACY, LEGACY_ISSUER, USER_PREFIX
+from kubesched.controlplane.controllers.framework.controller import Controller, Key
+from kubesched.controlplane.controllers.service_accounts.defaults import root_certificates
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+SECRETS: Final = "secrets"
+TYPE: Final = "kubernetes.io/service-account-token"
+NAME, UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
+
+
+class TokenSecrets(Controller):
+    """Puts tokens into secrets that ask for one."""
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {SECRETS: self._secret_changed, ACCOUNTS: self._account_changed}
+
+    def _secret_changed(self, change: Change) -> None:
+        if change.type != DELETED and change.new.fields.get("type") == TYPE:
+            self._add(change)
+
+    def _account_changed(self, change: Change) -> None:
+        if change.old is not None and change.type != DELETED:
+            return
+        account = change.new
+        for stored in self.tools.store.set_of(SECRETS).in_order(account.namespace):
+            if stored.fields.get("type") != TYPE:
+                continue
+            said = stored.document()["metadata"].get("annotations") or {}
+            if said.get(NAME) == account.name and change.type == DELETED and said.get(UID) == account.uid:
+                self.tools.delete(SECRETS, stored)
+            elif said.get(NAME) == account.name:
+                self.agenda.add((stored.namespace, stored.name))
+
+    def look_at(self, key: Key) -> None:
+        """Complete a secret, if its account is there."""
+        secret = self.tools.find(SECRETS, *key)
+        if secret is None or "deletionTimestamp" in secret["metadata"]:
+            return
+        annotations = secret["metadata"].get("annotations") or {}
+        account = self.tools.get(ACCOUNTS, key[0], annotations.get(NAME, ""))
+        # differs: a secret of an account that was never there stays, since it may be loaded without it
+        if account is None or annotations.get(UID, account.uid) != account.uid:
+            return
+        data = dict(secret.get("data") or {})
+        data["namespace"] = data.get("namespace") or _encoded(key[0])
+        certificates = root_certificates(self.tools)
+        if certificates:
+            data["ca.crt"] = _encoded(certificates)
+        data["token"] = data.get("token") or _encoded(self._token(secret, account.name, account.uid))
+        meta = {**secret["metadata"], "annotations": {**annotations, UID: account.uid}}
+        if (data, meta) != (secret.get("data"), secret["metadata"]):
+            self.tools.update(SECRETS, {**secret, "metadata": meta, "data": data})
+
+    def _token(self, secret: Document, name: str, uid: str) -> str:
+        meta = secret["metadata"]
+        claims = {
+            "iss": LEGACY_ISSUER,
+            f"{LEGACY}namespace": meta["namespace"],
+            f"{LEGACY}secret.name": meta["name"],
+            f"{LEGACY}service-account.name": name,
+            f"{LEGACY}service-account.uid": uid,
+            "sub": f"{USER_PREFIX}{meta['namespace']}:{name}",
+        }
+        return self.tools.client.server.services.issuer.sign(claims)
+
+
+def _encoded(text: str) -> str:
+    return b64encode(text.encode()).decode()

@@ -1,0 +1,1 @@
+"""The controllers of persistent volumes and their claims: binding, provisioning, protection."""

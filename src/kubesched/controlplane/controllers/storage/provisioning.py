@@ -1,0 +1,119 @@
+"""Volumes made on request, as external provisioners make them.
+
+From a claim and its class to a volume in the topology of the node that was chosen for the claim's pod. A node that
+cannot have such a volume is given back to the scheduler.
+"""
+
+# upstream: pkg/controller/volume/persistentvolume/pv_controller.go (provisionClaim);
+# github.com/kubernetes-csi/external-provisioner (topology)
+
+from typing import Any
+
+from kubesched.controlplane.controllers.framework.controller import Tools
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.storage.store import Document
+
+VOLUMES = "persistentvolumes"
+CLAIMS = "persistentvolumeclaims"
+CSI_NODES = "csinodes.storage.k8s.io"
+NODES = "nodes"
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+SELECTED_NODE = "volume.kubernetes.io/selected-node"
+PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
+STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner"
+_OLD_STORAGE_PROVISIONER = "volume.beta.kubernetes.io/storage-provisioner"
+_Topology = dict[str, list[str]]
+
+
+class Provisioner:
+    """Makes volumes, each after a while."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        # when a claim's volume is ready, by the claim's UID and node
+        self._ready: dict[tuple[str, str], float] = {}
+
+    def provide(self, claim: Document, storage_class: Document) -> float | None:
+        """Make a claim's volume, or return after how many seconds to ask again."""
+        meta = claim["metadata"]
+        annotations = part(meta, "annotations")
+        driver = storage_class["provisioner"]
+        if annotations.get(STORAGE_PROVISIONER) != driver:
+            annotations[STORAGE_PROVISIONER] = annotations[_OLD_STORAGE_PROVISIONER] = driver
+            self._tools.update(CLAIMS, claim)
+            return None
+        node = annotations.get(SELECTED_NODE) or ""
+        now = self._tools.loop.time()
+        ready = self._ready.setdefault((meta["uid"], node), now + self._tools.options.provision_seconds)
+        if now < ready:
+            return ready - now
+        del self._ready[meta["uid"], node]
+        topology = self._topology(node, storage_class)
+        if topology is None:
+            del annotations[SELECTED_NODE]
+            self._tools.update(CLAIMS, claim)
+            return None
+        if self._tools.get(VOLUMES, "", f"pvc-{meta['uid']}") is None:
+            self._tools.create(VOLUMES, _volume(claim, storage_class, topology))
+        return None
+
+    def _topology(self, node_name: str, storage_class: Document) -> list[_Topology] | None:
+        """Return where a volume may be, no entry for anywhere; None if it cannot be where it is wanted."""
+        allowed = [
+            {each["key"]: list(each["values"]) for each in term.get("matchLabelExpressions") or ()}
+            for term in storage_class.get("allowedTopologies") or ()
+        ]
+        if not node_name:
+            return allowed
+        node = self._tools.find(NODES, "", node_name)
+        if node is None:
+            return None
+        labels = node["metadata"].get("labels") or {}
+        if allowed:
+            fitting = [term for term in allowed if all(labels.get(key) in values for key, values in term.items())]
+            if not fitting:
+                return None
+            return [{key: [labels[key]] for key in fitting[0]}]
+        keys = [key for key in self._topology_keys(node_name, storage_class["provisioner"]) if key in labels]
+        return [{key: [labels[key]] for key in keys}] if keys else []
+
+    def _topology_keys(self, node_name: str, driver: str) -> list[str]:
+        """Return the labels by which a driver tells nodes apart."""
+        csi_node = self._tools.find(CSI_NODES, "", node_name) or {}
+        for each in (csi_node.get("spec") or {}).get("drivers") or ():
+            if each.get("name") == driver:
+                return list(each.get("topologyKeys") or ())
+        return []
+
+
+def _volume(claim: Document, storage_class: Document, topology: list[_Topology]) -> Document:
+    meta, wanted = claim["metadata"], claim["spec"]
+    name, driver = f"pvc-{meta['uid']}", storage_class["provisioner"]
+    spec: Document = {
+        "capacity": {"storage": wanted["resources"]["requests"]["storage"]},
+        "accessModes": wanted["accessModes"],
+        "volumeMode": wanted.get("volumeMode") or "Filesystem",
+        "persistentVolumeReclaimPolicy": storage_class.get("reclaimPolicy") or "Delete",
+        "storageClassName": storage_class["metadata"]["name"],
+        "claimRef": {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "namespace": meta["namespace"],
+            "name": meta["name"],
+            "uid": meta["uid"],
+        },
+        # names of drivers that are no CSI drivers' may have a path
+        "csi": {"driver": driver.replace("/", ".")[:63], "volumeHandle": name},
+    }
+    if wanted.get("volumeAttributesClassName"):
+        spec["volumeAttributesClassName"] = wanted["volumeAttributesClassName"]
+    if storage_class.get("mountOptions"):
+        spec["mountOptions"] = storage_class["mountOptions"]
+    if topology:
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [_term(each) for each in topology]}}
+    return {"metadata": {"name": name, "annotations": {PROVISIONED_BY: driver}}, "spec": spec}
+
+
+def _term(topology: _Topology) -> dict[str, Any]:
+    expressions = [{"key": key, "operator": "In", "values": values} for key, values in topology.items()]
+    return {"matchExpressions": expressions}

@@ -1,0 +1,50 @@
+"""Conditions in the status of workloads.
+
+From lists of conditions to the same lists with one more, one changed, or one fewer.
+"""
+
+# upstream: pkg/controller/deployment/util/deployment_util.go (SetDeploymentCondition) (v1.36)
+
+from collections.abc import Iterable
+
+from kubesched.controlplane.storage.store import Document
+
+
+def find_condition(status: Document, kind: str) -> Document | None:
+    """Return a condition of a status."""
+    for condition in status.get("conditions") or ():
+        if condition.get("type") == kind:
+            found: Document = condition
+            return found
+    return None
+
+
+def is_condition_true(status: Document, kind: str) -> bool:
+    """Return whether a condition is there and true."""
+    condition = find_condition(status, kind)
+    return condition is not None and condition.get("status") == "True"
+
+
+def set_condition(status: Document, condition: Document) -> None:
+    """Put a condition at the end, unless it says what is there already; the time of transition lasts with the state."""
+    old = find_condition(status, condition["type"])
+    if old is not None and old.get("status") == condition["status"]:
+        if old.get("reason") == condition.get("reason"):
+            return
+        condition = {**condition, "lastTransitionTime": old.get("lastTransitionTime")}
+    status["conditions"] = [*without(status, condition["type"]), condition]
+
+
+def drop_condition(status: Document, kind: str) -> None:
+    """Take a condition out."""
+    kept = without(status, kind)
+    if kept:
+        status["conditions"] = kept
+    else:
+        status.pop("conditions", None)
+
+
+def without(status: Document, kind: str) -> list[Document]:
+    """Return the conditions of other types."""
+    conditions: Iterable[Document] = status.get("conditions") or ()
+    return [condition for condition in conditions if condition.get("type") != kind]

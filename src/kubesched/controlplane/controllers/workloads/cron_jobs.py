@@ -1,0 +1,301 @@
+"""Cron jobs: jobs that are started by the clock.
+
+    last start ──schedule──▶ due? ──▶ too late, or one still runs and may not be joined: not this time ──▶ a job
+
+From schedules and the time to jobs; of those that are over some are kept. Only the last of several starts that were
+missed is made up for.
+"""
+
+# upstream: pkg/controller/cronjob/{cronjob_controllerv2,utils}.go (v1.36)
+
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.recorder import Recorder
+from kubesched.controlplane.controllers.framework.retrying import Retries
+from kubesched.controlplane.controllers.workloads.jobs import JOBS
+from kubesched.controlplane.controllers.workloads.owning import controller_reference, is_namespace_going
+from kubesched.controlplane.controllers.workloads.pods import Owner, controller_of
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.kinds.job.cron import Schedule, ScheduleError, parse_schedule, zone_of
+from kubesched.controlplane.kinds.job.statuses import COMPLETE, JOB_FAILED, is_finished, is_true
+from kubesched.controlplane.kinds.job.strategy import FORBID, REPLACE
+from kubesched.controlplane.registry.registry import moment, timestamp
+from kubesched.controlplane.server.verbs.delete_options import BACKGROUND
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+CRON_JOBS = "cronjobs.batch"
+_SCHEDULED: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
+_MANY_MISSED: Final = 100
+# so long after its time a start is looked for, in case clocks differ
+_DELTA_SECONDS: Final = 0.1
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    owner_references: tuple[Owner, ...] = ()
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+
+
+class _Starts(msgspec.Struct):
+    """The starts since the last one: the most recent that is due, and about how many were missed."""
+
+    since: datetime
+    due: datetime | None = None
+    missed: int = 0
+
+
+class CronJobs(Controller):
+    """Starts jobs by the clock."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._recorder = Recorder(tools, "cronjob-controller")
+        self._retries = Retries(self.agenda)
+        # the names of jobs by the cron job that started them
+        self._jobs: dict[Key, dict[str, None]] = {}
+
+    # -- what changes
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {JOBS: self._job_changed, CRON_JOBS: self._cron_job_changed}
+
+    def _job_changed(self, change: Change) -> None:
+        stored = change.new
+        for each in (change.old, stored):
+            owner = None if each is None else controller_of(_decode(each.body).metadata.owner_references)
+            if owner is None or owner.kind != "CronJob":
+                continue
+            key = (stored.namespace, owner.name)
+            jobs = self._jobs.setdefault(key, {})
+            jobs.pop(stored.name, None)
+            if each is stored and change.type != DELETED:
+                jobs[stored.name] = None
+            if not jobs:
+                del self._jobs[key]
+            self.agenda.add(key)
+
+    def _cron_job_changed(self, change: Change) -> None:
+        key = (change.new.namespace, change.new.name)
+        if change.type == DELETED:
+            self.agenda.forget(key)
+            self._retries.forget(key)
+            return
+        cron_job = change.new.document()
+        before = {} if change.old is None else change.old.document()["spec"]
+        fields = ("schedule", "timeZone")
+        if before and any(cron_job["spec"].get(field) != before.get(field) for field in fields):
+            # a new schedule is for the time to come
+            schedule = self._schedule(cron_job)
+            if schedule is not None:
+                self._plan(key, cron_job, schedule)
+            return
+        self.agenda.add(key)
+
+    # -- a look
+
+    def look_at(self, key: Key) -> None:
+        """See to the jobs of a cron job, and start one if it is time."""
+        cron_job = self.tools.find(CRON_JOBS, *key)
+        if cron_job is None:
+            return
+        status = part(cron_job, "status")
+        jobs = [job for name in self._jobs.get(key, ()) if (job := self.tools.find(JOBS, key[0], name)) is not None]
+        self._clean_up(cron_job, jobs)
+        self._take_in(cron_job, jobs)
+        try:
+            if "deletionTimestamp" not in cron_job["metadata"]:
+                self._see_to_schedule(key, cron_job)
+            self._retries.forget(key)
+        except ApiError:
+            self._retries.again(key)
+        if not status.get("active"):
+            status.pop("active", None)
+        if cron_job != self.tools.find(CRON_JOBS, *key):
+            self.tools.update(CRON_JOBS, cron_job, "status")
+
+    def _take_in(self, cron_job: Document, jobs: list[Document]) -> None:
+        """Note which jobs are over, and which are not there any more."""
+        status = cron_job["status"]
+        active = {each.get("uid") for each in status.get("active") or ()}
+        for job in jobs:
+            meta, over = job["metadata"], is_finished(job.get("status") or {})
+            if not over:
+                if meta["uid"] not in active:
+                    message = f"Saw a job that the controller did not create or forgot: {meta['name']}"
+                    self._recorder.warning(cron_job, "UnexpectedJob", message)
+                continue
+            if meta["uid"] in active:
+                kind = COMPLETE if is_true(job["status"], COMPLETE) else JOB_FAILED
+                self._drop_active(cron_job, meta["uid"])
+                message = f"Saw completed job: {meta['name']}, condition: {kind}"
+                self._recorder.normal(cron_job, "SawCompletedJob", message)
+            time = job["status"].get("completionTime")
+            if is_true(job["status"], COMPLETE) and time and time > (status.get("lastSuccessfulTime") or ""):
+                status["lastSuccessfulTime"] = time
+        there = {job["metadata"]["uid"] for job in jobs}
+        for each in list(status.get("active") or ()):
+            if each.get("uid") not in there:
+                self._drop_active(cron_job, each.get("uid"))
+                self._recorder.normal(cron_job, "MissingJob", f"Active job went missing: {each.get('name')}")
+
+    def _drop_active(self, cron_job: Document, uid: str | None) -> None:
+        status = cron_job["status"]
+        status["active"] = [each for each in status.get("active") or () if each.get("uid") != uid]
+
+    def _clean_up(self, cron_job: Document, jobs: list[Document]) -> None:
+        """Delete the oldest of the jobs that are over, beyond those that are kept."""
+        spec = cron_job["spec"]
+        for kind, field in ((COMPLETE, "successfulJobsHistoryLimit"), (JOB_FAILED, "failedJobsHistoryLimit")):
+            over = [job for job in jobs if is_true(job.get("status") or {}, kind)]
+            over.sort(key=lambda job: (job["status"].get("startTime") or "~", job["metadata"]["name"]))
+            limit = spec.get(field)
+            for job in over[: max(0, len(over) - limit)] if limit is not None else ():
+                if self._delete(cron_job, job["metadata"]["name"]):
+                    jobs.remove(job)
+
+    def _delete(self, cron_job: Document, name: str) -> bool:
+        stored = self.tools.get(JOBS, cron_job["metadata"]["namespace"], name)
+        if stored is None:
+            return False
+        self.tools.delete(JOBS, stored, propagation=BACKGROUND)
+        self._drop_active(cron_job, stored.uid)
+        self._recorder.normal(cron_job, "SuccessfulDelete", f"Deleted job {name}")
+        return True
+
+    # -- the clock
+
+    def _schedule(self, cron_job: Document) -> Schedule | None:
+        """Return the schedule of a cron job, None if it makes no sense."""
+        spec = cron_job["spec"]
+        try:
+            return parse_schedule(spec.get("schedule") or "", spec.get("timeZone"))
+        except ScheduleError as error:
+            message = f'unparseable schedule: "{spec.get("schedule")}" : {error}'
+            self._recorder.warning(cron_job, "UnparseableSchedule", message)
+            return None
+
+    def _plan(self, key: Key, cron_job: Document, schedule: Schedule) -> None:
+        """Have a cron job looked at when the next job is due."""
+        now = self.tools.now()
+        starts = self._starts(cron_job, schedule, now, within_deadline=False)
+        since = starts.due or (now if starts.missed else starts.since)
+        following = schedule.next(since)
+        if following is not None:
+            self.agenda.add_after(key, max(0.0, (following - now).total_seconds()) + _DELTA_SECONDS)
+
+    def _starts(self, cron_job: Document, schedule: Schedule, now: datetime, *, within_deadline: bool) -> _Starts:
+        """Return which starts are due."""
+        last = cron_job["status"].get("lastScheduleTime") or cron_job["metadata"]["creationTimestamp"]
+        since = moment(last)
+        seconds = cron_job["spec"].get("startingDeadlineSeconds")
+        if within_deadline and seconds is not None:
+            since = max(since, now - timedelta(seconds=min(seconds, 10**9)))
+        first = schedule.next(since)
+        if first is None or now < first:
+            return _Starts(since)
+        second = schedule.next(first)
+        if second is None or now < second:
+            return _Starts(since, first)
+        between = max(1, round((second - first).total_seconds()))
+        missed = int((now - first).total_seconds()) // between + 1
+        # from about the last but one on, since the times between starts may differ
+        due: datetime | None = None
+        following = schedule.next(first + timedelta(seconds=(missed - 2) * between))
+        while following is not None and following <= now:
+            due, following = following, schedule.next(following)
+        return _Starts(since, due, missed)
+
+    def _see_to_schedule(self, key: Key, cron_job: Document) -> None:
+        """Start a job if one is due, and have the cron job looked at when the next is."""
+        spec = cron_job["spec"]
+        if spec.get("suspend"):
+            return
+        schedule = self._schedule(cron_job)
+        if schedule is None:
+            return
+        now = self.tools.now()
+        starts = self._starts(cron_job, schedule, now, within_deadline=True)
+        if starts.due is not None:
+            if starts.missed > _MANY_MISSED:
+                message = (
+                    "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew"
+                )
+                self._recorder.warning(cron_job, "TooManyMissedTimes", message)
+            if self._may_start(cron_job, starts.due, now):
+                self._start(cron_job, starts.due)
+        self._plan(key, cron_job, schedule)
+
+    def _may_start(self, cron_job: Document, due: datetime, now: datetime) -> bool:
+        spec, status = cron_job["spec"], cron_job["status"]
+        seconds = spec.get("startingDeadlineSeconds")
+        if seconds is not None and due + timedelta(seconds=min(seconds, 10**9)) < now:
+            message = f"Missed scheduled time to start a job: {due:%a, %d %b %Y %H:%M:%S +0000}"
+            self._recorder.warning(cron_job, "MissSchedule", message)
+            return False
+        active = status.get("active") or ()
+        name = _job_name(cron_job, due)
+        if any(each.get("name") == name for each in active) or status.get("lastScheduleTime") == timestamp(due):
+            return False
+        if spec["concurrencyPolicy"] == FORBID and active:
+            message = "Not starting job because prior execution is running and concurrency policy is Forbid"
+            self._recorder.normal(cron_job, "JobAlreadyActive", message)
+            return False
+        if spec["concurrencyPolicy"] == REPLACE:
+            for each in list(active):
+                self._delete(cron_job, each.get("name") or "")
+        return True
+
+    def _start(self, cron_job: Document, due: datetime) -> None:
+        meta, status = cron_job["metadata"], cron_job["status"]
+        name = _job_name(cron_job, due)
+        try:
+            job = self.tools.create(JOBS, _job_of(cron_job, name, due))
+        except ApiError as error:
+            if is_namespace_going(error):
+                return
+            found = self.tools.find(JOBS, meta["namespace"], name)
+            if error.reason != "AlreadyExists" or found is None:
+                self._recorder.warning(cron_job, "FailedCreate", f"Error creating job: {error.message}")
+                raise
+            owners = found["metadata"].get("ownerReferences") or ()
+            if is_finished(found.get("status") or {}) or all(each["uid"] != meta["uid"] for each in owners):
+                return
+            job = found
+        else:
+            self._recorder.normal(cron_job, "SuccessfulCreate", f"Created job {name}")
+        made = job["metadata"]
+        reference = {"kind": "Job", "apiVersion": "batch/v1", "namespace": meta["namespace"], "name": name}
+        reference |= {field: made[field] for field in ("uid", "resourceVersion")}
+        status["active"] = [*(status.get("active") or ()), reference]
+        status["lastScheduleTime"] = timestamp(due)
+
+
+def _job_name(cron_job: Document, due: datetime) -> str:
+    return f"{cron_job['metadata']['name']}-{int(due.timestamp()) // 60}"
+
+
+def _job_of(cron_job: Document, name: str, due: datetime) -> Document:
+    """Return the job that a cron job starts at a time."""
+    meta, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]
+    described = template.get("metadata") or {}
+    zone = zone_of(cron_job["spec"].get("timeZone") or "")
+    annotations = {
+        **(described.get("annotations") or {}),
+        _SCHEDULED: due.astimezone(zone).isoformat().replace("+00:00", "Z"),
+    }
+    made: Document = {"name": name, "namespace": meta["namespace"], "annotations": annotations}
+    if described.get("labels"):
+        made["labels"] = dict(described["labels"])
+    made["ownerReferences"] = [controller_reference("batch/v1", "CronJob", cron_job)]
+    return {"metadata": made, "spec": template["spec"]}

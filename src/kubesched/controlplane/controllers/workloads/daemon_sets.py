@@ -1,0 +1,363 @@
+"""Daemon sets: one pod on every node where it belongs.
+
+    node or pod changes ──▶ that node is looked at: no pod, too many, failed?
+    template changes ─────▶ all nodes; old pods go, so many at a time, and new ones come
+
+From daemon sets and nodes to pods and counts.
+"""
+
+# upstream: pkg/controller/daemon/{daemon_controller,update}.go (v1.36)
+
+from typing import Final
+
+import msgspec
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.controllers.workloads.daemon_nodes import (
+    DaemonNode,
+    Fitness,
+    bound_to,
+    daemon_spec,
+    node_of,
+    target_of,
+)
+from kubesched.controlplane.controllers.workloads.daemon_places import NOWHERE, Place, Places
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_going
+from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
+from kubesched.controlplane.controllers.workloads.revisions import REVISIONS, Revisions, is_observed
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.kinds.workload.rollouts import ROLLING_UPDATE, TEMPLATE_GENERATION
+from kubesched.controlplane.kinds.workload.templates import share_of
+from kubesched.controlplane.nodes.nodes import NODES
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+DAEMON_SETS = "daemonsets.apps"
+HASH: Final = "controller-revision-hash"
+_GENERATION: Final = "pod-template-generation"
+_LEAST_FAILED_SECONDS, _MOST_FAILED_SECONDS = 1.0, 900.0
+
+
+class _Look(msgspec.Struct):
+    """One look at a set."""
+
+    daemon_set: Document
+    places: Places
+    # tells pods of the current template
+    template_hash: str
+
+    @property
+    def least_seconds(self) -> int:
+        """Return how long a pod must be ready to be available."""
+        return self.daemon_set["spec"].get("minReadySeconds") or 0
+
+    def is_new(self, pod: Pod) -> bool:
+        """Return whether a pod is of the current template."""
+        return pod.labels.get(HASH) == self.template_hash
+
+    def surge(self, nodes: int) -> int:
+        """Return on how many of so many nodes a new pod may stand beside an old one."""
+        updates = self.daemon_set["spec"]["updateStrategy"]
+        share = (updates.get("rollingUpdate") or {}).get("maxSurge")
+        return share_of(share, nodes, round_up=True) if updates["type"] == ROLLING_UPDATE and share else 0
+
+
+class DaemonSets(PodOwners):
+    """Sees to daemon sets."""
+
+    store = DAEMON_SETS
+    api_version, kind, component = "apps/v1", "DaemonSet", "daemonset-controller"
+
+    def __init__(self, tools: Tools, pods: Pods, revisions: Revisions) -> None:
+        super().__init__(tools, pods)
+        self._revisions = revisions
+        self._nodes: dict[str, DaemonNode] = {}
+        self._places: dict[Key, Places] = {}
+
+    # -- what changes
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._node_changed, **super().watches()}
+
+    def _node_changed(self, change: Change) -> None:
+        name = change.new.name
+        if change.type == DELETED:
+            self._nodes.pop(name, None)
+        else:
+            node = node_of(change.new)
+            if self._nodes.get(name) == node:
+                return
+            self._nodes[name] = node
+        for key, places in self._places.items():
+            places.node_changed(name)
+            self.agenda.add(key)
+
+    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        """Have the node of a pod looked at, and its owner."""
+        for pod in (before, after):
+            places = None if pod is None or pod.owner is None else self._places.get((pod.namespace, pod.owner.name))
+            if pod is None or pod.owner is None or places is None or places.uid != pod.owner.uid:
+                continue
+            if pod is after:
+                self._put(places, pod)
+            elif after is None or after.owner != pod.owner:
+                places.drop(pod)
+        super().pod_changed(before, after)
+
+    def _put(self, places: Places, pod: Pod) -> None:
+        node = places.target(pod)
+        if not node:
+            document = self.tools.find(PODS, pod.namespace, pod.name)
+            node = "" if document is None else target_of(document)
+        places.put(pod, node)
+
+    def forget(self, key: Key, uid: str) -> None:
+        """Forget a set that is gone."""
+        self._places.pop(key, None)
+
+    # -- a look
+
+    def look_at(self, key: Key) -> None:
+        """See to the nodes of a set that have changed, replace old pods, and bring the status up to date."""
+        daemon_set = self.tools.find(self.store, *key)
+        if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
+            return
+        self.sort_out(daemon_set)
+        reference = self.reference(daemon_set)
+        revisions = self._revisions.of(daemon_set, self._known[key[0]][key[1]].selector, reference)
+        revisions = [self._labelled(revision) for revision in revisions]
+        known_as = "" if revisions else self._known_hash(daemon_set)
+        current = self._revisions.current(daemon_set, revisions, reference, HASH, known_as)
+        look = _Look(daemon_set, self._remembered(key, daemon_set), current["metadata"]["labels"][HASH])
+        problem: ApiError | None = None
+        try:
+            self._see_to_nodes(look)
+            if not look.places.changed and daemon_set["spec"]["updateStrategy"]["type"] == ROLLING_UPDATE:
+                self._replace(look)
+        except ApiError as error:
+            problem = error
+        self._report(key, look)
+        self._truncate(look, revisions, current)
+        self._look_again(key, look.places)
+        if problem is None:
+            self.retries.forget(key)
+        elif not is_namespace_going(problem):
+            self.retries.again(key)
+
+    def _labelled(self, revision: Document) -> Document:
+        """Return a revision with the label that its pods have: one that was made by others gets its name as that."""
+        labels = part(revision["metadata"], "labels")
+        if HASH in labels:
+            return revision
+        labels[HASH] = revision["metadata"]["name"]
+        return self.tools.update(REVISIONS, revision)
+
+    def _known_hash(self, daemon_set: Document) -> str:
+        """Return the hash that pods give to the template, empty if they do not.
+
+        Sets that are loaded from another cluster without their revisions keep their pods that way.
+        """
+        meta = daemon_set["metadata"]
+        generation = (meta.get("annotations") or {}).get(TEMPLATE_GENERATION)
+        if not generation or not is_observed(daemon_set):
+            return ""
+        fitting = (pod.labels for pod in self.pods.of(meta["uid"]) if pod.labels.get(_GENERATION) == generation)
+        return next((labels[HASH] for labels in fitting if HASH in labels), "")
+
+    def _remembered(self, key: Key, daemon_set: Document) -> Places:
+        """Return what is remembered of a set; a change of it has all nodes looked at."""
+        meta = daemon_set["metadata"]
+        places = self._places.get(key)
+        if places is None or places.uid != meta["uid"]:
+            places = self._places[key] = Places(meta["uid"])
+            for pod in self.pods.of(meta["uid"]):
+                self._put(places, pod)
+        if places.generation != meta.get("generation"):
+            places.begin(meta.get("generation") or 0, Fitness(daemon_set["spec"]["template"]), self._nodes)
+        return places
+
+    def _look_again(self, key: Key, places: Places) -> None:
+        now = self.tools.loop.time()
+        due = places.next_due(now)
+        if due is not None:
+            self.agenda.add_after(key, due - now)
+        if places.changed:
+            self.agenda.add(key)
+
+    # -- nodes
+
+    def _see_to_nodes(self, look: _Look) -> None:
+        """Start and delete pods on nodes that have changed, some at a time."""
+        places, left = look.places, BURST
+        places.next_due(self.tools.loop.time())
+        while places.changed and left > 0:
+            name = next(iter(places.changed))
+            del places.changed[name]
+            left -= self._see_to_node(look, name)
+
+    def _see_to_node(self, look: _Look, name: str) -> int:
+        """Start or delete pods on a node; return how many. A node that could not be seen to is looked at again."""
+        places, node = look.places, self._nodes.get(name)
+        pods = [pod for pod in places.on(name) if not (pod.going and pod.over)]
+        if node is None:
+            # pods on a node that is gone are somebody else's, unless they have not got there
+            places.count(name, NOWHERE)
+            missing, doomed = False, [pod for pod in pods if name and not pod.node and not pod.going]
+        else:
+            should_run, may_stay = places.fits(node)
+            places.count(name, self._judge(look, name, pods, should_run=should_run))
+            missing, doomed = self._decide(look, name, pods, should_run=should_run, may_stay=may_stay)
+        try:
+            if missing:
+                self._start(look, name)
+            for pod in doomed:
+                self.delete_pod(look.daemon_set, pod)
+        except ApiError:
+            places.changed[name] = None
+            raise
+        return missing + len(doomed)
+
+    def _judge(self, look: _Look, name: str, pods: list[Pod], *, should_run: bool) -> Place:
+        """Return what a node adds to the counts: its oldest pod is the one that counts."""
+        if not should_run:
+            return Place(misscheduled=bool(pods))
+        if not pods:
+            return Place(desired=True, unavailable=True)
+        now, least = self.tools.now(), look.least_seconds
+        waits = [seconds for pod in pods if (seconds := pod.seconds_to_available(least, now))]
+        if waits:
+            look.places.look_later(name, self.tools.loop.time() + min(waits))
+        alive = [pod for pod in pods if not pod.going]
+        new = [pod for pod in alive if look.is_new(pod)]
+        eldest = min(pods, key=_seniority)
+        return Place(
+            desired=True,
+            scheduled=True,
+            ready=eldest.ready,
+            available=eldest.available(least, now),
+            updated=look.is_new(eldest),
+            outdated=len(alive) > len(new) and not new,
+            unavailable=not any(pod.available(least, now) for pod in alive),
+        )
+
+    def _decide(
+        self, look: _Look, name: str, pods: list[Pod], *, should_run: bool, may_stay: bool
+    ) -> tuple[bool, list[Pod]]:
+        """Return whether a node needs a pod, and which pods are to go."""
+        if should_run and not pods:
+            return True, []
+        if not may_stay:
+            return False, [pod for pod in pods if not pod.going]
+        doomed = [pod for pod in pods if pod.over and not pod.going and self._may_go(look, name, pod)]
+        running = sorted((pod for pod in pods if pod.active), key=_seniority)
+        if not look.surge(1):
+            return False, doomed + running[1:]
+        if len(running) <= 1:
+            return not running and should_run, doomed
+        return False, doomed + self._surplus(look, running)
+
+    def _surplus(self, look: _Look, running: list[Pod]) -> list[Pod]:
+        """Return which of several pods on a node go: an old one may stay until a new one is available."""
+        new = [pod for pod in running if look.is_new(pod)]
+        old = [pod for pod in running if not look.is_new(pod)]
+        doomed = new[1:] + old[1:]
+        if new and old and (not old[0].ready or new[0].available(look.least_seconds, self.tools.now())):
+            doomed.append(old[0])
+        return doomed
+
+    def _may_go(self, look: _Look, name: str, pod: Pod) -> bool:
+        """Return whether a pod that is over may be replaced now: one that failed the later, the longer that goes on."""
+        named = f"daemon pod {pod.namespace}/{pod.name} on node {name}"
+        if pod.phase == "Succeeded":
+            message = f"Found succeeded {named}, will try to delete it"
+            self.recorder.normal(look.daemon_set, "SucceededDaemonPod", message)
+            return True
+        now = self.tools.loop.time()
+        times, until = look.places.failed.get(name, (0, 0.0))
+        if now < until:
+            look.places.look_later(name, until)
+            return False
+        if now > until + 2 * _MOST_FAILED_SECONDS:
+            times = 0
+        wait = min(_LEAST_FAILED_SECONDS * 2**times, _MOST_FAILED_SECONDS)
+        look.places.failed[name] = (min(times + 1, 20), now + wait)
+        self.recorder.warning(look.daemon_set, "FailedDaemonPod", f"Found failed {named}, will try to kill it")
+        return True
+
+    def _start(self, look: _Look, node: str) -> None:
+        daemon_set = look.daemon_set
+        template = daemon_set["spec"]["template"]
+        pod = self.pod_of(daemon_set, template)
+        labels = part(pod["metadata"], "labels")
+        labels[HASH] = look.template_hash
+        generation = (daemon_set["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION)
+        if generation:
+            labels[_GENERATION] = generation
+        pod["spec"] = bound_to(daemon_spec(template["spec"]), node)
+        self.create_pod(daemon_set, pod)
+
+    # -- replacing
+
+    def _replace(self, look: _Look) -> None:
+        """Delete old pods, or start new ones beside them, so many at a time; pods that are of no use go anyway."""
+        places, desired = look.places, look.places.totals["desired"]
+        surge = look.surge(desired)
+        share = look.daemon_set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"]
+        if surge:
+            left = max(0, surge - places.doubled())
+        else:
+            left = max(0, max(1, share_of(share, desired, round_up=True)) - places.totals["unavailable"])
+        for name in list(places.outdated):
+            useless = places.place(name).unavailable
+            if not useless and not left:
+                continue
+            left -= not useless
+            if surge:
+                self._start(look, name)
+                continue
+            for pod in places.on(name):
+                if pod.active:
+                    self.delete_pod(look.daemon_set, pod)
+
+    # -- what is said of it
+
+    def _report(self, key: Key, look: _Look) -> None:
+        totals, stored = look.places.totals, self.tools.find(self.store, *key)
+        if stored is None:
+            return
+        old = stored.get("status") or {}
+        status = {
+            "currentNumberScheduled": totals["scheduled"],
+            "numberMisscheduled": totals["misscheduled"],
+            "desiredNumberScheduled": totals["desired"],
+            "numberReady": totals["ready"],
+            **counts(
+                observedGeneration=look.places.generation,
+                updatedNumberScheduled=totals["updated"],
+                numberAvailable=totals["available"],
+                numberUnavailable=totals["desired"] - totals["available"],
+            ),
+        }
+        collisions = (look.daemon_set.get("status") or {}).get("collisionCount")
+        if collisions is not None:
+            status["collisionCount"] = collisions
+        if old.get("conditions"):
+            status["conditions"] = old["conditions"]
+        if status != old:
+            stored["status"] = status
+            self.tools.update(self.store, stored, "status")
+
+    def _truncate(self, look: _Look, revisions: list[Document], current: Document) -> None:
+        limit = look.daemon_set["spec"].get("revisionHistoryLimit")
+        if limit is None or len(revisions) <= limit + 1:
+            return
+        hashes = look.places.label_values(HASH)
+        live = {each["metadata"]["name"] for each in revisions if each["metadata"]["labels"].get(HASH) in hashes}
+        self._revisions.truncate(revisions, live | {current["metadata"]["name"]}, limit)
+
+
+def _seniority(pod: Pod) -> tuple[bool, str, str]:
+    """Return what orders pods on a node: those that are placed first, then the oldest."""
+    return not pod.node, pod.created, pod.name

@@ -1,0 +1,344 @@
+"""Deployments: a replica set for each template there was, pods moved from the old ones to the new one.
+
+    template ──hash──▶ the new set ──grows──▶ all pods new ──▶ old sets kept for going back, then deleted
+                       old sets ──shrink──┘
+
+From a deployment and its replica sets to sizes of the sets, and to conditions that say how it goes. A deployment is
+written once in a look, at the end.
+"""
+
+# upstream: pkg/controller/deployment/{deployment_controller,sync,rolling,recreate,progress}.go (v1.36)
+
+import msgspec
+
+from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.recorder import Recorder
+from kubesched.controlplane.controllers.framework.retrying import Retries
+from kubesched.controlplane.controllers.workloads import rollouts
+from kubesched.controlplane.controllers.workloads.conditions import find_condition
+from kubesched.controlplane.controllers.workloads.owning import is_namespace_going
+from kubesched.controlplane.controllers.workloads.pods import Owner, Pod, Pods, controller_of
+from kubesched.controlplane.controllers.workloads.progress import (
+    count_pods,
+    note_pause,
+    note_progress,
+    report,
+    seconds_to_deadline,
+)
+from kubesched.controlplane.controllers.workloads.replica_sets import REPLICA_SETS
+from kubesched.controlplane.controllers.workloads.rollouts import PROGRESSING, wanted
+from kubesched.controlplane.controllers.workloads.template_sets import (
+    deployment_reference,
+    hand_on_annotations,
+    next_revision,
+    set_for,
+    set_revision,
+    set_sizes,
+)
+from kubesched.controlplane.kinds.checks import as_selector, part
+from kubesched.controlplane.kinds.workload.rollouts import RECREATE
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+DEPLOYMENTS = "deployments.apps"
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    owner_references: tuple[Owner, ...] = ()
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+
+
+class Deployments(Controller):
+    """Rolls out deployments."""
+
+    def __init__(self, tools: Tools, pods: Pods) -> None:
+        super().__init__(tools)
+        self._pods = pods
+        self._recorder = Recorder(tools, "deployment-controller")
+        self._retries = Retries(self.agenda)
+        self._selectors: dict[str, dict[str, Selector]] = {}
+        # the names of replica sets by the UID of the deployment in charge; those that nobody is in charge of
+        self._sets: dict[str, dict[str, None]] = {}
+        self._orphans: dict[str, dict[str, None]] = {}
+        pods.listen("ReplicaSet", self)
+
+    # -- what changes
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {REPLICA_SETS: self._set_changed, DEPLOYMENTS: self._deployment_changed}
+
+    def _deployment_changed(self, change: Change) -> None:
+        namespace, name = change.new.namespace, change.new.name
+        selectors = self._selectors.setdefault(namespace, {})
+        if change.type == DELETED:
+            selectors.pop(name, None)
+            self.agenda.forget((namespace, name))
+            self._retries.forget((namespace, name))
+            self._sets.pop(change.new.uid, None)
+            return
+        if name not in selectors or change.old is None:
+            selector = (change.new.document().get("spec") or {}).get("selector")
+            try:
+                selectors[name] = from_label_selector(as_selector(selector))
+            except InvalidSelectorError:
+                selectors[name] = NOTHING
+        self._add(change)
+
+    def _set_changed(self, change: Change) -> None:
+        stored = change.new
+        owners = [
+            controller_of(_decode(each.body).metadata.owner_references)
+            for each in (change.old, stored)
+            if each is not None
+        ]
+        for owner in owners:
+            if owner is not None:
+                self._sets.get(owner.uid, {}).pop(stored.name, None)
+                if owner.kind == "Deployment":
+                    self.agenda.add((stored.namespace, owner.name))
+        orphans = self._orphans.setdefault(stored.namespace, {})
+        orphans.pop(stored.name, None)
+        if change.type == DELETED:
+            return
+        if owners[-1] is not None:
+            self._sets.setdefault(owners[-1].uid, {})[stored.name] = None
+            return
+        orphans[stored.name] = None
+        for name, selector in self._selectors.get(stored.namespace, {}).items():
+            if not selector.empty and selector.matches(stored.labels):
+                self.agenda.add((stored.namespace, name))
+
+    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        """Have a deployment looked at that waits for its old pods to be gone."""
+        if before is None or before.owner is None or (after is not None and not after.over):
+            return
+        replicas = self.tools.get(REPLICA_SETS, before.namespace, before.owner.name)
+        owner = None if replicas is None else controller_of(_decode(replicas.body).metadata.owner_references)
+        if owner is not None:
+            self.agenda.add((before.namespace, owner.name))
+
+    def orphan_changed(self, pod: Pod) -> None:
+        """Leave pods that belong to nobody to replica sets."""
+
+    # -- a look
+
+    def look_at(self, key: Key) -> None:
+        """Take the next step with a deployment."""
+        deployment = self.tools.find(DEPLOYMENTS, *key)
+        if deployment is None:
+            return
+        before = self.tools.find(DEPLOYMENTS, *key)
+        part(deployment, "status")
+        sets = self._claim(deployment)
+        problem: ApiError | None = None
+        try:
+            self._step(key, deployment, sets)
+        except ApiError as error:
+            problem = error
+        if deployment != before:
+            self.tools.update(DEPLOYMENTS, deployment, "status")
+        if problem is None:
+            self._retries.forget(key)
+        elif not is_namespace_going(problem):
+            self._retries.again(key)
+
+    def _step(self, key: Key, deployment: Document, sets: list[Document]) -> None:
+        if "deletionTimestamp" in deployment["metadata"]:
+            count_pods(deployment, *self._split(deployment, sets), self.tools.now())
+            return
+        note_pause(deployment, self.tools.now())
+        new, old = self._split(deployment, sets)
+        if deployment["spec"].get("paused") or self._is_scaled(deployment, [*old, *([new] if new else ())]):
+            self._scale(deployment, new, old)
+            if deployment["spec"].get("paused"):
+                self._clean_up(deployment, old)
+            count_pods(deployment, *self._fresh(deployment), self.tools.now())
+            return
+        if deployment["spec"]["strategy"]["type"] == RECREATE:
+            self._recreate(deployment, new, old)
+        else:
+            self._roll(deployment, new, old)
+        report(deployment, *self._fresh(deployment), self.tools.now())
+        left = seconds_to_deadline(deployment, self.tools.now())
+        if left is not None:
+            self.agenda.add_after(key, left)
+
+    def _fresh(self, deployment: Document) -> tuple[Document | None, list[Document]]:
+        """Return the new set and the old ones as they are now."""
+        return self._split(deployment, self._claim(deployment))
+
+    def _split(self, deployment: Document, sets: list[Document]) -> tuple[Document | None, list[Document]]:
+        new = rollouts.new_set(deployment, sets)
+        old = [each for each in sets if new is None or each["metadata"]["uid"] != new["metadata"]["uid"]]
+        if new is not None:
+            new = self._keep_in_line(deployment, new, old)
+        return new, old
+
+    # -- whose sets are whose
+
+    def _claim(self, deployment: Document) -> list[Document]:
+        """Return the sets of a deployment: those that do not fit any more are let go, those that do are adopted."""
+        meta = deployment["metadata"]
+        namespace, going = meta["namespace"], "deletionTimestamp" in meta
+        selector = self._selectors[namespace][meta["name"]]
+        found = []
+        for name in list(self._sets.get(meta["uid"], ())):
+            replicas = self.tools.find(REPLICA_SETS, namespace, name)
+            if replicas is None:
+                continue
+            if selector.matches(replicas["metadata"].get("labels") or {}):
+                found.append(replicas)
+            elif not going and "deletionTimestamp" not in replicas["metadata"]:
+                owners = replicas["metadata"].get("ownerReferences") or ()
+                replicas["metadata"]["ownerReferences"] = [each for each in owners if each["uid"] != meta["uid"]]
+                self.tools.update(REPLICA_SETS, replicas)
+        for name in () if going or selector.empty else list(self._orphans.get(namespace, ())):
+            stored = self.tools.get(REPLICA_SETS, namespace, name)
+            if stored is None or not selector.matches(stored.labels):
+                continue
+            replicas = stored.document()
+            if "deletionTimestamp" not in replicas["metadata"]:
+                owners = replicas["metadata"].get("ownerReferences") or ()
+                replicas["metadata"]["ownerReferences"] = [*owners, deployment_reference(deployment)]
+                found.append(self.tools.update(REPLICA_SETS, replicas))
+        return rollouts.by_age(found)
+
+    # -- revisions
+
+    def _keep_in_line(self, deployment: Document, new: Document, old: list[Document]) -> Document:
+        """Bring the new set in line with its deployment, and note in the deployment which revision it is."""
+        before = dict(new["metadata"].get("annotations") or {})
+        least = deployment["spec"].get("minReadySeconds") or 0
+        hand_on_annotations(deployment, new, next_revision(old))
+        if new["metadata"]["annotations"] != before or (new["spec"].get("minReadySeconds") or 0) != least:
+            new["spec"]["minReadySeconds"] = least
+            new = self.tools.update(REPLICA_SETS, new)
+        set_revision(deployment, rollouts.annotation(new, rollouts.REVISION))
+        if rollouts.has_deadline(deployment) and find_condition(deployment["status"], PROGRESSING) is None:
+            message = f'Found new replica set "{new["metadata"]["name"]}"'
+            note_progress(deployment, self.tools.now(), "True", "FoundNewReplicaSet", message)
+        return new
+
+    def _create_set(self, deployment: Document, old: list[Document]) -> Document | None:
+        """Make a set for a template; return None if its name is taken by another, which counts as a collision."""
+        meta = deployment["metadata"]
+        collisions = deployment["status"].get("collisionCount")
+        replicas = set_for(deployment)
+        name = replicas["metadata"]["name"]
+        replicas["spec"]["replicas"] = rollouts.new_set_size(deployment, [*old, replicas], replicas)
+        revision = next_revision(old)
+        hand_on_annotations(deployment, replicas, revision)
+        set_sizes(replicas, deployment)
+        try:
+            made = self.tools.create(REPLICA_SETS, replicas)
+        except ApiError as error:
+            if error.reason == "AlreadyExists":
+                deployment["status"]["collisionCount"] = (collisions or 0) + 1
+                self.agenda.add((meta["namespace"], meta["name"]))
+                return None
+            if not is_namespace_going(error):
+                message = f'Failed to create new replica set "{name}": {error.message}'
+                if rollouts.has_deadline(deployment):
+                    note_progress(deployment, self.tools.now(), "False", "ReplicaSetCreateError", message)
+                self._recorder.warning(deployment, "ReplicaSetCreateError", message)
+            raise
+        if wanted(made):
+            self._note_scaling(deployment, name, 0, wanted(made))
+        set_revision(deployment, str(revision))
+        if rollouts.has_deadline(deployment):
+            note_progress(
+                deployment, self.tools.now(), "True", "NewReplicaSetCreated", f'Created new replica set "{name}"'
+            )
+        return made
+
+    def _clean_up(self, deployment: Document, old: list[Document]) -> None:
+        """Delete the oldest of the sets that are kept for going back."""
+        limit = deployment["spec"].get("revisionHistoryLimit")
+        if limit in (None, rollouts.FOR_EVER):
+            return
+        alive = [each for each in old if "deletionTimestamp" not in each["metadata"]]
+        ordered = sorted(rollouts.by_age(alive), key=lambda each: rollouts.revision_of(each) or 0)
+        for replicas in ordered[: max(0, len(alive) - limit)]:
+            status, meta = replicas.get("status") or {}, replicas["metadata"]
+            seen = (status.get("observedGeneration") or 0) >= (meta.get("generation") or 0)
+            stored = self.tools.get(REPLICA_SETS, meta["namespace"], meta["name"])
+            if stored is not None and seen and not status.get("replicas") and not wanted(replicas):
+                self.tools.delete(REPLICA_SETS, stored)
+
+    # -- sizes
+
+    def _is_scaled(self, deployment: Document, sets: list[Document]) -> bool:
+        """Return whether a deployment was scaled since its sets were last sized."""
+        sizes = [rollouts.whole_annotation(each, rollouts.DESIRED_REPLICAS) for each in rollouts.active(sets)]
+        return any(size is not None and size != wanted(deployment) for size in sizes)
+
+    def _scale(self, deployment: Document, new: Document | None, old: list[Document]) -> None:
+        only = rollouts.active_or_latest(new, old)
+        if only is not None:
+            self._resize(deployment, only, wanted(deployment))
+        elif new is not None and rollouts.is_saturated(deployment, new):
+            for each in rollouts.active(old):
+                self._resize(deployment, each, 0)
+        elif rollouts.is_rolling(deployment):
+            sets = rollouts.active([*old, *([new] if new is not None else ())])
+            for each, size in rollouts.proportional_sizes(deployment, sets):
+                self._resize(deployment, each, size, note=True)
+
+    def _resize(self, deployment: Document, replicas: Document, size: int, *, note: bool = False) -> bool:
+        """Give a set a size, and note what its deployment wants even if it has it; return whether the size is new."""
+        before = wanted(replicas)
+        if before == size and not note:
+            return False
+        changed = set_sizes(replicas, deployment)
+        if before == size and not changed:
+            return False
+        replicas["spec"]["replicas"] = size
+        self.tools.update(REPLICA_SETS, replicas)
+        if before != size:
+            self._note_scaling(deployment, replicas["metadata"]["name"], before, size)
+        return before != size
+
+    def _note_scaling(self, deployment: Document, name: str, before: int, size: int) -> None:
+        direction = "up" if size > before else "down"
+        message = f"Scaled {direction} replica set {name} from {before} to {size}"
+        self._recorder.normal(deployment, "ScalingReplicaSet", message)
+
+    def _roll(self, deployment: Document, new: Document | None, old: list[Document]) -> None:
+        if new is None:
+            new = self._create_set(deployment, old)
+            if new is None:
+                return
+        if wanted(new) != wanted(deployment):
+            size = min(rollouts.new_set_size(deployment, [*old, new], new), wanted(deployment))
+            if self._resize(deployment, new, size):
+                return
+        shrinking = rollouts.old_set_sizes(deployment, rollouts.active(old), new)
+        for each, size in shrinking:
+            self._resize(deployment, each, size)
+        if not shrinking and rollouts.is_complete(deployment, deployment["status"]):
+            self._clean_up(deployment, old)
+
+    def _recreate(self, deployment: Document, new: Document | None, old: list[Document]) -> None:
+        shrunk = [self._resize(deployment, each, 0) for each in rollouts.active(old)]
+        if any(shrunk) or self._old_pods_run(old):
+            return
+        if new is None:
+            new = self._create_set(deployment, old)
+            if new is None:
+                return
+        self._resize(deployment, new, wanted(deployment))
+        if rollouts.is_complete(deployment, deployment["status"]):
+            self._clean_up(deployment, old)
+
+    def _old_pods_run(self, old: list[Document]) -> bool:
+        if rollouts.total(old, "replicas"):
+            return True
+        return any(not pod.over for each in old for pod in self._pods.of(each["metadata"]["uid"]))

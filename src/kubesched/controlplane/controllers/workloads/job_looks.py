@@ -1,0 +1,235 @@
+"""One look at a job: what has ended of it, and whether that ends the job.
+
+From a job, its pods and how those ended to counts, to indexes that are done or lost, and to the condition under which
+the job ends. Nothing is written here but the look itself.
+"""
+
+# upstream: pkg/controller/job/{job_controller,indexed_job_utils}.go (v1.36)
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from kubesched.controlplane.controllers.workloads import job_pods
+from kubesched.controlplane.controllers.workloads.conditions import find_condition
+from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
+from kubesched.controlplane.controllers.workloads.job_pods import End
+from kubesched.controlplane.controllers.workloads.pods import Pod
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.kinds.job import indexes
+from kubesched.controlplane.kinds.job.specs import FAILED, INDEXED
+from kubesched.controlplane.kinds.job.statuses import FAILURE_TARGET, SUCCESS_MET, is_true
+from kubesched.controlplane.registry.registry import moment, timestamp
+from kubesched.controlplane.storage.store import Document
+
+
+class Look(msgspec.Struct):
+    """One look at a job."""
+
+    job: Document
+    pods: list[Pod]
+    # those not counted yet, by name: how they ended
+    ends: dict[str, End]
+    now: datetime
+    succeeded: int = 0
+    failed: int = 0
+    # the condition under which the job ends, None if it goes on
+    end: Document | None = None
+    # indexes that are done, and those that are given up
+    done: indexes.Intervals = ()
+    lost: indexes.Intervals = ()
+    # the last pod that failed of each index that is to be tried again
+    last_failed: dict[int, Pod] = msgspec.field(default_factory=dict)
+
+    @property
+    def spec(self) -> Document:
+        """Return the spec of the job."""
+        spec: Document = self.job["spec"]
+        return spec
+
+    @property
+    def status(self) -> Document:
+        """Return the status of the job, which is changed as the look goes on."""
+        return part(self.job, "status")
+
+    @property
+    def going(self) -> bool:
+        """Return whether the job is being deleted."""
+        return "deletionTimestamp" in self.job["metadata"]
+
+    @property
+    def active(self) -> list[Pod]:
+        """Return the pods that run, or will."""
+        return [pod for pod in self.pods if pod.active]
+
+    @property
+    def indexed(self) -> bool:
+        """Return whether each pod stands for an index."""
+        return bool(self.spec.get("completionMode") == INDEXED)
+
+    @property
+    def per_index(self) -> bool:
+        """Return whether failures are counted for each index."""
+        return self.spec.get("backoffLimitPerIndex") is not None
+
+    @property
+    def waits_for_end(self) -> bool:
+        """Return whether a pod is replaced only once it has failed, not when it is going."""
+        return self.spec.get("podReplacementPolicy") == FAILED or self.spec.get("podFailurePolicy") is not None
+
+    def index(self, pod: Pod) -> int | None:
+        """Return the index of a pod."""
+        return job_pods.index_of(pod, self.spec.get("completions") or 0)
+
+    def has_failed(self, pod: Pod) -> bool:
+        """Return whether a pod counts as failed."""
+        if pod.phase == "Failed":
+            return True
+        return not self.waits_for_end and pod.going and pod.phase != "Succeeded"
+
+    def is_counted(self, pod: Pod) -> bool:
+        """Return whether the failure of a pod counts."""
+        policy = self.spec.get("podFailurePolicy")
+        if policy is None or pod.name not in self.ends:
+            return True
+        return job_pods.failure_action(policy, pod, self.ends[pod.name])[0] != job_pods.IGNORE
+
+    def times_failed(self, pod: Pod) -> Backoff:
+        """Return how often the index of a pod that failed has failed, all told, and when it did last."""
+        end = self.ends[pod.name]
+        return Backoff(end.failures + end.ignored_failures + 1, end.finished())
+
+    def failures_before(self, index: int) -> tuple[int, int]:
+        """Return how often an index has failed so far, and how often that did not count."""
+        last = self.last_failed.get(index)
+        if last is None:
+            return 0, 0
+        end, counted = self.ends[last.name], self.is_counted(last)
+        return end.failures + counted, end.ignored_failures + (not counted)
+
+    def pending_indexes(self, count: int) -> list[int]:
+        """Return the first indexes that are not done, not given up, and not running."""
+        running = [pod for pod in self.pods if pod.active or (self.waits_for_end and pod.terminating)]
+        taken = [index for pod in running if (index := self.index(pod)) is not None]
+        settled = indexes.with_indexes(indexes.joined((*self.done, *self.lost)), taken)
+        found: list[int] = []
+        candidate, completions = 0, self.spec["completions"]
+        for first, last in (*settled, (completions, completions)):
+            found += range(candidate, min(first, completions, candidate + count - len(found)))
+            candidate = last + 1
+        return found
+
+    def condition(self, kind: str, reason: str, message: str, state: str = "True") -> Document:
+        """Return a condition."""
+        now = timestamp(self.now)
+        times = {"lastProbeTime": now, "lastTransitionTime": now}
+        return {"type": kind, "status": state, **times, "reason": reason, "message": message}
+
+
+def take_stock(look: Look, backoff: Backoff) -> Backoff:
+    """Count what has ended of a job, and find the condition under which it ends; return what it has to wait for."""
+    status = look.status
+    uncounted = part(status, "uncountedTerminatedPods")
+    noted = {*(uncounted.get("succeeded") or ()), *(uncounted.get("failed") or ())}
+    new = [pod for pod in look.pods if pod.name in look.ends and pod.uid not in noted]
+    if look.indexed:
+        new = [pod for pod in new if look.index(pod) is not None]
+    succeeded = [pod for pod in new if pod.phase == "Succeeded"]
+    failed = [pod for pod in new if look.has_failed(pod)]
+    look.succeeded = (status.get("succeeded") or 0) + len(succeeded) + len(uncounted.get("succeeded") or ())
+    look.failed = (status.get("failed") or 0) + len(uncounted.get("failed") or ())
+    look.failed += sum(1 for pod in failed if look.is_counted(pod))
+    if status.get("startTime") is None and not look.spec.get("suspend"):
+        status["startTime"] = timestamp(look.now)
+    if is_true(status, SUCCESS_MET):
+        look.end = find_condition(status, SUCCESS_MET)
+    elif is_true(status, FAILURE_TARGET):
+        look.end = find_condition(status, FAILURE_TARGET)
+    else:
+        look.end = _failure(look)
+    if look.indexed:
+        _judge_indexes(look)
+    ended = [[look.ends[pod.name].finished() for pod in pods] for pods in (succeeded, failed)]
+    return backoff.after(*ended)
+
+
+def seconds_to_deadline(look: Look) -> float | None:
+    """Return how many seconds a job has left, None if it has no deadline."""
+    seconds, start = look.spec.get("activeDeadlineSeconds"), look.status.get("startTime")
+    if seconds is None or start is None or look.spec.get("suspend"):
+        return None
+    return (moment(start) + timedelta(seconds=seconds) - look.now).total_seconds()
+
+
+def _failure(look: Look) -> Document | None:
+    """Return the condition of a job that fails as a whole."""
+    for pod in look.pods:
+        if pod.name in look.ends and look.has_failed(pod):
+            action, why = job_pods.failure_action(look.spec.get("podFailurePolicy"), pod, look.ends[pod.name])
+            if action == job_pods.FAIL_JOB:
+                return look.condition(FAILURE_TARGET, "PodFailurePolicy", why)
+    if look.failed > look.spec["backoffLimit"] or _restarted_too_often(look):
+        why = "Job has reached the specified backoff limit"
+        return look.condition(FAILURE_TARGET, "BackoffLimitExceeded", why)
+    left = seconds_to_deadline(look)
+    if left is not None and left <= 0:
+        why = "Job was active longer than specified deadline"
+        return look.condition(FAILURE_TARGET, "DeadlineExceeded", why)
+    return None
+
+
+def _restarted_too_often(look: Look) -> bool:
+    """Return whether the containers of a job's pods were restarted in place more often than pods may fail."""
+    if look.spec["template"]["spec"].get("restartPolicy") != "OnFailure":
+        return False
+    restarts = sum(pod.restarts for pod in look.pods if pod.phase in ("Running", "Pending"))
+    limit: int = look.spec["backoffLimit"]
+    return restarts > 0 if limit == 0 else restarts >= limit
+
+
+def _judge_indexes(look: Look) -> None:
+    """See which indexes are done and which are given up, and what that means for the job."""
+    spec, status = look.spec, look.status
+    completions = spec["completions"]
+    ended = [(index, pod) for pod in look.pods if pod.name in look.ends and (index := look.index(pod)) is not None]
+    done = [index for index, pod in ended if pod.phase == "Succeeded"]
+    look.done = indexes.with_indexes(indexes.read(status.get("completedIndexes") or "", completions), done)
+    look.succeeded = indexes.total(look.done)
+    if look.per_index:
+        lost = [index for index, pod in ended if _is_given_up(look, pod)]
+        look.lost = indexes.with_indexes(indexes.read(status.get("failedIndexes") or "", completions), lost)
+        _find_last_failed(look, ended)
+        count, most = indexes.total(look.lost), spec.get("maxFailedIndexes")
+        if look.end is None and most is not None and count > most:
+            why = "Job has exceeded the specified maximal number of failed indexes"
+            look.end = look.condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", why)
+        elif look.end is None and count and count + look.succeeded >= completions:
+            look.end = look.condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
+    if look.end is None:
+        rule = job_pods.success_rule(spec.get("successPolicy"), completions, look.done)
+        if rule is not None:
+            look.end = look.condition(SUCCESS_MET, "SuccessPolicy", f"Matched rules at index {rule}")
+
+
+def _is_given_up(look: Look, pod: Pod) -> bool:
+    """Return whether an index is given up because of a pod that failed."""
+    if not look.has_failed(pod):
+        return False
+    end = look.ends[pod.name]
+    action = job_pods.failure_action(look.spec.get("podFailurePolicy"), pod, end)[0]
+    if action == job_pods.FAIL_INDEX:
+        return True
+    limit: int = look.spec["backoffLimitPerIndex"]
+    return action != job_pods.IGNORE and end.failures >= limit
+
+
+def _find_last_failed(look: Look, ended: list[tuple[int, Pod]]) -> None:
+    """Find the pods whose failures the next pods of their indexes are to be told."""
+    running = {look.index(pod) for pod in look.active}
+    for index, pod in ended:
+        settled = indexes.contains(look.done, index) or indexes.contains(look.lost, index) or index in running
+        if settled or not look.has_failed(pod):
+            continue
+        last = look.last_failed.get(index)
+        if last is None or look.times_failed(last) <= look.times_failed(pod):
+            look.last_failed[index] = pod

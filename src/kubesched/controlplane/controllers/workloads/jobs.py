@@ -1,0 +1,366 @@
+"""Jobs: pods that are run until enough of them have succeeded.
+
+    pods end ──▶ enough? too many failures? too late? ──▶ pods made or deleted ──▶ pods counted ──▶ complete or failed
+
+From jobs to pods, and from how those ended to counts and conditions. A pod stays until it is counted: first its UID is
+noted in the status, then its finalizer is taken off, then the count is raised; so none is counted twice or not at all.
+"""
+
+# upstream: pkg/controller/job/{job_controller,indexed_job_utils}.go, pkg/controller/ttlafterfinished (v1.36)
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.controllers.workloads import job_pods
+from kubesched.controlplane.controllers.workloads.conditions import find_condition
+from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
+from kubesched.controlplane.controllers.workloads.job_looks import Look, seconds_to_deadline, take_stock
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, is_namespace_going
+from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, Pod, Pods
+from kubesched.controlplane.controllers.workloads.victims import in_order_of_end
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.kinds.job import indexes
+from kubesched.controlplane.kinds.job.statuses import COMPLETE, JOB_FAILED, SUCCESS_MET, SUSPENDED, is_finished
+from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.server.verbs.delete_options import FOREGROUND
+from kubesched.controlplane.storage.store import Document
+
+JOBS = "jobs.batch"
+_OURS: Final = "kubernetes.io/job-controller"
+# so many pods are counted in one look, since their UIDs stand in the status meanwhile
+_MOST_UNCOUNTED: Final = 500
+# begins the keys of pods among those of jobs
+_POD: Final = "pod/"
+
+
+class Jobs(PodOwners):
+    """Runs jobs."""
+
+    store = JOBS
+    api_version, kind, component = "batch/v1", "Job", "job-controller"
+    batch_seconds = 0.1
+
+    def __init__(self, tools: Tools, pods: Pods) -> None:
+        super().__init__(tools, pods)
+        self._backoffs: dict[Key, Backoff] = {}
+
+    # -- pods that are nobody's
+
+    def forget(self, key: Key, uid: str) -> None:
+        """Forget a job that is gone; its pods need not be counted."""
+        self._backoffs.pop(key, None)
+        for pod in self.pods.of(uid):
+            self.lost(pod)
+
+    def lost(self, pod: Pod) -> None:
+        """Let a pod go whose job is not there."""
+        if pod.tracked:
+            self.agenda.add((pod.namespace, _POD + pod.name))
+
+    def orphan_changed(self, pod: Pod) -> None:
+        """Have a pod adopted, or let it go if it is of a job no more."""
+        super().orphan_changed(pod)
+        self.lost(pod)
+
+    def adopted(self, meta: Document) -> None:
+        """Have a pod counted that is adopted."""
+        meta["finalizers"] = [*(meta.get("finalizers") or ()), JOB_TRACKING]
+
+    def _let_go(self, namespace: str, name: str) -> None:
+        pod = self.pods.get(namespace, name)
+        if pod is None or not pod.tracked:
+            return
+        if pod.owner is not None and pod.owner.kind == self.kind:
+            job = self.tools.find(self.store, namespace, pod.owner.name)
+            if job is not None and job["metadata"]["uid"] == pod.owner.uid and not is_finished(job.get("status") or {}):
+                return
+        self._untrack(pod)
+
+    def _untrack(self, pod: Pod) -> None:
+        def drop(meta: Document) -> None:
+            meta["finalizers"] = [each for each in meta.get("finalizers") or () if each != JOB_TRACKING]
+
+        self.change_pod(pod, drop)
+
+    # -- a look
+
+    def look_at(self, key: Key) -> None:
+        """See what has ended of a job and whether that ends it, make or delete pods, and count those that are over."""
+        if key[1].startswith(_POD):
+            self._let_go(key[0], key[1].removeprefix(_POD))
+            return
+        job = self.tools.find(self.store, *key)
+        if job is None or job["spec"].get("managedBy") not in (None, _OURS):
+            return
+        if is_finished(part(job, "status")):
+            self._see_to_end(key, job)
+            return
+        pods = self.claim(job)
+        look = Look(job, pods, self._ends(pods), self.tools.now())
+        self._backoffs[key] = take_stock(look, self._backoffs.get(key, Backoff()))
+        left = seconds_to_deadline(look)
+        if left is not None and left > 0:
+            self.agenda.add_after(key, left)
+        problem: ApiError | None = None
+        try:
+            self._manage(key, look)
+        except ApiError as error:
+            problem = error
+        self._settle(key, look)
+        if problem is None:
+            self.retries.forget(key)
+        elif not is_namespace_going(problem):
+            self.retries.again(key)
+
+    def _ends(self, pods: Iterable[Pod]) -> dict[str, job_pods.End]:
+        """Return how pods ended that are not counted yet."""
+        found = {}
+        for pod in pods:
+            if pod.tracked and (pod.over or pod.going):
+                stored = self.tools.get(PODS, pod.namespace, pod.name)
+                if stored is not None:
+                    found[pod.name] = job_pods.end_of(stored)
+        return found
+
+    def _own(self, look: Look) -> list[Pod]:
+        """Return the pods of a job as they are now."""
+        return self.pods.of(look.job["metadata"]["uid"])
+
+    def _see_to_end(self, key: Key, job: Document) -> None:
+        """Let the pods of a finished job go, and delete it when its time has come."""
+        self._backoffs.pop(key, None)
+        for pod in self.pods.of(job["metadata"]["uid"]):
+            self.lost(pod)
+        seconds = job["spec"].get("ttlSecondsAfterFinished")
+        if seconds is None or "deletionTimestamp" in job["metadata"]:
+            return
+        end = find_condition(job["status"], COMPLETE) or find_condition(job["status"], JOB_FAILED) or {}
+        time = moment(end.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
+        left = (time + timedelta(seconds=seconds) - self.tools.now()).total_seconds()
+        stored = self.tools.get(self.store, *key)
+        if left > 0:
+            self.agenda.add_after(key, left)
+        elif stored is not None:
+            self.tools.delete(self.store, stored, propagation=FOREGROUND)
+
+    # -- pods made and deleted
+
+    def _manage(self, key: Key, look: Look) -> None:
+        """Make or delete pods as the job needs them, and see whether it is complete."""
+        if look.end is not None:
+            for pod in look.active:
+                self.delete_pod(look.job, pod)
+            return
+        if not look.going:
+            self._match(key, look)
+        completions = look.spec.get("completions")
+        enough = look.succeeded > 0 if completions is None else look.succeeded >= completions
+        if enough and not any(pod.active for pod in self._own(look)):
+            why = "Reached expected number of succeeded pods"
+            look.end = look.condition(SUCCESS_MET, "CompletionsReached", why)
+        elif not look.going:
+            self._note_suspension(look)
+
+    def _match(self, key: Key, look: Look) -> None:
+        """Make the number of pods that run what it should be."""
+        spec, active = look.spec, len(look.active)
+        if spec.get("suspend"):
+            self._retire(look, look.active)
+            return
+        if spec.get("completions") is None:
+            wanted = active if look.succeeded else spec["parallelism"]
+        else:
+            wanted = max(0, min(spec["completions"] - look.succeeded, spec["parallelism"]))
+        surplus = self._surplus(look, max(0, active - wanted))
+        if surplus:
+            self._retire(look, surplus[:BURST])
+            return
+        terminating = sum(1 for pod in look.pods if pod.terminating) if look.waits_for_end else 0
+        missing = wanted - active - terminating
+        if missing <= 0:
+            return
+        left = 0.0 if look.per_index else self._backoffs[key].seconds_left(look.now)
+        if left > 0:
+            self.agenda.add_after(key, left)
+        elif look.indexed:
+            self._start_indexes(key, look, min(missing, BURST))
+        else:
+            template = job_pods.tracked_template(look.job)
+            for _ in range(min(missing, BURST)):
+                if not self.create_pod(look.job, self.pod_of(look.job, template)):
+                    return
+
+    def _start_indexes(self, key: Key, look: Look, count: int) -> None:
+        """Make pods for indexes that have none, unless they have to wait after a failure."""
+        template = job_pods.tracked_template(look.job)
+        waits = []
+        for index in look.pending_indexes(count):
+            last = look.last_failed.get(index)
+            left = 0.0 if last is None else look.times_failed(last).seconds_left(look.now)
+            if left > 0:
+                waits.append(left)
+                continue
+            pod = self.pod_of(look.job, template)
+            job_pods.with_index(pod, look.job, index, look.failures_before(index) if look.per_index else None)
+            if not self.create_pod(look.job, pod):
+                return
+            look.last_failed.pop(index, None)
+        if waits:
+            self.agenda.add_after(key, min(waits))
+
+    def _retire(self, look: Look, pods: Iterable[Pod]) -> None:
+        """Delete pods that are not needed, and need not be counted."""
+        for pod in pods:
+            self._untrack(pod)
+            self.delete_pod(look.job, pod)
+
+    def _surplus(self, look: Look, count: int) -> list[Pod]:
+        """Return pods that are not needed: of one index all but one, those of none, and so many more."""
+        doomed: list[Pod] = []
+        rest = look.active
+        if look.indexed:
+            by_index: dict[int | None, list[Pod]] = {}
+            for pod in rest:
+                by_index.setdefault(look.index(pod), []).append(pod)
+            doomed, rest = by_index.pop(None, []), []
+            for pods in by_index.values():
+                *more, last = in_order_of_end(pods)
+                doomed += more
+                rest.append(last)
+        if len(doomed) < count:
+            doomed += in_order_of_end(rest)[: count - len(doomed)]
+        return doomed
+
+    def _note_suspension(self, look: Look) -> None:
+        status, suspended = look.status, bool(look.spec.get("suspend"))
+        condition = find_condition(status, SUSPENDED)
+        if suspended and (condition is None or condition.get("status") != "True"):
+            _put(status, look.condition(SUSPENDED, "JobSuspended", "Job suspended"))
+            self.recorder.normal(look.job, "Suspended", "Job suspended")
+            status.pop("startTime", None)
+        elif not suspended and condition is not None and condition.get("status") != "False":
+            _put(status, look.condition(SUSPENDED, "JobResumed", "Job resumed", "False"))
+            self.recorder.normal(look.job, "Resumed", "Job resumed")
+            status["startTime"] = self.tools.time()
+
+    # -- counting
+
+    def _settle(self, key: Key, look: Look) -> None:
+        """Count pods that are over, let them go, and bring the status up to date."""
+        ready = self._note_uncounted(look)
+        if look.end is not None and find_condition(look.status, look.end["type"]) is None:
+            _put(look.status, look.end)
+        _write_indexes(look)
+        if ready:
+            self._write(key, look)
+        for pod in ready:
+            self._untrack(pod)
+        self._raise_counts(look)
+        finished = self._finish(look)
+        self._write(key, look)
+        if finished is None:
+            return
+        if finished["type"] == COMPLETE:
+            self.recorder.normal(look.job, "Completed", "Job completed")
+        else:
+            self.recorder.warning(look.job, finished["reason"], finished["message"])
+
+    def _write(self, key: Key, look: Look) -> None:
+        """Store the status of a job if it is news."""
+        own = self._own(look)
+        active = [pod for pod in own if pod.active]
+        _write_count(look.status, "active", len(active))
+        look.status["ready"] = sum(1 for pod in active if pod.ready)
+        look.status["terminating"] = sum(1 for pod in own if pod.terminating)
+        if look.job != self.tools.find(self.store, *key):
+            look.job = self.tools.update(self.store, look.job, "status")
+
+    def _note_uncounted(self, look: Look) -> list[Pod]:
+        """Note in the status which pods are being counted; return them, and others that need not be."""
+        uncounted = part(look.status, "uncountedTerminatedPods")
+        over = look.end is not None and look.end["type"] != SUCCESS_MET
+        ready: list[Pod] = []
+        for pod in self._own(look):
+            if not pod.tracked or len(ready) >= _MOST_UNCOUNTED or not self._may_count(look, pod):
+                continue
+            ready.append(pod)
+            field = "succeeded" if pod.phase == "Succeeded" else "failed"
+            if field == "succeeded":
+                # an index is counted by itself
+                counts = not look.indexed
+            else:
+                valid = not look.indexed or look.index(pod) is not None
+                counts = valid and (over or look.has_failed(pod)) and look.is_counted(pod)
+            noted = uncounted.get(field) or []
+            if counts and pod.uid not in noted:
+                uncounted[field] = [*noted, pod.uid]
+        return ready
+
+    def _may_count(self, look: Look, pod: Pod) -> bool:
+        """Return whether a pod may be counted now; one whose failures the next is to be told of stays until then."""
+        if look.end is not None or look.going or pod.phase == "Succeeded":
+            return True
+        if not look.has_failed(pod) or pod.name not in look.ends:
+            return False
+        index = look.index(pod) if look.per_index else None
+        last = None if index is None else look.last_failed.get(index)
+        return last is None or last.uid != pod.uid
+
+    def _raise_counts(self, look: Look) -> None:
+        """Count the pods that were noted and are let go."""
+        uncounted = part(look.status, "uncountedTerminatedPods")
+        tracked = {pod.uid for pod in self._own(look) if pod.tracked}
+        for field in ("succeeded", "failed"):
+            uids = uncounted.pop(field, None) or []
+            left = [uid for uid in uids if uid in tracked]
+            if left:
+                uncounted[field] = left
+            _write_count(look.status, field, (look.status.get(field) or 0) + len(uids) - len(left))
+
+    def _finish(self, look: Look) -> Document | None:
+        """Declare a job over once nothing of it is left to count; return the condition that says so."""
+        status = look.status
+        left = any(pod.active or pod.terminating or pod.tracked for pod in self._own(look))
+        if look.end is None or left or any(status["uncountedTerminatedPods"].values()):
+            return None
+        kind = COMPLETE if look.end["type"] == SUCCESS_MET else JOB_FAILED
+        condition = look.condition(kind, look.end["reason"], look.end["message"])
+        _put(status, condition)
+        if kind == COMPLETE:
+            status["completionTime"] = condition["lastTransitionTime"]
+        status.setdefault("startTime", condition["lastTransitionTime"])
+        return condition
+
+
+def _write_indexes(look: Look) -> None:
+    """Write into the status of a job which indexes are done, and which are given up."""
+    if not look.indexed:
+        return
+    status = look.status
+    _write_count(status, "succeeded", indexes.total(look.done))
+    status["completedIndexes"] = indexes.written(look.done)
+    if not status["completedIndexes"]:
+        del status["completedIndexes"]
+    if look.per_index:
+        status["failedIndexes"] = indexes.written(look.lost)
+
+
+def _write_count(status: Document, field: str, number: int) -> None:
+    status[field] = number
+    if not number:
+        del status[field]
+
+
+def _put(status: Document, condition: Document) -> None:
+    """Put a condition in the place of the one of its type, or at the end."""
+    conditions = list(status.get("conditions") or ())
+    places = [number for number, each in enumerate(conditions) if each.get("type") == condition["type"]]
+    if places:
+        conditions[places[0]] = condition
+    else:
+        conditions.append(condition)
+    status["conditions"] = conditions

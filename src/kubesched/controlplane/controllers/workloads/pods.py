@@ -1,0 +1,265 @@
+"""Pods as those in charge of them see them, by whom they belong to.
+
+From changes of pods to an index. Each change is read once, for all controllers; what it means to them is little, so
+most changes mean nothing and nobody is told.
+"""
+
+# upstream: pkg/controller/controller_utils.go (IsPodActive), pkg/api/v1/pod/util.go (IsPodAvailable) (v1.36)
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+import msgspec
+
+from kubesched.api.labels import parse_int64
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.kinds.pod.validation import DELETION_COST
+from kubesched.controlplane.nodes.pod_status import OVER
+from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
+
+JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
+
+
+class Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
+    """Who an object says it belongs to."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+
+
+class _Annotations(msgspec.Struct, rename={"deletion_cost": DELETION_COST}, frozen=True, gc=False):
+    deletion_cost: str = ""
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    annotations: _Annotations = _Annotations()
+    owner_references: tuple[Owner, ...] = ()
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+    finalizers: tuple[str, ...] = ()
+
+
+class _Container(msgspec.Struct, rename="camel"):
+    name: str = ""
+    restart_policy: str | None = None
+
+
+class _Spec(msgspec.Struct, rename="camel"):
+    init_containers: tuple[_Container, ...] = ()
+
+
+class _Condition(msgspec.Struct, rename="camel"):
+    type: str = ""
+    status: str = ""
+    last_transition_time: str | None = None
+
+
+class _ContainerStatus(msgspec.Struct, rename="camel"):
+    name: str = ""
+    restart_count: int = 0
+
+
+class _Status(msgspec.Struct, rename="camel"):
+    conditions: tuple[_Condition, ...] = ()
+    container_statuses: tuple[_ContainerStatus, ...] = ()
+    init_container_statuses: tuple[_ContainerStatus, ...] = ()
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta
+    spec: _Spec = msgspec.field(default_factory=_Spec)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+
+
+class Pod(msgspec.Struct, frozen=True, gc=False):
+    """Of a pod what those in charge of it ask about."""
+
+    namespace: str
+    name: str
+    uid: str
+    labels: dict[str, str]
+    phase: str
+    node: str
+    created: str
+    # since when it is ready, None if it is not; an empty text if it does not say
+    ready_since: str | None
+    going: bool
+    restarts: int
+    # of the container, and of the sidecar, that has the most
+    most_restarts: tuple[int, int]
+    # those that cost less go first
+    deletion_cost: int
+    # its job has not counted it yet
+    tracked: bool
+    owner: Owner | None
+
+    @property
+    def ready(self) -> bool:
+        """Return whether it is ready."""
+        return self.ready_since is not None
+
+    @property
+    def over(self) -> bool:
+        """Return whether it has come to its end."""
+        return self.phase in OVER
+
+    @property
+    def active(self) -> bool:
+        """Return whether it runs, or will."""
+        return not self.going and self.phase not in OVER
+
+    @property
+    def terminating(self) -> bool:
+        """Return whether it is going, but has not come to its end."""
+        return self.going and self.phase not in OVER
+
+    def seconds_to_available(self, least_seconds: int, now: datetime) -> float | None:
+        """Return after how many seconds it has been ready long enough, 0 if it has; None if it is not ready."""
+        return None if self.ready_since is None else seconds_left(self.ready_since, least_seconds, now)
+
+    def available(self, least_seconds: int, now: datetime) -> bool:
+        """Return whether it has been ready for long enough."""
+        return self.seconds_to_available(least_seconds, now) == 0.0
+
+
+def seconds_left(ready_since: str, least_seconds: int, now: datetime) -> float | None:
+    """Return after how many seconds what is ready has been so long enough; None if it does not say since when."""
+    if not least_seconds:
+        return 0.0
+    if not ready_since:
+        return None
+    return max(0.0, (moment(ready_since) + timedelta(seconds=least_seconds) - now).total_seconds())
+
+
+class Listener(Protocol):
+    """Is told of pods."""
+
+    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        """Take in a change of a pod that belongs to an object of the listener's kind, or did."""
+
+    def orphan_changed(self, pod: Pod) -> None:
+        """Take in a pod that belongs to nobody: it is new here, or has new labels, or has lost its owner."""
+
+
+class Pods(Controller):
+    """Pods by owner."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._pods: dict[Key, Pod] = {}
+        self._owned: dict[str, dict[str, Pod]] = {}
+        self._orphans: dict[str, dict[str, Pod]] = {}
+        self._listeners: dict[str, list[Listener]] = {}
+
+    def listen(self, kind: str, listener: Listener) -> None:
+        """Have a listener told of the pods of objects of a kind."""
+        self._listeners.setdefault(kind, []).append(listener)
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {PODS: self._changed}
+
+    def get(self, namespace: str, name: str) -> Pod | None:
+        """Return a pod."""
+        return self._pods.get((namespace, name))
+
+    def of(self, uid: str) -> list[Pod]:
+        """Return the pods that an object controls, in the order in which they became its own."""
+        return list(self._owned.get(uid, {}).values())
+
+    def orphans(self, namespace: str) -> Iterable[Pod]:
+        """Return the pods of a namespace that nobody controls."""
+        return self._orphans.get(namespace, {}).values()
+
+    def _changed(self, change: Change) -> None:
+        stored = change.new
+        key = (stored.namespace, stored.name)
+        before = self._pods.pop(key, None)
+        if change.type == DELETED:
+            after = None
+        else:
+            after = self._pods[key] = _seen(stored)
+            if after == before:
+                return
+        if before is not None and (after is None or _place(before) != _place(after)):
+            self._take_out(before)
+        if after is not None:
+            self._put_in(after)
+        self._tell(before, after)
+
+    def _take_out(self, pod: Pod) -> None:
+        holder, place = (self._orphans, pod.namespace) if pod.owner is None else (self._owned, pod.owner.uid)
+        pods = holder[place]
+        del pods[pod.name]
+        if not pods:
+            del holder[place]
+
+    def _put_in(self, pod: Pod) -> None:
+        holder, place = (self._orphans, pod.namespace) if pod.owner is None else (self._owned, pod.owner.uid)
+        holder.setdefault(place, {})[pod.name] = pod
+
+    def _tell(self, before: Pod | None, after: Pod | None) -> None:
+        kinds = dict.fromkeys(pod.owner.kind for pod in (before, after) if pod is not None and pod.owner is not None)
+        for kind in kinds:
+            for listener in self._listeners.get(kind, ()):
+                listener.pod_changed(before, after)
+        if after is None or after.owner is not None or after.going:
+            return
+        if before is None or before.owner is not None or before.labels != after.labels:
+            for listeners in self._listeners.values():
+                for listener in listeners:
+                    listener.orphan_changed(after)
+
+
+def _place(pod: Pod) -> str:
+    return "" if pod.owner is None else pod.owner.uid
+
+
+def _seen(stored: Stored) -> Pod:
+    found = _decode(stored.body)
+    meta, status = found.metadata, found.status
+    ready_since: str | None = None
+    for condition in status.conditions:
+        if condition.type == "Ready" and condition.status == "True":
+            ready_since = condition.last_transition_time or ""
+    return Pod(
+        stored.namespace,
+        stored.name,
+        stored.uid,
+        stored.labels,
+        stored.fields.get("status.phase", ""),
+        stored.fields.get("spec.nodeName", ""),
+        meta.creation_timestamp,
+        ready_since,
+        meta.deletion_timestamp is not None,
+        sum(each.restart_count for each in (*status.container_statuses, *status.init_container_statuses)),
+        _most_restarts(found),
+        parse_int64(meta.annotations.deletion_cost) or 0 if meta.annotations.deletion_cost else 0,
+        JOB_TRACKING in meta.finalizers,
+        controller_of(meta.owner_references),
+    )
+
+
+def _most_restarts(pod: _Object) -> tuple[int, int]:
+    status = pod.status
+    most = max((each.restart_count for each in status.container_statuses), default=0)
+    if not pod.spec.init_containers:
+        return most, 0
+    sidecars = {each.name for each in pod.spec.init_containers if each.restart_policy == "Always"}
+    return most, max(
+        (each.restart_count for each in status.init_container_statuses if each.name in sidecars), default=0
+    )
+
+
+def controller_of(owners: Iterable[Owner]) -> Owner | None:
+    """Return the owner that is in charge, if one is."""
+    return next((owner for owner in owners if owner.controller), None)

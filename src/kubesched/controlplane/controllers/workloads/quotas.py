@@ -1,0 +1,133 @@
+"""Quotas: what is used of them, counted anew when something is gone.
+
+From changes of objects to the status of the quotas in their namespace. What each object uses is remembered, so that a
+change of one costs the same however many there are; where there are no quotas nothing is remembered.
+"""
+
+# upstream: pkg/controller/resourcequota/{resource_quota_controller,resource_quota_monitor}.go (v1.36)
+
+from collections.abc import Callable
+
+import msgspec
+
+from kubesched.api.quantity import Quantity, from_value, quantity_of
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.kinds.quota.charging import QUOTAS, contribution, counted_resources
+from kubesched.controlplane.kinds.quota.usage import Usage, measure_of
+from kubesched.controlplane.nodes.pod_status import OVER
+from kubesched.controlplane.storage.store import DELETED, MODIFIED, Change, Changed, Document, Stored
+
+_GOING = b'"deletionTimestamp"'
+# set and name
+_Place = tuple[str, str]
+
+
+class _Counted(msgspec.Struct):
+    """A quota, and what it has counted."""
+
+    quota: Document
+    totals: dict[str, Quantity]
+    used: dict[_Place, Usage] = msgspec.field(default_factory=dict)
+
+
+class Quotas(Controller):
+    """Keeps the status of quotas."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._counted: dict[str, dict[str, _Counted]] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        catalog = self.tools.client.server.services.catalog
+        watchers = {each.store: self._watcher(each) for each in counted_resources(catalog)}
+        counts_itself = watchers[QUOTAS]
+
+        def quota_changed(change: Change) -> None:
+            self._quota_changed(change)
+            counts_itself(change)
+
+        return {**watchers, QUOTAS: quota_changed}
+
+    def _quota_changed(self, change: Change) -> None:
+        namespace, name = change.new.namespace, change.new.name
+        quotas = self._counted.setdefault(namespace, {})
+        if change.type == DELETED:
+            quotas.pop(name, None)
+            if not quotas:
+                del self._counted[namespace]
+            self.agenda.forget((namespace, name))
+            return
+        quota = change.new.document()
+        known = quotas.get(name)
+        if known is None or known.quota["spec"] != quota["spec"]:
+            quotas[name] = self._count(quota)
+        self.agenda.add((namespace, name))
+
+    def _count(self, quota: Document) -> _Counted:
+        """Count all that a quota is about."""
+        counted = _Counted(quota, dict.fromkeys((quota["spec"].get("hard") or {}), from_value(0)))
+        store, namespace = self.tools.store, quota["metadata"]["namespace"]
+        for resource in counted_resources(self.tools.client.server.services.catalog):
+            measure = measure_of(resource)
+            if any(measure.concerns(name) for name in counted.totals):
+                for stored in store.set_of(resource.store).in_order(namespace):
+                    self._add_usage(counted, resource, stored)
+        return counted
+
+    def _watcher(self, resource: Resource) -> Callable[[Change], None]:
+        measure = measure_of(resource)
+
+        def changed(change: Change) -> None:
+            stored = change.new
+            quotas = self._counted.get(stored.namespace)
+            if not quotas or not _may_matter(resource, change):
+                return
+            for name, counted in quotas.items():
+                if any(measure.concerns(each) for each in counted.totals):
+                    self._drop_usage(counted, (resource.store, stored.name))
+                    if change.type != DELETED:
+                        self._add_usage(counted, resource, stored)
+                    self.agenda.add((stored.namespace, name))
+
+        return changed
+
+    def _add_usage(self, counted: _Counted, resource: Resource, stored: Stored) -> None:
+        used = contribution(measure_of(resource), stored.document(), counted.quota, self.tools.now())
+        used = {name: amount for name, amount in used.items() if name in counted.totals}
+        self._drop_usage(counted, (resource.store, stored.name))
+        if used:
+            counted.used[resource.store, stored.name] = used
+            for name, amount in used.items():
+                counted.totals[name] += amount
+
+    def _drop_usage(self, counted: _Counted, place: _Place) -> None:
+        for name, amount in counted.used.pop(place, {}).items():
+            counted.totals[name] -= amount
+
+    def look_at(self, key: Key) -> None:
+        """Bring the status of a quota up to date."""
+        quota = self.tools.find(QUOTAS, *key)
+        counted = self._counted.get(key[0], {}).get(key[1])
+        if quota is None or counted is None:
+            return
+        status = quota.get("status") or {}
+        hard, before = dict(quota["spec"].get("hard") or {}), status.get("used") or {}
+        used = {
+            name: before[name] if name in before and quantity_of(before[name]) == amount else str(amount)
+            for name, amount in counted.totals.items()
+        }
+        if status != {"hard": hard, "used": used} and (hard or status):
+            quota["status"] = {"hard": hard, "used": used} if hard else {}
+            self.tools.update(QUOTAS, quota, "status")
+
+
+def _may_matter(resource: Resource, change: Change) -> bool:
+    """Return whether a change may change what an object uses: of pods only few do."""
+    if resource.store != PODS or change.type != MODIFIED or change.old is None:
+        return True
+    over = [stored.fields.get("status.phase") in OVER for stored in (change.old, change.new)]
+    going = [_GOING in stored.body for stored in (change.old, change.new)]
+    return over[0] != over[1] or going[0] != going[1] or b'"activeDeadlineSeconds"' in change.new.body

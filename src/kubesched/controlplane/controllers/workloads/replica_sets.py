@@ -1,0 +1,193 @@
+"""Replica sets and replication controllers: as many pods as they say, no more and no fewer.
+
+From a number, a selector and a template to pods and to counts. Pods are counted as they change, so that only the
+choice of those that have to go looks at all of them.
+"""
+
+# upstream: pkg/controller/replicaset/{replica_set,replica_set_utils}.go, pkg/controller/replication (v1.36)
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from kubesched.api.labels import Selector, selector_from_set
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts
+from kubesched.controlplane.controllers.workloads.pods import Owner, Pod, Pods, controller_of
+from kubesched.controlplane.controllers.workloads.tallies import Tally
+from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
+from kubesched.controlplane.storage.store import DELETED, Change, Document
+
+REPLICA_SETS = "replicasets.apps"
+_FAILURE = "ReplicaFailure"
+# so many are chosen at a time of those that have to go
+_MOST_CHOSEN: Final = 500
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    owner_references: tuple[Owner, ...] = ()
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+
+
+class ReplicaSets(PodOwners):
+    """Keeps the pods of replica sets in number."""
+
+    store = REPLICA_SETS
+    api_version, kind, component = "apps/v1", "ReplicaSet", "replicaset-controller"
+    knows_its_status = True
+    adopts_over = False
+    # the status says how many pods are going
+    counts_terminating = True
+
+    def __init__(self, tools: Tools, pods: Pods) -> None:
+        super().__init__(tools, pods)
+        # the UIDs of sets, by that of the one in charge of them
+        self._siblings: dict[str, dict[str, None]] = {}
+        # by the UIDs of sets: their pods, counted, and those that have been chosen to go next
+        self._tallies: dict[str, Tally] = {}
+        self._chosen: dict[str, list[Pod]] = {}
+
+    # -- pods, counted
+
+    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+        """Count a pod anew, and have its owners looked at."""
+        for pod, number in ((before, -1), (after, 1)):
+            if pod is not None and pod.owner is not None and pod.owner.uid in self._tallies:
+                self._tallies[pod.owner.uid].count(pod, number)
+        super().pod_changed(before, after)
+
+    def forget(self, key: Key, uid: str) -> None:
+        """Forget what is remembered about a set that is gone."""
+        self._tallies.pop(uid, None)
+        self._chosen.pop(uid, None)
+
+    def _tally(self, key: Key, replicas: Document) -> Tally:
+        uid, selector = replicas["metadata"]["uid"], self._known[key[0]][key[1]].selector
+        labels = (replicas["spec"]["template"].get("metadata") or {}).get("labels") or {}
+        tally = self._tallies.get(uid)
+        if tally is None or tally.selector != selector or tally.labels != labels:
+            tally = self._tallies[uid] = Tally(selector, labels, self.pods.of(uid))
+        return tally
+
+    # -- a look
+
+    def look_at(self, key: Key) -> None:
+        """Make or delete pods of a set, and bring its status up to date."""
+        replicas = self.tools.find(self.store, *key)
+        if replicas is None:
+            return
+        self.sort_out(replicas)
+        tally = self._tally(key, replicas)
+        error: ApiError | None = None
+        if "deletionTimestamp" not in replicas["metadata"]:
+            error = self._manage(key, replicas, tally)
+        self._report(key, replicas, tally, error)
+        if error is not None:
+            self.retries.again(key)
+        else:
+            self.retries.forget(key)
+
+    def _manage(self, key: Key, replicas: Document, tally: Tally) -> ApiError | None:
+        """Make or delete some of the pods that are missing or too many; return why it could not be done."""
+        missing = (replicas["spec"].get("replicas") or 0) - tally.active
+        try:
+            if missing >= 0:
+                self._chosen.pop(replicas["metadata"]["uid"], None)
+                # each that is made is a change, after which the rest is seen to
+                for _ in range(min(missing, BURST)):
+                    if not self.create_pod(replicas, self.pod_of(replicas, replicas["spec"]["template"])):
+                        break
+            else:
+                for pod in self._victims(replicas, tally, -missing):
+                    self.delete_pod(replicas, pod)
+                if -missing > BURST:
+                    self.agenda.add(key)
+        except ApiError as error:
+            return error
+        return None
+
+    def _victims(self, replicas: Document, tally: Tally, surplus: int) -> list[Pod]:
+        """Return the next pods to go; many are chosen in one go, and stand as long as nothing happens to them."""
+        uid, count = replicas["metadata"]["uid"], min(surplus, BURST)
+        chosen = [pod for pod in self._chosen.pop(uid, ())[:surplus] if self.pods.get(pod.namespace, pod.name) is pod]
+        if len(chosen) < count:
+            chosen = [pod for pod in self.pods.of(uid) if pod.active and tally.selector.matches(pod.labels)]
+            if surplus < len(chosen):
+                most = min(surplus, _MOST_CHOSEN)
+                chosen = in_order_of_deletion(chosen, self.tools.now(), most, neighbours=self._neighbours(replicas))
+        if len(chosen) > count:
+            self._chosen[uid] = chosen[count:]
+        return chosen[:count]
+
+    def _report(self, key: Key, replicas: Document, tally: Tally, error: ApiError | None) -> None:
+        spec, meta = replicas["spec"], replicas["metadata"]
+        available, next_look = tally.available(spec.get("minReadySeconds") or 0, self.tools.now())
+        old = replicas.get("status") or {}
+        status = {
+            "replicas": tally.active,
+            **counts(
+                fullyLabeledReplicas=tally.labelled, readyReplicas=tally.ready.total(), availableReplicas=available
+            ),
+            **({"terminatingReplicas": tally.terminating} if self.counts_terminating else {}),
+            **counts(observedGeneration=meta.get("generation") or 0),
+        }
+        conditions = self._conditions(old, error, tally.active - (spec.get("replicas") or 0))
+        if conditions:
+            status["conditions"] = conditions
+        if status != old:
+            replicas["status"] = status
+            self.write_status(key, replicas)
+        if next_look is not None:
+            self.agenda.add_after(key, next_look)
+
+    def _conditions(self, old: Document, error: ApiError | None, surplus: int) -> list[Document]:
+        conditions: list[Document] = old.get("conditions") or []
+        failed = any(each.get("type") == _FAILURE for each in conditions)
+        if error is not None and not failed:
+            reason = "FailedCreate" if surplus < 0 else "FailedDelete"
+            condition = {"type": _FAILURE, "status": "True", "lastTransitionTime": self.tools.time()}
+            return [*conditions, {**condition, "reason": reason, "message": error.message}]
+        if error is None and failed:
+            return [each for each in conditions if each.get("type") != _FAILURE]
+        return conditions
+
+    # -- sets of the same deployment
+
+    def _owner_changed(self, change: Change) -> None:
+        super()._owner_changed(change)
+        controller = controller_of(_decode(change.new.body).metadata.owner_references)
+        if controller is None:
+            return
+        if change.type != DELETED:
+            self._siblings.setdefault(controller.uid, {})[change.new.uid] = None
+        elif controller.uid in self._siblings:
+            self._siblings[controller.uid].pop(change.new.uid, None)
+            if not self._siblings[controller.uid]:
+                del self._siblings[controller.uid]
+
+    def _neighbours(self, replicas: Document) -> Iterable[Pod]:
+        """Return the pods of all sets of the same deployment."""
+        owners = msgspec.convert(replicas["metadata"].get("ownerReferences") or (), tuple[Owner, ...])
+        controller = controller_of(owners)
+        uids = self._siblings.get(controller.uid, ()) if controller is not None else ()
+        return [pod for uid in uids for pod in self.pods.of(uid)]
+
+
+class ReplicationControllers(ReplicaSets):
+    """Keeps the pods of replication controllers in number."""
+
+    store = "replicationcontrollers"
+    api_version, kind, component = "v1", "ReplicationController", "replication-controller"
+    counts_terminating = False
+
+    def selector_of(self, owner: Document) -> Selector:
+        """Return which pods a replication controller selects."""
+        return selector_from_set(owner["spec"].get("selector") or {})

@@ -1,0 +1,197 @@
+"""Revisions: the templates that stateful sets and daemon sets had, kept for going back.
+
+From an object and its template to the revision of it, made if there is none. A revision is a patch that brings its
+template back, as clients apply it.
+"""
+
+# upstream: pkg/controller/history/controller_history.go, pkg/controller/daemon/update.go (constructHistory),
+# pkg/controller/statefulset/stateful_set_control.go (getStatefulSetRevisions) (v1.36)
+
+import re
+from collections.abc import Collection
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api.labels import Selector
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Controller
+from kubesched.controlplane.controllers.workloads.hashing import short_hash
+from kubesched.controlplane.controllers.workloads.pods import Owner, controller_of
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+
+REVISIONS = "controllerrevisions.apps"
+_LONGEST_PREFIX: Final = 223
+_LIKE_A_HASH: Final = re.compile("[a-z0-9]{1,20}")
+
+
+class _Meta(msgspec.Struct, rename="camel"):
+    owner_references: tuple[Owner, ...] = ()
+
+
+class _Object(msgspec.Struct):
+    metadata: _Meta
+
+
+_decode = msgspec.json.Decoder(_Object).decode
+
+
+class Revisions(Controller):
+    """Revisions by owner."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        # names by the UID of the owner, and those that nobody owns by namespace
+        self._owned: dict[str, dict[str, None]] = {}
+        self._orphans: dict[str, dict[str, None]] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {REVISIONS: self._changed}
+
+    def _changed(self, change: Change) -> None:
+        stored = change.new
+        for each in (change.old, stored):
+            owner = None if each is None else controller_of(_decode(each.body).metadata.owner_references)
+            if owner is not None:
+                _take(self._owned, owner.uid, stored.name)
+        _take(self._orphans, stored.namespace, stored.name)
+        if change.type == DELETED:
+            return
+        owner = controller_of(_decode(stored.body).metadata.owner_references)
+        holders, key = (self._orphans, stored.namespace) if owner is None else (self._owned, owner.uid)
+        holders.setdefault(key, {})[stored.name] = None
+
+    def of(self, owner: Document, selector: Selector, reference: Document) -> list[Document]:
+        """Return the revisions of an owner, the oldest first; those that nobody owns and that fit are adopted."""
+        meta = owner["metadata"]
+        namespace = meta["namespace"]
+        found = [
+            revision
+            for name in self._owned.get(meta["uid"], ())
+            if (revision := self.tools.find(REVISIONS, namespace, name)) is not None
+        ]
+        for name in list(self._orphans.get(namespace, ())) if "deletionTimestamp" not in meta else ():
+            stored = self.tools.get(REVISIONS, namespace, name)
+            if stored is not None and selector.matches(stored.labels):
+                revision = stored.document()
+                owners = revision["metadata"].get("ownerReferences") or ()
+                revision["metadata"]["ownerReferences"] = [*owners, reference]
+                found.append(self.tools.update(REVISIONS, revision))
+        return sorted(found, key=lambda each: (each["revision"], *_age(each)))
+
+    def current(
+        self, owner: Document, revisions: list[Document], reference: Document, label: str, known_as: str = ""
+    ) -> Document:
+        """Return the revision of an owner's template, which becomes the newest; `revisions` are all, and get it.
+
+        `known_as` is the hash that the template has, as far as one can see, for an owner without any revision.
+        """
+        data = revision_data(owner)
+        newest = revisions[-1]["revision"] if revisions else 0
+        equal = [each for each in revisions if each.get("data") == data]
+        if not equal:
+            known_as = "" if revisions or not _LIKE_A_HASH.fullmatch(known_as) else known_as
+            made = self._create(owner, newest + 1, reference, label, known_as)
+            revisions.append(made)
+            return made
+        found = equal[-1]
+        if found["revision"] < newest:
+            found["revision"] = newest + 1
+            number = revisions.index(found)
+            found = self.tools.update(REVISIONS, found)
+            del revisions[number]
+            revisions.append(found)
+        return found
+
+    def _create(self, owner: Document, number: int, reference: Document, label: str, known_as: str) -> Document:
+        meta = owner["metadata"]
+        while True:
+            revision = revision_of(owner, number, reference, label, known_as)
+            try:
+                return self.tools.create(REVISIONS, revision)
+            except ApiError as error:
+                found = self.tools.find(REVISIONS, meta["namespace"], revision["metadata"]["name"])
+                if error.reason != "AlreadyExists" or found is None:
+                    raise
+                if found.get("data") == revision["data"] and _controller_uid(found) == meta["uid"]:
+                    return found
+                known_as = ""
+                status = owner.setdefault("status", {})
+                status["collisionCount"] = (status.get("collisionCount") or 0) + 1
+
+    def truncate(self, old: list[Document], live: Collection[str], limit: int) -> None:
+        """Delete the oldest of the revisions, by name, that no pod is of, beyond those that are kept."""
+        kept = [each for each in old if each["metadata"]["name"] not in live]
+        for revision in kept[: max(0, len(kept) - limit)]:
+            meta = revision["metadata"]
+            stored = self.tools.get(REVISIONS, meta["namespace"], meta["name"])
+            if stored is not None:
+                self.tools.delete(REVISIONS, stored)
+
+
+def revision_data(owner: Document) -> Document:
+    """Return a patch that brings an owner's template back."""
+    return {"spec": {"template": {"$patch": "replace", **owner["spec"]["template"]}}}
+
+
+def revision_of(owner: Document, number: int, reference: Document, label: str, known_as: str = "") -> Document:
+    """Return the revision of an owner's template, under a hash that it is known as or one of our own."""
+    meta, data = owner["metadata"], _in_order(revision_data(owner))
+    described = owner["spec"]["template"].get("metadata") or {}
+    collisions = (owner.get("status") or {}).get("collisionCount") or 0
+    # the label too, so that sets of two kinds with one name and one template have two revisions
+    name_hash = known_as or short_hash([label, data], collisions)
+    return {
+        "metadata": {
+            "name": f"{meta['name'][:_LONGEST_PREFIX]}-{name_hash}",
+            "namespace": meta["namespace"],
+            "labels": {**(described.get("labels") or {}), label: name_hash},
+            "annotations": dict(meta.get("annotations") or {}),
+            "ownerReferences": [reference],
+        },
+        "data": data,
+        "revision": number,
+    }
+
+
+def _take(holders: dict[str, dict[str, None]], key: str, name: str) -> None:
+    """Take a name from its holder, who is forgotten with the last."""
+    names = holders.get(key)
+    if names is not None:
+        names.pop(name, None)
+        if not names:
+            del holders[key]
+
+
+def template_of(revision: Document, owner: Document) -> Document:
+    """Return the template that a revision keeps, or the owner's own if what it keeps is none."""
+    kept: Any = revision
+    for field in ("data", "spec", "template"):
+        kept = kept.get(field) if isinstance(kept, dict) else None
+    if not isinstance(kept, dict) or not all(isinstance(kept.get(field), dict) for field in ("metadata", "spec")):
+        template: Document = owner["spec"]["template"]
+        return template
+    return {field: value for field, value in kept.items() if field != "$patch"}
+
+
+def is_observed(owner: Document) -> bool:
+    """Return whether the status of an owner is about what it wants now; one from another cluster starts at one."""
+    observed = (owner.get("status") or {}).get("observedGeneration") or 0
+    return bool(observed >= (owner["metadata"].get("generation") or 0))
+
+
+def _controller_uid(revision: Document) -> str | None:
+    references = revision["metadata"].get("ownerReferences") or ()
+    return next((each["uid"] for each in references if each.get("controller")), None)
+
+
+def _age(revision: Document) -> tuple[str, str]:
+    return revision["metadata"]["creationTimestamp"], revision["metadata"]["name"]
+
+
+def _in_order(value: Any) -> Any:
+    """Return a value with the fields of objects in the order in which Go writes those of maps."""
+    if isinstance(value, dict):
+        return {field: _in_order(value[field]) for field in sorted(value)}
+    return [_in_order(each) for each in value] if isinstance(value, list) else value

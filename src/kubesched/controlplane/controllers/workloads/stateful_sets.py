@@ -1,0 +1,325 @@
+"""Stateful sets: pods with numbers, made in order and replaced in order, each with its own volume claims.
+
+    0 ──ready──▶ 1 ──ready──▶ 2 ...      fewer wanted: the last goes first      new template: the last is replaced first
+
+From a set to pods and claims, one step at a time; sets that are `Parallel` take all steps at once.
+"""
+
+# upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control,stateful_pod_control}.go (v1.36)
+
+from datetime import datetime
+
+import msgspec
+
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS
+from kubesched.controlplane.controllers.workloads import stateful_pods as identity
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_going
+from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
+from kubesched.controlplane.controllers.workloads.revisions import Revisions, is_observed, template_of
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.kinds.workload.rollouts import ON_DELETE, ROLLING_UPDATE
+from kubesched.controlplane.storage.store import Document
+
+STATEFUL_SETS = "statefulsets.apps"
+HASH = "controller.kubernetes.io/hash"
+
+
+class _Look(msgspec.Struct):
+    """One look at a set: what it is, which revisions it moves between, what may happen at once."""
+
+    stateful_set: Document
+    current: Document
+    update: Document
+    now: datetime
+    in_order: bool
+    # how many more pods may be made or deleted in this look
+    left: int = BURST
+
+    @property
+    def least_seconds(self) -> int:
+        """Return how long a pod must be ready to be available."""
+        return self.stateful_set["spec"].get("minReadySeconds") or 0
+
+    def is_well(self, pod: Pod | None) -> bool:
+        """Return whether a pod is there, available and not going."""
+        return pod is not None and not pod.going and pod.available(self.least_seconds, self.now)
+
+
+class _NotYetError(Exception):
+    """Something is in the way that goes by itself."""
+
+
+class StatefulSets(PodOwners):
+    """Sees to stateful sets."""
+
+    store = STATEFUL_SETS
+    api_version, kind, component = "apps/v1", "StatefulSet", "statefulset-controller"
+
+    def __init__(self, tools: Tools, pods: Pods, revisions: Revisions) -> None:
+        super().__init__(tools, pods)
+        self._revisions = revisions
+
+    def may_own(self, owner: Document, pod: Pod) -> bool:
+        """Return whether a pod's name is one of a set's."""
+        name: str = owner["metadata"]["name"]
+        return identity.parent_and_ordinal(pod.name)[0] == name
+
+    def look_at(self, key: Key) -> None:
+        """Take the next step with a set, and bring its status up to date."""
+        stateful_set = self.tools.find(self.store, *key)
+        if stateful_set is None:
+            return
+        reference = self.reference(stateful_set)
+        selector = self._known[key[0]][key[1]].selector
+        revisions = self._revisions.of(stateful_set, selector, reference)
+        pods = self.claim(stateful_set)
+        part(stateful_set, "status")
+        update = self._revisions.current(stateful_set, revisions, reference, HASH, _known_hash(stateful_set))
+        named = stateful_set["status"].get("currentRevision")
+        current = next((each for each in revisions if each["metadata"]["name"] == named), update)
+        in_order = stateful_set["spec"]["podManagementPolicy"] != "Parallel"
+        look = _Look(stateful_set, current, update, self.tools.now(), in_order)
+        problem: Exception | None = None
+        try:
+            if "deletionTimestamp" not in stateful_set["metadata"]:
+                self._step(look, pods)
+        except (ApiError, _NotYetError) as error:
+            problem = error
+        self._report(key, look)
+        self._truncate(look, revisions)
+        if problem is None:
+            self.retries.forget(key)
+        elif not (isinstance(problem, ApiError) and is_namespace_going(problem)):
+            self.retries.again(key)
+
+    # -- steps
+
+    def _step(self, look: _Look, pods: list[Pod]) -> None:
+        stateful_set = look.stateful_set
+        start, count = identity.first_ordinal(stateful_set), stateful_set["spec"]["replicas"]
+        # those that are there, by their place; the number that is wanted may be anything
+        replicas: dict[int, Pod] = {}
+        condemned: list[tuple[int, Pod]] = []
+        for pod in pods:
+            ordinal = identity.parent_and_ordinal(pod.name)[1]
+            if identity.is_in_range(stateful_set, ordinal):
+                replicas[ordinal - start] = pod
+            elif ordinal >= 0:
+                condemned.append((ordinal, pod))
+        condemned.sort(key=lambda each: each[0], reverse=True)
+        # 1. Every number has a pod, and the pods before it are well.
+        for place in range(count):
+            if (self._see_to_replica(look, start + place, replicas.get(place)) and look.in_order) or not look.left:
+                return
+        # 2. Pods beyond the last number go, the last one first.
+        surplus = [each for _, each in condemned]
+        for pod in surplus:
+            self._settle_claims(stateful_set, pod)
+        in_range = (replicas[place] for place in sorted(replicas))
+        unwell = [pod for pod in (*in_range, *reversed(surplus)) if not look.is_well(pod)]
+        for pod in surplus:
+            if (self._see_to_condemned(look, pod, unwell[0] if unwell else None) and look.in_order) or not look.left:
+                return
+        # 3. Pods of another revision are replaced, the last one first, one at a time.
+        if stateful_set["spec"]["updateStrategy"]["type"] != ON_DELETE:
+            self._replace(look, replicas)
+
+    def _see_to_replica(self, look: _Look, ordinal: int, pod: Pod | None) -> bool:
+        """See that there is a pod of a number; return whether nothing else is to be done before it is well."""
+        stateful_set = look.stateful_set
+        if pod is not None and pod.over:
+            if not pod.going:
+                self._delete(look, pod)
+            return True
+        if pod is None:
+            if self._has_stale_claims(stateful_set, ordinal):
+                return True
+            self._create(look, ordinal)
+            return True
+        if pod.phase == "Pending":
+            self._create_claims(stateful_set, pod.name, ordinal)
+            self._settle_claims(stateful_set, pod)
+        if look.in_order and not (pod.phase == "Running" and look.is_well(pod)):
+            return True
+        self._settle(look, pod, ordinal)
+        return False
+
+    def _see_to_condemned(self, look: _Look, pod: Pod, first_unwell: Pod | None) -> bool:
+        """Delete a pod that is not wanted; return whether nothing else is to be done before it is gone."""
+        if pod.going:
+            return True
+        if look.in_order and pod is not first_unwell and not (pod.phase == "Running" and look.is_well(pod)):
+            return True
+        self._delete(look, pod)
+        return True
+
+    def _replace(self, look: _Look, replicas: dict[int, Pod]) -> None:
+        rolling = look.stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
+        count: int = look.stateful_set["spec"]["replicas"]
+        for place in range(count - 1, (rolling.get("partition") or 0) - 1, -1):
+            pod = replicas.get(place)
+            if pod is None:
+                return
+            if pod.labels.get(identity.REVISION) != look.update["metadata"]["name"] and not pod.going:
+                self._delete(look, pod)
+                return
+            if not look.is_well(pod):
+                return
+
+    # -- pods and their claims
+
+    def _create(self, look: _Look, ordinal: int) -> None:
+        stateful_set = look.stateful_set
+        revision = look.current if self._stays_behind(look, ordinal) else look.update
+        pod = self.pod_of(stateful_set, template_of(revision, stateful_set))
+        identity.identify(pod, stateful_set, ordinal)
+        name = pod["metadata"]["name"]
+        pod["metadata"]["labels"][identity.REVISION] = revision["metadata"]["name"]
+        pod["spec"] = {**pod["spec"], "hostname": name}
+        if stateful_set["spec"].get("serviceName"):
+            pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"]
+        identity.add_claimed_volumes(pod, stateful_set, ordinal)
+        self._create_claims(stateful_set, name, ordinal)
+        look.left -= 1
+        try:
+            self.tools.create(PODS, pod)
+        except ApiError as error:
+            if not is_namespace_going(error) and error.reason != "AlreadyExists":
+                self._tell(stateful_set, "Create", name, error)
+            raise
+        self._tell(stateful_set, "Create", name)
+        made = self.pods.get(stateful_set["metadata"]["namespace"], name)
+        if made is not None:
+            self._settle_claims(stateful_set, made)
+
+    def _stays_behind(self, look: _Look, ordinal: int) -> bool:
+        """Return whether a pod of a number is made from the template before the last change."""
+        stateful_set = look.stateful_set
+        updates, start = stateful_set["spec"]["updateStrategy"], identity.first_ordinal(stateful_set)
+        rolling = updates.get("rollingUpdate")
+        if rolling is not None:
+            return ordinal < start + (rolling.get("partition") or 0)
+        behind = stateful_set["status"].get("currentReplicas") or 0
+        return updates["type"] == ROLLING_UPDATE and ordinal < start + behind
+
+    def _delete(self, look: _Look, pod: Pod) -> None:
+        look.left -= 1
+        stored = self.tools.get(PODS, pod.namespace, pod.name)
+        if stored is not None and stored.uid == pod.uid:
+            self.tools.delete(PODS, stored)
+        self._tell(look.stateful_set, "Delete", pod.name)
+
+    def _settle(self, look: _Look, pod: Pod, ordinal: int) -> None:
+        """See that a pod has the labels and the volumes of its number."""
+        stateful_set = look.stateful_set
+        if pod.labels.get(identity.POD_NAME) != pod.name:
+            document = self.tools.find(PODS, pod.namespace, pod.name)
+            if document is not None:
+                identity.identify(document, stateful_set, ordinal)
+                self.tools.update(PODS, document)
+                self._tell(stateful_set, "Update", pod.name)
+        self._settle_claims(stateful_set, pod)
+
+    def _create_claims(self, stateful_set: Document, pod: str, ordinal: int) -> None:
+        namespace = stateful_set["metadata"]["namespace"]
+        for template, name in identity.claim_names(stateful_set, ordinal):
+            claim = self.tools.find(CLAIMS, namespace, name)
+            if claim is None:
+                self.tools.create(CLAIMS, identity.claim_of(stateful_set, template, name))
+                set_name = stateful_set["metadata"]["name"]
+                message = f"Create Claim {name} Pod {pod} in StatefulSet {set_name} success"
+                self.recorder.normal(stateful_set, "SuccessfulCreate", message)
+            elif "deletionTimestamp" in claim["metadata"]:
+                raise _NotYetError(f"pvc {name} is being deleted")
+
+    def _settle_claims(self, stateful_set: Document, pod: Pod) -> None:
+        """See that the claims of a pod belong to whom the set's policy says."""
+        ordinal = identity.parent_and_ordinal(pod.name)[1]
+        for _, name in identity.claim_names(stateful_set, ordinal):
+            claim = self.tools.find(CLAIMS, pod.namespace, name)
+            owners = None if claim is None else identity.owners_of_claim(claim, stateful_set, pod)
+            if claim is not None and owners is not None:
+                claim["metadata"]["ownerReferences"] = owners
+                if not owners:
+                    del claim["metadata"]["ownerReferences"]
+                self.tools.update(CLAIMS, claim)
+
+    def _has_stale_claims(self, stateful_set: Document, ordinal: int) -> bool:
+        policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
+        if policy.get("whenScaled") != identity.DELETE:
+            return False
+        meta = stateful_set["metadata"]
+        for _, name in identity.claim_names(stateful_set, ordinal):
+            claim = self.tools.find(CLAIMS, meta["namespace"], name)
+            if claim is not None and identity.is_stale(claim, f"{meta['name']}-{ordinal}"):
+                # nobody says when it is gone
+                raise _NotYetError(f"pvc {name} belongs to a pod that is gone")
+        return False
+
+    def _tell(self, stateful_set: Document, verb: str, pod: str, error: ApiError | None = None) -> None:
+        start = f"{verb} Pod {pod} in StatefulSet {stateful_set['metadata']['name']}"
+        if error is None:
+            self.recorder.normal(stateful_set, f"Successful{verb}", f"{start} successful")
+        else:
+            self.recorder.warning(stateful_set, f"Failed{verb}", f"{start} failed error: {error.message}")
+
+    # -- what is said of it
+
+    def _report(self, key: Key, look: _Look) -> None:
+        stateful_set = look.stateful_set
+        spec, old = stateful_set["spec"], stateful_set["status"]
+        names = (look.current["metadata"]["name"], look.update["metadata"]["name"])
+        there = ready = available = current = updated = 0
+        waits: list[float] = []
+        for pod in self.pods.of(stateful_set["metadata"]["uid"]):
+            if not self.may_own(stateful_set, pod):
+                continue
+            there += 1
+            if pod.phase == "Running" and pod.ready:
+                ready += 1
+                seconds = pod.seconds_to_available(look.least_seconds, look.now)
+                available += seconds == 0.0
+                waits += [seconds] if seconds else []
+            if not pod.going:
+                revision = pod.labels.get(identity.REVISION)
+                current += revision == names[0]
+                updated += revision == names[1]
+        if spec["updateStrategy"]["type"] == ROLLING_UPDATE and updated == ready == there == spec["replicas"]:
+            current, names = updated, (names[1], names[1])
+        status = {
+            **counts(observedGeneration=stateful_set["metadata"].get("generation") or 0),
+            "replicas": there,
+            **counts(readyReplicas=ready, currentReplicas=current, updatedReplicas=updated),
+            "currentRevision": names[0],
+            "updateRevision": names[1],
+            "collisionCount": old.get("collisionCount") or 0,
+            **({"conditions": old["conditions"]} if old.get("conditions") else {}),
+            "availableReplicas": available,
+        }
+        stored = self.tools.find(self.store, *key)
+        if stored is not None and status != stored.get("status"):
+            stored["status"] = status
+            self.tools.update(self.store, stored, "status")
+        if waits:
+            self.agenda.add_after(key, min(waits))
+
+    def _truncate(self, look: _Look, revisions: list[Document]) -> None:
+        stateful_set = look.stateful_set
+        live = {pod.labels.get(identity.REVISION, "") for pod in self.pods.of(stateful_set["metadata"]["uid"])}
+        live |= {each["metadata"]["name"] for each in (look.current, look.update)}
+        limit = stateful_set["spec"].get("revisionHistoryLimit")
+        if limit is not None and len(revisions) > limit:
+            self._revisions.truncate(revisions, live, limit)
+
+
+def _known_hash(stateful_set: Document) -> str:
+    """Return the hash that the status gives to the template, empty if it does not.
+
+    Sets that are loaded from another cluster without their revisions keep their pods that way.
+    """
+    named = stateful_set["status"].get("updateRevision") or ""
+    prefix = f"{stateful_set['metadata']['name']}-"
+    return named.removeprefix(prefix) if is_observed(stateful_set) and named.startswith(prefix) else ""

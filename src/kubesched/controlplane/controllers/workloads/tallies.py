@@ -1,0 +1,53 @@
+"""How many pods a set has, and how they stand, kept as they change.
+
+From pods that come, change and go to counts: a look at a set costs the same however many pods it has.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from kubesched.api.labels import Selector
+from kubesched.controlplane.controllers.workloads.pods import Pod, seconds_left
+
+
+class Tally:
+    """Counts the pods of one owner, as long as it selects the same ones and gives them the same labels."""
+
+    __slots__ = ("active", "labelled", "labels", "ready", "selector", "terminating")
+
+    def __init__(self, selector: Selector, labels: Mapping[str, str], pods: Iterable[Pod]) -> None:
+        self.selector = selector
+        self.labels = dict(labels)
+        self.active = self.labelled = self.terminating = 0
+        # those that are ready, by since when
+        self.ready: Counter[str] = Counter()
+        for pod in pods:
+            self.count(pod, 1)
+
+    def count(self, pod: Pod, number: int) -> None:
+        """Count a pod once more, or once less."""
+        if not self.selector.matches(pod.labels):
+            return
+        if pod.terminating:
+            self.terminating += number
+        if not pod.active:
+            return
+        self.active += number
+        if self.labels.items() <= pod.labels.items():
+            self.labelled += number
+        if pod.ready_since is not None:
+            self.ready[pod.ready_since] += number
+            if not self.ready[pod.ready_since]:
+                del self.ready[pod.ready_since]
+
+    def available(self, least_seconds: int, now: datetime) -> tuple[int, float | None]:
+        """Return how many pods have been ready long enough, and after how many seconds the next one will."""
+        available, soonest = 0, None
+        for since, number in self.ready.items():
+            seconds = seconds_left(since, least_seconds, now)
+            if seconds == 0.0:
+                available += number
+            elif seconds is not None:
+                soonest = seconds if soonest is None else min(soonest, seconds)
+        return available, soonest

@@ -1,0 +1,138 @@
+"""How values of a schema are owned, and whether a configuration can be applied to them.
+
+From schemas to ways (see `ownership`), and from configurations to problems in the reference's words.
+"""
+
+# upstream: kube-openapi/pkg/schemaconv, structured-merge-diff/v6/{schema,typed} (validate.go)
+
+from functools import cache
+from typing import Any
+
+from kubesched.controlplane.custom.list_types import LIST_TYPE, MAP_KEYS
+from kubesched.controlplane.custom.structure import EMBEDDED, META_FIELDS, PRESERVE, Schema, below, items_of
+from kubesched.controlplane.custom.validating import INT_OR_STRING, is_number
+from kubesched.controlplane.managed_fields.list_types import KeyedList, SetList
+from kubesched.controlplane.managed_fields.shape_types import way_of as way_of_shape
+from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, WHOLE, Map, Struct, Way
+from kubesched.controlplane.managed_fields.validation import Problem, list_problems, problems_of
+from kubesched.controlplane.schema import library
+from kubesched.controlplane.schema.go_words import printed, type_name
+from kubesched.controlplane.schema.shapes import Shape
+
+MAP_TYPE = "x-kubernetes-map-type"
+
+
+class _Open(Struct):
+    """A type with fields beside which there may be others."""
+
+    def way(self, name: str) -> Way:
+        """Return the way of a field."""
+        return super().way(name) if name in self.members else UNTYPED
+
+
+@cache
+def _object_meta() -> Shape:
+    found = library().named("meta.k8s.io/v1", "ObjectMeta")
+    assert isinstance(found, Shape)
+    return found
+
+
+def way_of_objects(schema: Schema) -> Way:
+    """Return the way in which objects of a kind are owned."""
+    return way_of({**schema, EMBEDDED: True})
+
+
+def way_of(schema: Schema | None) -> Way:
+    """Return the way in which values of a schema are owned."""
+    if schema is None:
+        return UNTYPED
+    if schema.get("type") == "array":
+        return _way_of_list(schema)
+    if schema.get("type") == "object":
+        return _way_of_map(schema)
+    return UNTYPED if schema.get(PRESERVE) else WHOLE
+
+
+def _way_of_list(schema: Schema) -> Way:
+    items = items_of(schema) or {}
+    match schema.get(LIST_TYPE):
+        case "set":
+            return SetList()
+        case "map":
+            named = items.get("properties", {})
+            keys = {key: named.get(key, {}).get("default") for key in schema.get(MAP_KEYS) or ()}
+            return KeyedList(keys, way_of(items))
+    return ATOMIC_PART
+
+
+def _way_of_map(schema: Schema) -> Way:
+    if schema.get(MAP_TYPE) == "atomic":
+        return ATOMIC_PART
+    named = schema.get("properties", {})
+    further = schema.get("additionalProperties")
+    if further is not None and not named:
+        return Map(way_of(further if isinstance(further, dict) else None))
+    members = {name: (f"f:{name}", way_of(each), False) for name, each in named.items()}
+    if schema.get(EMBEDDED):
+        members |= {name: (f"f:{name}", WHOLE, False) for name in ("apiVersion", "kind")}
+        members["metadata"] = ("f:metadata", way_of_shape(_object_meta()), True)
+    if not members and schema.get(PRESERVE):
+        return UNTYPED
+    found = _Open() if schema.get(PRESERVE) else Struct()
+    found.complete(members)
+    return found
+
+
+# -- is a configuration of the right shape?
+
+
+def config_problems(config: Any, schema: Schema) -> list[Problem]:
+    """Return the paths and words of what is wrong with a configuration."""
+    return _problems(config, {**schema, EMBEDDED: True}, "")
+
+
+def _problems(value: Any, schema: Schema | None, path: str) -> list[Problem]:
+    if value is None or schema is None:
+        return []
+    match schema.get("type"):
+        case "object":
+            return _map_problems(value, schema, path)
+        case "array":
+            return _list_problems(value, schema, path)
+    return _scalar_problems(value, schema, path)
+
+
+def _map_problems(value: Any, schema: Schema, path: str) -> list[Problem]:
+    if not isinstance(value, dict):
+        return [(path, f"expected map, got &{{{printed(value)}}}")]
+    problems: list[Problem] = []
+    for name, each in value.items():
+        here = f"{path}.{name}"
+        if schema.get(EMBEDDED) and name in META_FIELDS:
+            found = problems_of(_object_meta(), each) if name == "metadata" else []
+            problems += [(here + where, why) for where, why in found]
+            continue
+        known, inner = below(schema, name)
+        if not known and not schema.get(PRESERVE):
+            return [*problems, (here, "field not declared in schema")]
+        problems += _problems(each, inner, here)
+    return problems
+
+
+def _list_problems(value: Any, schema: Schema, path: str) -> list[Problem]:
+    inner = items_of(schema)
+    return list_problems(value, path, _way_of_list(schema), lambda each, here: _problems(each, inner, here))
+
+
+def _scalar_problems(value: Any, schema: Schema, path: str) -> list[Problem]:
+    why = ""
+    match schema.get("type"):
+        case "integer" | "number":
+            why = "" if is_number(value) else f"expected numeric (int or float), got {type_name(value)}"
+        case "boolean":
+            why = "" if isinstance(value, bool) else f"expected boolean, got &{{{printed(value)}}}"
+        case "string":
+            why = "" if isinstance(value, str) else f"expected string, got &{{{printed(value)}}}"
+        case None if schema.get(INT_OR_STRING) and isinstance(value, dict | list):
+            why = f"expected any scalar, got &{{{printed(value)}}}"
+    return [(path, why)] if why else []

@@ -1,0 +1,1 @@
+"""The kinds that configure admission: policies, their bindings, webhook configurations."""

@@ -1,0 +1,1 @@
+"""The kinds of dynamic resource allocation: resource slices, device classes, resource claims."""

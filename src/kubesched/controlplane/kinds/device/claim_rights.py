@@ -1,0 +1,73 @@
+"""Who may write what into the status of a resource claim.
+
+The right to write the status is not enough: whoever binds a claim or says for whom it is needs a right of the cluster's
+scheduler, whoever reports on devices one that names their driver.
+"""
+
+# upstream: pkg/registry/resource/utils.go (AuthorizedForBinding, AuthorizedForDeviceStatus) (v1.36)
+
+from kubesched.api.field_errors import forbidden
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document
+
+NODE_NAME = "authentication.kubernetes.io/node-name"
+_ACCOUNT = "system:serviceaccount:"
+_ASSOCIATED, _ARBITRARY = "associated-node:", "arbitrary-node:"
+_DEVICE = ("driver", "pool", "device", "shareID")
+
+
+def right_problems(status: Document, before: Document, namespace: str, context: Context) -> list[str]:
+    """Return what whoever writes the status of a claim may not change."""
+    return _binding_problems(status, before, context) + _device_problems(status, before, namespace, context)
+
+
+def _binding_problems(status: Document, before: Document, context: Context) -> list[str]:
+    if all((status.get(field) or None) == (before.get(field) or None) for field in ("allocation", "reservedFor")):
+        return []
+    refusal = context.refusal(context.verb, "binding", "", "")
+    if not refusal:
+        return []
+    what = f'resource="resourceclaims/binding", verb="{context.verb}"'
+    why = f"changing status.allocation or status.reservedFor requires {what} permission: {refusal}"
+    return [forbidden("status.allocation", why)]
+
+
+def _device_problems(status: Document, before: Document, namespace: str, context: Context) -> list[str]:
+    allocation = status.get("allocation")
+    # what is said of devices that are given back is dropped anyway
+    if allocation is None:
+        return []
+    verbs = [_ARBITRARY + context.verb]
+    if _runs_on(_node_of(allocation), context):
+        verbs.insert(0, _ASSOCIATED + context.verb)
+    problems = []
+    for driver in sorted(_changed_drivers(status, before)):
+        refusals = [context.refusal(verb, "driver", namespace, driver) for verb in verbs]
+        if all(refusals):
+            what = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
+            why = f"changing status.devices requires {what} permission: {refusals[0]}"
+            problems.append(forbidden("status.devices", why))
+    return problems
+
+
+def _changed_drivers(status: Document, before: Document) -> set[str]:
+    """Return the drivers of devices of which something else is said than before."""
+    now, then = (
+        {tuple(each.get(field) or "" for field in _DEVICE): each for each in said.get("devices") or ()}
+        for said in (status, before)
+    )
+    return {key[0] for key in now.keys() | then.keys() if now.get(key) != then.get(key)}
+
+
+def _node_of(allocation: Document) -> str:
+    """Return the node that an allocation is for, if it is for just one by its name."""
+    match (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms"):
+        case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]} as term]:
+            return "" if term.get("matchExpressions") else name
+    return ""
+
+
+def _runs_on(node: str, context: Context) -> bool:
+    """Return whether who asks is an account of a pod on a node."""
+    user = context.user
+    return bool(node) and user.name.startswith(_ACCOUNT) and user.extra.get(NODE_NAME) == (node,)

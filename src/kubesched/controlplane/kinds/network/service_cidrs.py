@@ -1,0 +1,108 @@
+"""The rules of the networks that addresses of services come from, and of those addresses."""
+
+# upstream: pkg/apis/networking/validation/validation.go, pkg/registry/networking/{servicecidr,ipaddress} (v1.36)
+
+from ipaddress import ip_address, ip_network
+
+from kubesched.api.field_errors import as_json, child, index, invalid, required
+from kubesched.api.go_text import quote
+from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.kinds.checks import conditions_problems, immutable, text_problems
+from kubesched.controlplane.kinds.rbac import path_segment_problems
+from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.registry.metadata import IMMUTABLE
+from kubesched.controlplane.registry.registry import timestamp
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document
+
+_NO_NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
+_NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+_ONE_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
+
+
+class ServiceCIDRs(Rules):
+    """The rules of networks."""
+
+    has_generation = True
+    status_keeps_metadata = True
+
+    def prepare_create(self, new: Document, context: Context) -> None:
+        """Say that the network is ready."""
+        super().prepare_create(new, context)
+        ready = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes Service CIDR is ready"}
+        new["status"] = {"conditions": [{**ready, "lastTransitionTime": timestamp(context.now)}]}
+
+    def problems(self, document: Document, context: Context) -> list[str]:
+        """Return what is wrong with a network."""
+        spec = document.get("spec") or {}
+        networks, path = spec.get("cidrs") or [], "spec.cidrs"
+        if not networks:
+            return [required(path, "at least one CIDR required")]
+        if len(networks) > 2:
+            return [invalid(path, as_json(spec), "may only hold up to 2 values")]
+        problems = []
+        families = set()
+        for number, text in enumerate(networks):
+            here = index(path, number)
+            try:
+                network = ip_network(text, strict=False)
+            except ValueError:
+                problems.append(invalid(here, text, _NO_NETWORK))
+                continue
+            families.add(network.version)
+            if str(network.network_address) != str(ip_address(text.partition("/")[0])):
+                problems.append(invalid(here, text, "must not have bits set beyond the prefix length"))
+            elif str(network) != text:
+                problems.append(invalid(here, text, f"must be in canonical form ({quote(str(network))})"))
+        if len(networks) == 2 and len(families) == 1 and not problems:
+            problems.append(invalid(path, as_json(networks), _ONE_EACH))
+        return problems
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change: a network of the other family may be added, and no more."""
+        now, then = ((each.get("spec") or {}).get("cidrs") or [] for each in (new, old))
+        if len(now) == len(then):
+            changed = [number for number, text in enumerate(now) if text != then[number]]
+            return [invalid(index("spec.cidrs", number), now[number], IMMUTABLE) for number in changed]
+        if (len(then), len(now)) != (1, 2):
+            return [invalid("spec.cidrs", as_json(now), IMMUTABLE)]
+        problems = [] if now[0] == then[0] else [invalid("spec.cidrs[0]", now[0], IMMUTABLE)]
+        return problems + self.problems(new, context)
+
+    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change of status."""
+        return conditions_problems("status.conditions", (new.get("status") or {}).get("conditions"))
+
+
+class IPAddresses(Rules):
+    """The rules of addresses."""
+
+    has_generation = True
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """Return what is wrong with a name: it is an address as everybody writes it."""
+        try:
+            found = ip_address(name)
+        except ValueError:
+            return (_NO_ADDRESS,)
+        return () if str(found) == name else (f"must be in canonical form ({quote(str(found))})",)
+
+    def problems(self, document: Document, context: Context) -> list[str]:
+        """Return what is wrong with an address."""
+        parent, path = (document.get("spec") or {}).get("parentRef"), "spec.parentRef"
+        if parent is None:
+            return [required(path)]
+        problems = []
+        if parent.get("group"):
+            problems += text_problems(child(path, "group"), parent["group"], subdomain_problems)
+        for field in ("resource", "name"):
+            here, text = child(path, field), parent.get(field) or ""
+            problems += text_problems(here, text, path_segment_problems) if text else [required(here)]
+        if parent.get("namespace"):
+            problems += text_problems(child(path, "namespace"), parent["namespace"], path_segment_problems)
+        return problems
+
+    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change."""
+        now, then = ((each.get("spec") or {}).get("parentRef") for each in (new, old))
+        return immutable("spec.parentRef", now, then)

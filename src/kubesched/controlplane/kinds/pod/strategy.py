@@ -1,0 +1,116 @@
+"""The rules of pods.
+
+From what clients send to pods that schedulers, nodes and controllers can rely on: complete, admitted, valid, and
+settled once created, save for what `pod.updates` lets change.
+"""
+
+# upstream: pkg/registry/core/pod/strategy.go (v1.36)
+
+from typing import Final
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.kinds.pod.admission import admit_changed, admit_new
+from kubesched.controlplane.kinds.pod.amounts import class_of_service
+from kubesched.controlplane.kinds.pod.defaults import default_pod, default_status
+from kubesched.controlplane.kinds.pod.status import keep_from_old, set_condition, status_problems
+from kubesched.controlplane.kinds.pod.updates import annotation_change_problems, change_problems
+from kubesched.controlplane.kinds.pod.validation import new_pod_problems, pod_problems
+from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.storage.store import Document
+
+_GATED: Final = {
+    "type": "PodScheduled",
+    "status": "False",
+    "reason": "SchedulingGated",
+    "message": "Scheduling is blocked due to non-empty scheduling gates",
+}
+_SELECTABLE: Final = frozenset(
+    (
+        "spec.nodeName",
+        "spec.restartPolicy",
+        "spec.schedulerName",
+        "spec.serviceAccountName",
+        "spec.hostNetwork",
+        "status.phase",
+        "status.podIP",
+        "status.podIPs",
+        "status.nominatedNodeName",
+    )
+)
+
+
+class Pods(Strategy):
+    """The rules of pods."""
+
+    marks_deletion = True
+    returns_deleted = True
+
+    def prepare_create(self, new: Document, context: Context) -> None:
+        """Fill in a pod, settle its priority and the like, and give it its first status."""
+        default_pod(new)
+        admit_new(new, context)
+        spec = new["spec"]
+        status: Document = {"phase": "Pending", "qosClass": class_of_service(spec)}
+        if spec.get("schedulingGates"):
+            set_condition(status, _GATED, context.now)
+        new["status"] = status
+
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new pod."""
+        return new_pod_problems(new)
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Fill in a changed pod as it was when it was new."""
+        default_pod(new)
+        admit_changed(new, old)
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a changed pod, and with the change."""
+        return pod_problems(new) + change_problems(new, old)
+
+    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+        """Keep the spec and the owners, and what the status must not lose."""
+        super().prepare_status(new, old, context)
+        meta, before = new["metadata"], old["metadata"]
+        meta.pop("ownerReferences", None)
+        if "ownerReferences" in before:
+            meta["ownerReferences"] = before["ownerReferences"]
+        new["status"] = new.get("status") or {}
+        default_status(new["status"])
+        keep_from_old(new["status"], old.get("status") or {})
+
+    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change of a pod's status."""
+        return annotation_change_problems(new, old) + status_problems(new, old)
+
+    def fields(self, document: Document) -> dict[str, str]:
+        """Return the fields that selectors may ask about; addresses, in the plural, are always empty, as upstream."""
+        spec, status = document.get("spec") or {}, document.get("status") or {}
+        return {
+            "spec.nodeName": spec.get("nodeName") or "",
+            "spec.restartPolicy": spec.get("restartPolicy") or "",
+            "spec.schedulerName": spec.get("schedulerName") or "",
+            "spec.serviceAccountName": spec.get("serviceAccountName") or "",
+            "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
+            "status.phase": status.get("phase") or "",
+            "status.podIP": status.get("podIP") or "",
+            "status.nominatedNodeName": status.get("nominatedNodeName") or "",
+        }
+
+    def selectable(self) -> frozenset[str]:
+        """Return the names of those fields."""
+        return _SELECTABLE
+
+    def kept_field(self, field: str, resource: Resource) -> str:
+        """Return the name of a field that once had another."""
+        return "spec.nodeName" if field == "spec.host" else field
+
+    def grace_seconds(self, document: Document, wanted: int | None) -> int:
+        """Return how long a pod goes on: as wished, or as it says; not at all without a node, or when it is over."""
+        spec = document.get("spec") or {}
+        phase = (document.get("status") or {}).get("phase")
+        if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
+            return 0
+        if wanted is None:
+            wanted = int(spec.get("terminationGracePeriodSeconds") or 0)
+        return wanted if wanted >= 0 else 1

@@ -1,0 +1,66 @@
+"""The rules of `pods/resize` and `pods/ephemeralcontainers`: each changes one part of a pod, and nothing else."""
+
+# upstream: pkg/registry/core/pod/strategy.go (podResizeStrategy, podEphemeralContainersStrategy) (v1.36)
+
+from kubesched.api.field_errors import forbidden
+from kubesched.controlplane.kinds.pod.defaults import default_pod
+from kubesched.controlplane.kinds.pod.placement import MIRROR_POD
+from kubesched.controlplane.kinds.pod.resizing import keep_all_but_resources, resize_problems
+from kubesched.controlplane.kinds.pod.strategy import Pods
+from kubesched.controlplane.kinds.pod.updates import annotation_change_problems
+from kubesched.controlplane.kinds.pod.validation import pod_problems
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document
+
+_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
+
+
+class PodResize(Pods):
+    """Changes the resources of a pod that may be running."""
+
+    is_admitted = True
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Keep everything but the resources of containers and pod."""
+        _keep_metadata(new, old)
+        keep_all_but_resources(new, old)
+        default_pod(new)
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a resize."""
+        return pod_problems(new) + resize_problems(new, old)
+
+
+class PodEphemeralContainers(Pods):
+    """Adds ephemeral containers to a pod."""
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Keep everything but the ephemeral containers."""
+        _keep_metadata(new, old)
+        added = (new.get("spec") or {}).get("ephemeralContainers")
+        new["spec"] = {field: value for field, value in old["spec"].items() if field != "ephemeralContainers"}
+        if added:
+            new["spec"]["ephemeralContainers"] = added
+        default_pod(new)
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with the new ephemeral containers, and whether one that was there has changed."""
+        if MIRROR_POD in (old["metadata"].get("annotations") or {}):
+            return [forbidden("<nil>", "static pods do not support ephemeral containers")]
+        problems = pod_problems(new) + annotation_change_problems(new, old)
+        there = {each.get("name"): each for each in new["spec"].get("ephemeralContainers") or ()}
+        for was in old["spec"].get("ephemeralContainers") or ():
+            found, name = there.get(was["name"]), was["name"]
+            if found != was:
+                why = "removed\n" if found is None else "changed\n"
+                text = f'existing ephemeral containers "{name}" may not be {why}'
+                problems.append(forbidden("spec.ephemeralContainers", text))
+        return problems
+
+
+def _keep_metadata(new: Document, old: Document) -> None:
+    """Take from the old object the metadata that only a change of the object itself may change."""
+    for field in _METADATA:
+        new["metadata"].pop(field, None)
+        if field in old["metadata"]:
+            new["metadata"][field] = old["metadata"][field]

@@ -1,0 +1,48 @@
+"""What pods are taken to use: what they request, or what annotations say.
+
+From a pod's document to amounts of cpu and memory for each container. Nothing runs in pods, so that a request is the
+best guess; `kubesched.io/cpu-usage` and `kubesched.io/memory-usage` say what the first container uses in its place.
+"""
+
+from kubesched.api.quantity import ZERO, InvalidQuantityError, Quantity, quantity_of
+from kubesched.controlplane.storage.store import Document
+
+RESOURCES = ("cpu", "memory")
+USAGE = "kubesched.io/{}-usage"
+Usage = dict[str, Quantity]
+
+
+def container_usages(pod: Document) -> dict[str, Usage]:
+    """Return what the containers of a pod use that run as long as it does, by name."""
+    spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
+    sidecars = [each for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"]
+    usages = {container["name"]: _requested(container) for container in (*spec["containers"], *sidecars)}
+    first = usages[spec["containers"][0]["name"]]
+    for name in RESOURCES:
+        said = annotations.get(USAGE.format(name))
+        if said is not None:
+            first[name] = _amount(said) or first[name]
+    return usages
+
+
+def is_measured(pod: Document) -> bool:
+    """Return whether a pod uses anything: it runs."""
+    return (pod.get("status") or {}).get("phase") == "Running"
+
+
+def total(usages: list[Usage]) -> Usage:
+    """Return the sum of some usages."""
+    return {name: sum((usage[name] for usage in usages), start=ZERO) for name in RESOURCES}
+
+
+def _requested(container: Document) -> Usage:
+    requests = (container.get("resources") or {}).get("requests") or {}
+    return {name: quantity_of(requests[name]) if name in requests else ZERO for name in RESOURCES}
+
+
+def _amount(text: str) -> Quantity | None:
+    try:
+        found = quantity_of(text)
+    except InvalidQuantityError:
+        return None
+    return found if found.sign() >= 0 else None

@@ -1,0 +1,1 @@
+"""The storage kinds: persistent volumes, their claims, storage classes and CSI objects."""

@@ -1,0 +1,199 @@
+"""The rules of persistent volume claims."""
+
+# upstream: pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/apis/core/validation/validation.go
+# (ValidatePersistentVolumeClaim), plugin/pkg/admission/storage/{storageclass/setdefault,storageobjectinuseprotection,
+# persistentvolume/resize} (v1.36)
+
+from typing import Any
+
+from kubesched.api.field_errors import child, forbidden, invalid, required
+from kubesched.api.labels import subdomain_problems
+from kubesched.api.quantity import Quantity
+from kubesched.controlplane.api.statuses import forbidden as refused
+from kubesched.controlplane.kinds.checks import (
+    amount,
+    dns_label_problems,
+    immutable,
+    label_selector_problems,
+    one_of,
+    part,
+    positive_amount,
+    text_problems,
+)
+from kubesched.controlplane.kinds.default_classes import default_class_of
+from kubesched.controlplane.kinds.pod.amounts import write_canonically
+from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.volume.volumes import PENDING, VOLUME_MODES, access_mode_problems, add_finalizer
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Document, Store
+
+BOUND = "Bound"
+CLAIM_PROTECTION = "kubernetes.io/pvc-protection"
+STORAGE_CLASSES = "storageclasses.storage.k8s.io"
+CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+OLD_DEFAULT_CLASS = "storageclass.beta.kubernetes.io/is-default-class"
+_FIXED = "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims"
+_SIZE = "spec.resources.requests.storage"
+_ATTRIBUTES_CLASS = "spec.volumeAttributesClassName"
+
+
+class PersistentVolumeClaims(Rules):
+    """The rules of claims."""
+
+    returns_deleted = True
+
+    def prepare_create(self, new: Document, context: Context) -> None:
+        """Fill in what was left out, the class included, and hold the claim while it is in use."""
+        self.fill_in(new, context)
+        new["status"] = {"phase": PENDING}
+        annotations = new["metadata"].get("annotations") or {}
+        unsaid = new["spec"].get("storageClassName") is None and CLASS_ANNOTATION not in annotations
+        if unsaid and not context.imported and (name := default_class(context.store)):
+            new["spec"]["storageClassName"] = name
+        add_finalizer(new, CLAIM_PROTECTION)
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Fill in what was left out; raises ApiError for a size that the class does not let grow."""
+        self.fill_in(new, context)
+        _check_growth(new, old, context)
+
+    def fill_in(self, document: Document, context: Context) -> None:
+        """Fill in what was left out."""
+        spec = part(document, "spec")
+        default_claim_spec(spec)
+        source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+        if source and not reference:
+            spec["dataSourceRef"] = dict(source)
+        elif reference and not source and not reference.get("namespace"):
+            spec["dataSource"] = {key: value for key, value in reference.items() if key != "namespace"}
+
+    def problems(self, document: Document, context: Context) -> list[str]:
+        """Return what is wrong with a claim."""
+        return claim_spec_problems("spec", document["spec"])
+
+    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change."""
+        spec, before, status = new["spec"], old["spec"], old.get("status") or {}
+        problems = immutable_class_annotation(new, old)
+        if not _same_spec(spec, before, old, bound=status.get("phase") == BOUND):
+            problems.append(forbidden("spec", _FIXED))
+        size = _storage(spec)
+        # a claim whose growth failed may shrink, but not below what it has
+        if size < _storage(before) and size <= amount((status.get("capacity") or {}).get("storage", 0)):
+            problems.append(forbidden(_SIZE, "field can not be less than status.capacity"))
+        problems += immutable("volumeMode", spec["volumeMode"], before.get("volumeMode"))
+        now, then = spec.get("volumeAttributesClassName"), before.get("volumeAttributesClassName")
+        if not now and now != then and status.get("currentVolumeAttributesClassName") is not None:
+            what = "nil" if now is None else "empty string"
+            why = f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
+            problems.append(forbidden(_ATTRIBUTES_CLASS, why))
+        return problems
+
+    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change of status."""
+        problems = []
+        for name, raw in ((new.get("status") or {}).get("capacity") or {}).items():
+            if amount(raw).value() < 0:
+                problems.append(
+                    invalid(f"status.capacity[{name}]", amount(raw).value(), "must be a valid resource quantity")
+                )
+        return problems
+
+
+def default_claim_spec(spec: Document) -> None:
+    """Fill in what the spec of a claim, or of a template of claims, leaves out."""
+    spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
+    for amounts in (spec.get("resources") or {}).values():
+        write_canonically(amounts)
+
+
+def claim_spec_problems(path: str, spec: Document) -> list[str]:
+    """Return what is wrong with the spec of a claim."""
+    needed = "at least 1 access mode is required"
+    problems = access_mode_problems(child(path, "accessModes"), spec.get("accessModes"), needed)
+    problems += label_selector_problems(child(path, "selector"), spec.get("selector"))
+    storage = f"{child(path, 'resources')}[storage]"
+    requests = (spec.get("resources") or {}).get("requests") or {}
+    problems += positive_amount(storage, requests["storage"]) if "storage" in requests else [required(storage)]
+    for field in ("storageClassName", "volumeAttributesClassName"):
+        if spec.get(field):
+            problems += text_problems(child(path, field), spec[field], subdomain_problems)
+    if spec.get("volumeMode"):
+        problems += one_of(child(path, "volumeMode"), spec["volumeMode"], VOLUME_MODES)
+    for field in ("dataSource", "dataSourceRef"):
+        if spec.get(field):
+            problems += _source_problems(child(path, field), spec[field])
+    return problems
+
+
+def default_class(store: Store) -> str | None:
+    """Return the name of the default storage class: of several, the newest, then the first by name."""
+    return default_class_of(store, STORAGE_CLASSES, DEFAULT_CLASS, OLD_DEFAULT_CLASS)
+
+
+def immutable_class_annotation(new: Document, old: Document) -> list[str]:
+    """Return the problem of a class, named by annotation, that changes."""
+    now = (new["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "")
+    then = (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "")
+    return immutable(f"metadata.annotations.{CLASS_ANNOTATION}", now, then)
+
+
+def _same_spec(spec: Document, before: Document, old: Document, *, bound: bool) -> bool:
+    """Return whether nothing changes that may not."""
+    free = set()
+    if not before.get("volumeName"):
+        free.add("volumeName")
+    annotated = (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
+    if before.get("storageClassName") is None and annotated in (None, spec.get("storageClassName")):
+        free.add("storageClassName")
+    if bound:
+        free.add("volumeAttributesClassName")
+    for field in {*spec, *before} - free - {"resources"}:
+        if spec.get(field) != before.get(field):
+            return False
+    now, then = _resources(spec, bound=bound), _resources(before, bound=bound)
+    return now == then
+
+
+def _resources(spec: Document, *, bound: bool) -> dict[str, Any]:
+    """Return the resources of a claim as they compare: the size of a bound claim may change."""
+    found: dict[str, Any] = {}
+    for kind, amounts in (spec.get("resources") or {}).items():
+        for name, raw in (amounts or {}).items():
+            if not (bound and (kind, name) == ("requests", "storage")):
+                found[f"{kind}.{name}"] = amount(raw)
+    return found
+
+
+def _storage(spec: Document) -> Quantity:
+    return amount(((spec.get("resources") or {}).get("requests") or {}).get("storage", 0))
+
+
+def _source_problems(path: str, source: Document) -> list[str]:
+    problems = [required(child(path, field)) for field in ("name", "kind") if not source.get(field)]
+    group = source.get("apiGroup") or ""
+    if not group and source.get("kind") != "PersistentVolumeClaim":
+        why = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
+        problems.append(invalid(path, source.get("kind") or "", why))
+    elif group:
+        problems += text_problems(child(path, "apiGroup"), group, subdomain_problems)
+    if source.get("namespace"):
+        problems += text_problems(child(path, "namespace"), source["namespace"], dns_label_problems)
+    return problems
+
+
+def _check_growth(new: Document, old: Document, context: Context) -> None:
+    """Refuse a larger size that the class of the claim does not allow."""
+    if _storage(new["spec"]) <= _storage(old["spec"]):
+        return
+    name = new["metadata"]["name"]
+    if (old.get("status") or {}).get("phase") != BOUND:
+        raise refused(context.resource, name, "Only bound persistent volume claims can be expanded")
+    storage_class = context.find(STORAGE_CLASSES, "", old["spec"].get("storageClassName") or "")
+    if storage_class is None or not storage_class.get("allowVolumeExpansion"):
+        why = (
+            "only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support "
+            "resize"
+        )
+        raise refused(context.resource, name, why)

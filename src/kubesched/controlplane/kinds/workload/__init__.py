@@ -1,0 +1,1 @@
+"""The workload kinds: replicas, rollouts, pod groups, autoscalers, disruption budgets."""

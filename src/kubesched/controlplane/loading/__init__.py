@@ -1,0 +1,1 @@
+"""Manifests into a server: from files to objects."""

@@ -1,0 +1,53 @@
+"""Objects of another cluster: what they came without is made, and what they own stays theirs.
+
+    before ──▶ namespaces that objects are in, but that are not among them
+    after ───▶ revisions of stateful sets and daemon sets, replica sets of deployments: the template in our words
+
+A controller replaces pods whose revision is not that of the template. Another release may write the same template in
+other words, and revisions may be missing; so the revision that was the current one there is made to be the current
+one here, and nothing moves until somebody changes the template.
+"""
+
+from collections.abc import Sequence
+
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.transport.local_client import LocalClient
+
+
+def make_namespaces(client: LocalClient, manifests: Sequence[Manifest]) -> int:
+    """Make the namespaces that objects of another cluster are in and that nobody brings along; return how many."""
+    wanted = {_namespace(each.document): None for each in manifests if each.exported}
+    brought = {each.name for each in manifests if each.kind == "Namespace"}
+    resource, store = client.resource("v1", "Namespace"), client.server.services.store
+    missing = [name for name in wanted if name and name not in brought and store.get(resource.store, "", name) is None]
+    for name in missing:
+        client.create(resource, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    return len(missing)
+
+
+def _namespace(document: Document) -> str:
+    meta = document.get("metadata")
+    name = meta.get("namespace") if isinstance(meta, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def settle_imported(client: LocalClient, imported: Sequence[Manifest]) -> None:
+    """See that workloads of another cluster keep the pods that they had there."""
+    workloads = [each for each in imported if each.kind in ("Deployment", "StatefulSet", "DaemonSet")]
+    if workloads:
+        # imported here, since workloads are built on the whole of a server
+        from kubesched.controlplane.controllers.workloads.imported import ImportedWorkloads
+
+        settling = ImportedWorkloads(client)
+        for manifest in workloads:
+            if _is_observed(manifest.document):
+                settling.settle(manifest.kind, _namespace(manifest.document) or "default", manifest.name)
+
+
+def _is_observed(document: Document) -> bool:
+    """Return whether the controllers of the other cluster had seen what an object wants."""
+    status, meta = document.get("status"), document["metadata"]
+    observed = status.get("observedGeneration") if isinstance(status, dict) else None
+    generation = meta.get("generation")
+    return not (isinstance(observed, int) and isinstance(generation, int) and observed < generation)

@@ -1,0 +1,27 @@
+"""Lines that many objects share: each is told once, with the first object that it is about and how many others.
+
+From objects and texts to lines for people.
+"""
+
+from kubesched.controlplane.loading.manifests import Manifest
+
+
+class Repeated:
+    """Texts about objects; two are the same if they differ in nothing but the name of the object."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, str], str] = {}
+        self._count: dict[tuple[str, str], int] = {}
+
+    def add(self, manifest: Manifest, text: str) -> None:
+        """Note what is to be said of an object."""
+        key = (manifest.kind, text.replace(f'"{manifest.name}"', '""'))
+        self._lines.setdefault(key, f"{manifest.named}: {text}")
+        self._count[key] = self._count.get(key, 0) + 1
+
+    def lines(self) -> list[str]:
+        """Return a line for each text."""
+        return [
+            line if self._count[key] == 1 else f"{line} (and {self._count[key] - 1} more)"
+            for key, line in self._lines.items()
+        ]

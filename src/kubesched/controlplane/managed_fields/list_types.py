@@ -1,0 +1,200 @@
+"""The ways in which lists are owned element by element: by keys of their elements, or by the elements themselves.
+
+From lists to sets of fields, whatever the order; and from two lists to one, in the order that somebody wants.
+"""
+
+# upstream: structured-merge-diff/v6/typed/{helpers,compare,merge,remove}.go
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from kubesched.controlplane.managed_fields.field_sets import MEMBER, SELF, Fields, is_member
+from kubesched.controlplane.managed_fields.types import MISSING, WHOLE, Changed, Way, note
+from kubesched.controlplane.schema.go_words import printed
+
+_json = msgspec.json.Encoder().encode
+
+
+class WayError(ValueError):
+    """A list that cannot be owned element by element."""
+
+
+class Elements(Way):
+    """A list that is owned element by element."""
+
+    is_leaf = False
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def key(self, element: Any) -> str:
+        """Return what tells an element apart; raises WayError."""
+        raise NotImplementedError
+
+    def element(self) -> Way:
+        """Return the way of an element."""
+        return WHOLE
+
+    def added(self, value: Any) -> Fields:
+        """Return all that is in a list."""
+        if not value:
+            return MEMBER
+        way = self.element()
+        return {SELF: MEMBER, **{key: way.added(each) for key, each in self._by_key(value).items()}}
+
+    def said(self, value: Any) -> Fields | None:
+        """Return the elements of a list and their leaves."""
+        if not isinstance(value, list):
+            return None
+        found: Fields = {}
+        for each in value:
+            below = self.element().said(each)
+            found[self.key(each)] = MEMBER if not below else {SELF: MEMBER, **below}
+        return found or None
+
+    def changed(self, old: Any, new: Any) -> Changed:
+        """Return what differs between two lists, whatever their order; null is an empty one, unless both are."""
+        if not old and not new:
+            return super().changed(old, new)
+        before, after = self._by_key(old or ()), self._by_key(new or ())
+        way = self.element()
+        changed: Fields = {}
+        removed: Fields = {}
+        for key, each in after.items():
+            previous = before.get(key, MISSING)
+            if previous is MISSING:
+                changed[key] = way.added(each)
+            elif previous != each:
+                note(changed, removed, key, way.changed(previous, each))
+        for key in before.keys() - after.keys():
+            removed[key] = way.added(before[key])
+        return changed or None, removed or None
+
+    def _by_key(self, value: Any) -> dict[str, Any]:
+        if not isinstance(value, list | tuple):
+            raise WayError(f"expected list, got {printed(value)}")
+        # differs: the reference owns elements with the same key together, as a whole; here the last one counts
+        return {self.key(each): each for each in value}
+
+    def merged(self, live: Any, wanted: Any) -> Any:
+        """Return a list with the elements that are wanted: in their order, the others between them where they were."""
+        if wanted is None and live:
+            return live
+        if not isinstance(live, list) or not isinstance(wanted, list):
+            return wanted
+        there = self._by_key(live)
+        way = self.element()
+        want = {
+            key: way.merged(there[key], each) if key in there else each for key, each in self._by_key(wanted).items()
+        }
+        return list(_in_order([(self.key(each), each) for each in live], want))
+
+    def reduced(self, value: Any, fields: Fields) -> Any:
+        """Return a list without elements, or with less in them."""
+        if not value or not isinstance(value, list):
+            return None
+        left = []
+        for each in value:
+            node = fields.get(self.key(each))
+            if node is None:
+                left.append(each)
+            elif not is_member(node):
+                left.append(self.element().reduced(each, node))
+        return left or None
+
+    def named(self, fields: Fields) -> Fields:
+        """Return a set in which the fields that lead to a member are members, too."""
+        way = self.element()
+        return {key: way.named(node) if node and key != SELF else node for key, node in fields.items()}
+
+
+class KeyedList(Elements):
+    """A list of maps that are told apart by some of their fields."""
+
+    def __init__(self, keys: dict[str, Any], element: Way) -> None:
+        super().__init__()
+        # what a key is when it is left out, None if there is nothing
+        self._keys = dict(sorted(keys.items()))
+        self._only = next(iter(keys)) if len(keys) == 1 else ""
+        self._element = element
+
+    def element(self) -> Way:
+        """Return the way of an element."""
+        return self._element
+
+    def key(self, element: Any) -> str:
+        """Return the keys of an element."""
+        if self._only and type(element) is dict and type(element.get(self._only)) is str:
+            return _text_key(self._only, element[self._only])
+        if not isinstance(element, dict):
+            kind = "a null element" if element is None else "non-map elements"
+            raise WayError(f"associative list with keys may not have {kind}")
+        found = {}
+        for name, default in self._keys.items():
+            value = element.get(name, default)
+            if value is not None or name in element:
+                found[name] = value
+        if not found:
+            keys = " ".join(f'"{name}"' for name in self._keys)
+            why = f"omits all key fields [{keys}] (and doesn't have default values for any key fields)"
+            raise WayError(f"associative list with keys has an element that {why}")
+        return "k:" + _json(found).decode()
+
+
+@lru_cache(maxsize=1024)
+def _text_key(name: str, value: str) -> str:
+    return "k:" + _json({name: value}).decode()
+
+
+class SetList(Elements):
+    """A list of values that are each there once."""
+
+    def key(self, element: Any) -> str:
+        """Return the element itself."""
+        if isinstance(element, dict):
+            raise WayError("associative list without keys has an element that's a map type")
+        if isinstance(element, list):
+            raise WayError("not supported: associative list with lists as elements")
+        if element is None:
+            raise WayError("associative list without keys has an element that's an explicit null")
+        return "v:" + _json(element).decode()
+
+
+def _in_order(live: list[tuple[str, Any]], wanted: dict[str, Any]) -> Iterator[Any]:
+    """Return elements in the order that is wanted, and others before the one that they stood before."""
+    there = {key for key, _ in live}
+    shared = iter([key for key in wanted if key in there])
+    following = next(shared, None)
+    left, right = 0, list(wanted.items())
+    taken: set[str] = set()
+    at = 0
+    while left < len(live) or at < len(right):
+        if left < len(live) and at < len(right):
+            key = live[left][0]
+            if key == right[at][0]:
+                yield right[at][1]
+                taken.add(key)
+                left, at = left + 1, at + 1
+                following = next(shared, None)
+                continue
+            if key in wanted and following is not None and following != key:
+                left += 1
+                continue
+        if left < len(live):
+            key, each = live[left]
+            if key not in wanted:
+                yield each
+                left += 1
+                continue
+            if key in taken:
+                left += 1
+        if at < len(right):
+            key, each = right[at]
+            yield each
+            taken.add(key)
+            at += 1
+            if following == key:
+                following = next(shared, None)

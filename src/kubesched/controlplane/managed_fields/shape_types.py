@@ -1,0 +1,78 @@
+"""From shapes to the ways in which values of them are owned."""
+
+# upstream: structured-merge-diff/v6/schema/elements.go, kube-openapi/pkg/schemaconv
+
+from functools import cache
+from typing import Any
+
+from kubesched.controlplane.managed_fields.list_types import KeyedList, SetList
+from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, Map, Struct, Way
+from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
+from kubesched.controlplane.schema.structs import ZEROS
+
+# differs: the reference reads further defaults of keys from its schema; this is the only one that is no zero
+_KEY_DEFAULTS = {"protocol": "TCP"}
+_structs: dict[Shape, Struct] = {}
+
+
+@cache
+def way_of(shape: Shape) -> Way:
+    """Return the way in which objects of a shape are owned."""
+    return ATOMIC_PART if shape.atomic else _struct(shape)
+
+
+def _struct(shape: Shape) -> Struct:
+    found = _structs.get(shape)
+    if found is None:
+        # known before its fields are, which may be of the same type
+        found = _structs[shape] = Struct()
+        fields = shape.fields.values()
+        found.complete({field.name: (f"f:{field.name}", field_way(field), _is_always(field)) for field in fields})
+    return found
+
+
+def _is_always(field: Field) -> bool:
+    if field.pointer or field.omit_zero:
+        return False
+    return field.always or (isinstance(field.type, Shape) and not field.type.atomic)
+
+
+def field_way(field: Field) -> Way:
+    """Return the way in which a field is owned."""
+    if field.list_type == "atomic":
+        return ATOMIC_PART
+    if field.list_type == "granular" and isinstance(field.type, Shape):
+        return _struct(field.type)
+    if isinstance(field.type, ListType):
+        if field.list_type == "map":
+            element = field.type.element
+            assert isinstance(element, Shape)
+            return KeyedList({key: _key_default(element, key) for key in field.map_keys}, _type_way(element))
+        return SetList() if field.list_type == "set" else ATOMIC_PART
+    return _type_way(field.type)
+
+
+def _type_way(type_: Type) -> Way:
+    match type_:
+        case Shape():
+            return ATOMIC_PART if type_.atomic else _struct(type_)
+        case MapType():
+            return Map(_type_way(type_.value))
+        case ListType():
+            return ATOMIC_PART
+        case ScalarType(scalar):
+            return UNTYPED if scalar in (Scalar.RAW, Scalar.ANY) else _leaf(scalar)
+
+
+@cache
+def _leaf(scalar: Scalar) -> Way:
+    return Way(ZEROS.get(scalar))
+
+
+def _key_default(element: Shape, key: str) -> Any:
+    field = element.fields[key]
+    if key in _KEY_DEFAULTS:
+        return _KEY_DEFAULTS[key]
+    if field.always and isinstance(field.type, ScalarType):
+        return ZEROS.get(field.type.scalar)
+    return None

@@ -1,0 +1,269 @@
+"""The ways in which values are owned: whole, or field by field (`list_ways` has those of lists).
+
+From values to sets of fields: what is new in a value, what a configuration says, what a change has changed. A way also
+merges what somebody wants into what there is, and takes fields out again.
+"""
+
+# upstream: structured-merge-diff/v6/typed/{compare,tofieldset,merge,remove,validate}.go, fieldpath/set.go
+# (EnsureNamedFieldsAreMembers)
+
+from typing import Any
+
+from kubesched.controlplane.managed_fields.field_sets import MEMBER, SELF, Fields, is_member
+
+# what has changed: what is new or other than before, and what is gone; None for nothing
+Changed = tuple[Fields | None, Fields | None]
+_SAME: Changed = (None, None)
+MISSING: Any = object()
+_MOST_KINDS = 64
+
+
+class Way:
+    """Owned as a whole."""
+
+    # nothing in it is owned by itself
+    is_leaf = True
+
+    def __init__(self, empty: Any = None) -> None:
+        # what stands for a value that is not there, where Go has one nevertheless
+        self.empty = empty
+
+    def added(self, value: Any) -> Fields:
+        """Return all that is in a value, which is new: every level of it."""
+        return MEMBER
+
+    def said(self, value: Any) -> Fields | None:
+        """Return what is in a configuration: leaves and elements; None if that is nothing."""
+        return MEMBER
+
+    def changed(self, old: Any, new: Any) -> Changed:
+        """Return what differs between two values."""
+        return _SAME if old == new else (MEMBER, None)
+
+    def merged(self, live: Any, wanted: Any) -> Any:
+        """Return what there is with what is wanted in it; what is wanted is not missing."""
+        return wanted
+
+    def reduced(self, value: Any, fields: Fields) -> Any:
+        """Return a value without the members of a set; None if nothing is left."""
+        return value
+
+    def named(self, fields: Fields) -> Fields:
+        """Return a set in which the fields that lead to a member are members, too."""
+        return fields
+
+
+WHOLE = Way()
+
+
+class AtomicPart(Way):
+    """A list or map that is owned as a whole; of it nothing is left when a part of it is taken out."""
+
+    def reduced(self, value: Any, fields: Fields) -> Any:
+        """Return nothing: there is no part of it that could stay."""
+        return None
+
+
+ATOMIC_PART = AtomicPart()
+
+
+class _Mapping(Way):
+    """Owned entry by entry."""
+
+    is_leaf = False
+
+    def __init__(self) -> None:
+        super().__init__({})
+
+    def way(self, name: str) -> Way:
+        """Return the way of an entry."""
+        raise NotImplementedError
+
+    def is_there(self, name: str) -> bool:
+        """Return whether Go has an entry even when it is not there."""
+        return False
+
+    def is_named(self, name: str) -> bool:
+        """Return whether an entry is a field of a type rather than a key."""
+        return False
+
+    def added(self, value: Any) -> Fields:
+        """Return all that is in a map."""
+        if not value or not isinstance(value, dict):
+            return MEMBER
+        found: Fields = {SELF: MEMBER}
+        for name, each in value.items():
+            found["f:" + name] = self.way(name).added(each)
+        return found
+
+    def said(self, value: Any) -> Fields | None:
+        """Return the leaves of a map; keys are members, and so are fields that are empty."""
+        if not isinstance(value, dict):
+            return None
+        found: Fields = {}
+        for name, each in value.items():
+            below = self.way(name).said(each)
+            if each is None or each == {}:
+                below = MEMBER
+            elif not self.is_named(name):
+                below = MEMBER if not below else {SELF: MEMBER, **below}
+            if below is not None:
+                found["f:" + name] = below
+        return found or None
+
+    def changed(self, old: Any, new: Any) -> Changed:
+        """Return what differs between two maps; null is an empty one, unless both are."""
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            if not (old or new) or not isinstance(old or {}, dict) or not isinstance(new or {}, dict):
+                return super().changed(old, new)
+            old, new = old or {}, new or {}
+        changed: Fields = {}
+        removed: Fields = {}
+        for name, each in new.items():
+            before = old.get(name, MISSING)
+            if before is each or before == each:
+                continue
+            way, key = self.way(name), "f:" + name
+            if before is MISSING:
+                if not self.is_there(name):
+                    changed[key] = MEMBER if way.is_leaf else way.added(each)
+                    continue
+                before = way.empty
+            if not way.is_leaf:
+                note(changed, removed, key, way.changed(before, each))
+            elif before != each:
+                changed[key] = MEMBER
+        for name in old.keys() - new.keys():
+            way = self.way(name)
+            if self.is_there(name):
+                note(changed, removed, "f:" + name, way.changed(old[name], way.empty))
+            else:
+                removed["f:" + name] = way.added(old[name])
+        return changed or None, removed or None
+
+    def merged(self, live: Any, wanted: Any) -> Any:
+        """Return a map with the entries that are wanted."""
+        if wanted is None and live:
+            return live
+        if not isinstance(live, dict) or not isinstance(wanted, dict):
+            return wanted
+        found = dict(live)
+        for name, each in wanted.items():
+            found[name] = self.way(name).merged(live[name], each) if name in live else each
+        return found
+
+    def reduced(self, value: Any, fields: Fields) -> Any:
+        """Return a map without entries."""
+        if not value or not isinstance(value, dict):
+            return None
+        left = {}
+        for name, each in value.items():
+            node = fields.get("f:" + name)
+            if node is None:
+                left[name] = each
+            elif not is_member(node):
+                left[name] = self.way(name).reduced(each, node)
+        return left or None
+
+    def named(self, fields: Fields) -> Fields:
+        """Return a set in which the fields that lead to a member are members, too."""
+        found: Fields = {}
+        for key, node in fields.items():
+            name = key[2:]
+            if not node or key == SELF:
+                found[key] = node
+                continue
+            below = self.way(name).named(node) if key.startswith("f:") else node
+            if self.is_named(name) and not is_member(below):
+                below = {SELF: MEMBER, **below}
+            found[key] = below
+        return found
+
+
+class Map(_Mapping):
+    """A map whose keys are owned one by one."""
+
+    def __init__(self, value: Way) -> None:
+        super().__init__()
+        self._value = value
+
+    def way(self, name: str) -> Way:
+        """Return the way of an entry."""
+        return self._value
+
+
+class Struct(_Mapping):
+    """A type with fields that are owned one by one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        # by name: what the field is called in sets, its way, and whether Go has it always
+        self.members: dict[str, tuple[str, Way, bool]] = {}
+        # of types whose fields are all leaves: what is in an object, by the fields it has
+        self._kinds: dict[tuple[str, ...], Fields] | None = None
+
+    def complete(self, members: dict[str, tuple[str, Way, bool]]) -> None:
+        """Take in the fields."""
+        self.members = members
+        if all(way.is_leaf for _, way, _ in members.values()):
+            self._kinds = {}
+
+    def way(self, name: str) -> Way:
+        """Return the way of a field."""
+        member = self.members.get(name)
+        return WHOLE if member is None else member[1]
+
+    def is_there(self, name: str) -> bool:
+        """Return whether Go has a field even when it is not there."""
+        return name in self.members and self.members[name][2]
+
+    def is_named(self, name: str) -> bool:
+        """Return whether a field exists."""
+        return name in self.members
+
+    def added(self, value: Any) -> Fields:
+        """Return all that is in an object."""
+        if not value or not isinstance(value, dict):
+            return MEMBER
+        kinds = self._kinds
+        if kinds is not None:
+            names = tuple(value)
+            known = kinds.get(names)
+            if known is None:
+                known = {SELF: MEMBER, **{"f:" + name: MEMBER for name in names}}
+                if len(kinds) < _MOST_KINDS:
+                    kinds[names] = known
+            return known
+        found: Fields = {SELF: MEMBER}
+        members = self.members
+        for name, each in value.items():
+            key, way, _ = members.get(name) or ("f:" + name, WHOLE, False)
+            found[key] = MEMBER if way.is_leaf else way.added(each)
+        return found
+
+
+class Untyped(_Mapping):
+    """Any JSON: maps are owned key by key, everything else as a whole."""
+
+    def way(self, name: str) -> Way:
+        """Return the way of an entry."""
+        return self
+
+    def said(self, value: Any) -> Fields | None:
+        """Return the leaves of a value."""
+        return super().said(value) if isinstance(value, dict) else MEMBER
+
+    def reduced(self, value: Any, fields: Fields) -> Any:
+        """Return a value without entries."""
+        return super().reduced(value, fields) if isinstance(value, dict) else value
+
+
+UNTYPED = Untyped()
+
+
+def note(changed: Fields, removed: Fields, key: str, found: Changed) -> None:
+    """Write down under a key what has changed there."""
+    if found[0] is not None:
+        changed[key] = found[0]
+    if found[1] is not None:
+        removed[key] = found[1]

@@ -1,0 +1,64 @@
+"""Leases of simulated nodes: each has one in kube-node-lease and renews it.
+
+From nodes to Lease objects. Large clusters renew less often, so that no more than `MOST_RENEWALS_A_SECOND` are written.
+"""
+
+# upstream: component-helpers/apimachinery/lease/controller.go, pkg/kubelet/util/nodelease.go (v1.36)
+
+from math import inf
+
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.nodes.nodes import NODES, is_simulated
+from kubesched.controlplane.registry.registry import micro_timestamp
+from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed
+
+LEASES = "leases.coordination.k8s.io"
+NAMESPACE = "kube-node-lease"
+DURATION_SECONDS = 40
+MOST_RENEWALS_A_SECOND = 50
+
+
+class NodeLeases(Controller):
+    """Creates and renews the leases of nodes."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._nodes: set[Key] = set()
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._changed} if self.tools.options.lease_seconds > 0 else {}
+
+    def seconds_left(self) -> float:
+        """Return infinity: nothing waits for a lease."""
+        return inf
+
+    def _changed(self, change: Change) -> None:
+        key = ("", change.new.name)
+        if change.type == ADDED:
+            self._nodes.add(key)
+            self.agenda.add(key)
+        elif change.type == DELETED:
+            # its lease goes with it, as the node owns it
+            self._nodes.discard(key)
+            self.agenda.forget(key)
+
+    def look_at(self, key: Key) -> None:
+        """Create or renew the lease of a node."""
+        name = key[1]
+        node = self.tools.find(NODES, *key)
+        if node is None or not is_simulated(node):
+            return
+        renewed = micro_timestamp(self.tools.now())
+        lease = self.tools.find(LEASES, NAMESPACE, name)
+        if lease is None:
+            owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
+            meta = {"name": name, "namespace": NAMESPACE, "ownerReferences": [owner]}
+            spec = {"holderIdentity": name, "leaseDurationSeconds": DURATION_SECONDS, "renewTime": renewed}
+            document = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta, "spec": spec}
+            self.tools.create(LEASES, document)
+        else:
+            part(lease, "spec")["renewTime"] = renewed
+            self.tools.update(LEASES, lease)
+        self.agenda.add_after(key, max(self.tools.options.lease_seconds, len(self._nodes) / MOST_RENEWALS_A_SECOND))

@@ -1,0 +1,146 @@
+"""Nodes without kubelets: they become ready, say where they are and what they are, and give signs of life if asked to.
+
+What somebody has said of a node stays: a Ready condition that is there is left alone, and so is a node with the
+annotation `kubesched.io/simulated: "false"`. Allocatable amounts that equal the capacity follow it when it changes.
+"""
+
+# upstream: pkg/kubelet/{kubelet_node_status.go,nodestatus/setters.go} (v1.36)
+
+import msgspec
+
+from kubesched.api.release import GIT_VERSION
+from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.workqueue import Agenda
+from kubesched.controlplane.kinds.checks import part
+from kubesched.controlplane.nodes.addresses import OF_NODES, Addresses
+from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Document, Stored
+
+NODES = "nodes"
+SIMULATED = "kubesched.io/simulated"
+_CONDITIONS = (
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+)
+_NODE_INFO = {
+    "architecture": "amd64",
+    "bootID": "",
+    "containerRuntimeVersion": "simulated://1",
+    "kernelVersion": "",
+    "kubeProxyVersion": "",
+    "kubeletVersion": GIT_VERSION,
+    "machineID": "",
+    "operatingSystem": "linux",
+    "osImage": "simulated",
+    "systemUUID": "",
+}
+
+
+class _Amounts(msgspec.Struct, frozen=True):
+    capacity: dict[str, str | int] = {}
+    allocatable: dict[str, str | int] = {}
+
+
+class _NodeAmounts(msgspec.Struct, frozen=True):
+    """The part of a node that says what it can hold."""
+
+    status: _Amounts = _Amounts()
+
+
+_decode_amounts = msgspec.json.Decoder(_NodeAmounts).decode
+
+
+class SimulatedNodes(Controller):
+    """Makes nodes ready."""
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self._addresses = Addresses(*OF_NODES)
+        # signs of life are on an agenda of their own: nobody waits for them
+        self._beats: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
+        # allocatable amounts to write, None for those to take away, by node
+        self._to_follow: dict[Key, dict[str, str | int | None]] = {}
+
+    def watches(self) -> dict[str, Changed]:
+        """Return who is told of changes, by set."""
+        return {NODES: self._changed}
+
+    def _changed(self, change: Change) -> None:
+        key = ("", change.new.name)
+        if change.type == ADDED:
+            for each in (change.new.document().get("status") or {}).get("addresses") or ():
+                self._addresses.taken(each.get("address") or "")
+            self.agenda.add_after(key, self.tools.options.node_ready_seconds)
+        elif change.type == DELETED:
+            self.agenda.forget(key)
+            self._beats.forget(key)
+        elif change.old is not None and (followed := _followed(change.old, change.new)):
+            self._to_follow.setdefault(key, {}).update(followed)
+            self.agenda.add(key)
+
+    def stop(self) -> None:
+        """Watch and work no more."""
+        super().stop()
+        self._beats.stop()
+
+    def look_at(self, key: Key) -> None:
+        """Make a node ready, or let it give a sign of life."""
+        node, followed = self.tools.find(NODES, *key), self._to_follow.pop(key, None)
+        if node is None or not is_simulated(node):
+            return
+        status = part(node, "status")
+        if followed is not None:
+            amounts = {**(status.get("allocatable") or {}), **followed}
+            status["allocatable"] = {name: amount for name, amount in amounts.items() if amount is not None}
+            self.tools.update(NODES, node, "status")
+            return
+        known = {condition.get("type"): condition for condition in status.get("conditions") or ()}
+        if "Ready" not in known or not status.get("addresses"):
+            self._introduce(node, known)
+        else:
+            for condition in known.values():
+                condition["lastHeartbeatTime"] = self.tools.time()
+        self.tools.update(NODES, node, "status")
+        if self.tools.options.heartbeat_seconds > 0:
+            self._beats.add_after(key, self.tools.options.heartbeat_seconds)
+
+    def _introduce(self, node: Document, known: dict[str, Document]) -> None:
+        """Fill in what a node's kubelet would say of it, where nobody has."""
+        status, now = node["status"], self.tools.time()
+        conditions = list(status.get("conditions") or ())
+        for kind, state, reason, message in _CONDITIONS:
+            if kind not in known:
+                times = {"lastHeartbeatTime": now, "lastTransitionTime": now}
+                conditions.append({"type": kind, "status": state, "reason": reason, "message": message, **times})
+        status["conditions"] = conditions
+        if not status.get("addresses"):
+            status["addresses"] = [
+                {"type": "InternalIP", "address": self._addresses.new()},
+                {"type": "Hostname", "address": node["metadata"]["name"]},
+            ]
+        if not status.get("capacity"):
+            status["capacity"] = dict(self.tools.options.capacity)
+        if not status.get("allocatable"):
+            status["allocatable"] = dict(status["capacity"])
+        if not (status.get("nodeInfo") or {}).get("kubeletVersion"):
+            status["nodeInfo"] = {**_NODE_INFO, "systemUUID": node["metadata"]["uid"]}
+
+
+def _followed(old: Stored, new: Stored) -> dict[str, str | int | None]:
+    """Return the allocatable amounts that follow a changed capacity; None stands for those that go with it."""
+    before, after = _decode_amounts(old.body).status, _decode_amounts(new.body).status
+    if before.capacity == after.capacity:
+        return {}
+    return {
+        name: after.capacity.get(name)
+        for name in {*before.capacity, *after.capacity}
+        # the same write may have said otherwise
+        if before.capacity.get(name) == before.allocatable.get(name) == after.allocatable.get(name)
+        and after.capacity.get(name) != before.capacity.get(name)
+    }
+
+
+def is_simulated(node: Document) -> bool:
+    """Return whether a node has no kubelet of its own."""
+    return (node["metadata"].get("annotations") or {}).get(SIMULATED) != "false"

@@ -1,0 +1,42 @@
+"""How long a pod's own spec makes its life on a node: probes, hooks, deadlines.
+
+From a pod's document to seconds.
+"""
+
+# upstream: pkg/kubelet/{active_deadline.go,prober/worker.go,kuberuntime/kuberuntime_container.go} (v1.36)
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.storage.store import Document
+
+
+def seconds_until_ready(spec: Document) -> float:
+    """Return the longest initial delay of a startup or readiness probe."""
+    probes = (
+        container.get(probe) or {} for container in _lasting(spec) for probe in ("startupProbe", "readinessProbe")
+    )
+    return max((float(probe.get("initialDelaySeconds") or 0) for probe in probes), default=0.0)
+
+
+def seconds_before_stop(spec: Document) -> float:
+    """Return the longest time that a preStop hook sleeps."""
+    hooks = ((container.get("lifecycle") or {}).get("preStop") or {} for container in _lasting(spec))
+    return max((float((hook.get("sleep") or {}).get("seconds") or 0) for hook in hooks), default=0.0)
+
+
+def seconds_until_deadline(pod: Document, now: datetime, speed: float) -> float | None:
+    """Return the seconds left of the time that a pod may be active on a node of that speed, None without a limit."""
+    limit, started = pod["spec"].get("activeDeadlineSeconds"), pod["status"].get("startTime")
+    if limit is None or not started:
+        return None
+    return float(limit) / speed - (now - moment(started)).total_seconds()
+
+
+def _lasting(spec: Document) -> Iterator[Document]:
+    """Yield the containers that run as long as the pod does."""
+    yield from spec.get("containers") or ()
+    for container in spec.get("initContainers") or ():
+        if container.get("restartPolicy") == "Always":
+            yield container

@@ -1,0 +1,124 @@
+"""What the verbs work with, in one place.
+
+Time and randomness come in from outside, so that a server in virtual time with a seed does the same every time.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from random import Random
+from typing import Protocol
+from uuid import UUID
+
+import msgspec
+
+from kubesched.controlplane.api.requests import Request, Target, User
+from kubesched.controlplane.api.resources import Catalog, Resource
+from kubesched.controlplane.registry.strategy import Context, Strategies, Strategy
+from kubesched.controlplane.registry.token_issuer import Issuer
+from kubesched.controlplane.schema import Schemas
+from kubesched.controlplane.storage.store import Document, Store
+
+# without letters and digits that make words or look alike
+_NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
+_SHARED_RULES = Strategy()
+
+# writes what follows from an object that was stored
+Settle = Callable[[], None]
+# the object, as it was before if it was there, and what may be looked at; raises ApiError for what is not allowed
+Admit = Callable[[Document, Document | None, Context], Settle | None]
+
+
+# the object as it would be stored, and as it was before
+Objects = tuple[Document | None, Document | None]
+
+
+class Admission(Protocol):
+    """Those who are configured to be asked before an object is stored.
+
+    `idle` while there is nobody, `changes` while somebody may change objects.
+    """
+
+    idle: bool
+    changes: bool
+
+    def change(
+        self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
+    ) -> Document | None:
+        """Return an object as others have changed it, None if they have not; raises ApiError, UnansweredError."""
+
+    def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
+        """Raise ApiError if an operation on an object is not admitted, UnansweredError if somebody is not asked yet."""
+
+
+class _Nobody:
+    """Nobody is asked."""
+
+    idle = True
+    changes = False
+
+    def change(
+        self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
+    ) -> Document | None:
+        """Change nothing."""
+        return None
+
+    def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
+        """Admit everything."""
+
+
+def _admit_all(new: Document, old: Document | None, context: Context) -> Settle | None:
+    return None
+
+
+class Services(msgspec.Struct):
+    """Store, catalog, schemas, rules, clock and dice; and what is asked last before an object is stored."""
+
+    store: Store
+    catalog: Catalog
+    schemas: Schemas
+    strategies: Strategies
+    clock: Callable[[], datetime]
+    random: Random
+    admit: Admit = _admit_all
+    admission: Admission = _Nobody()
+    # of tokens of service accounts
+    issuer: Issuer = msgspec.field(default_factory=Issuer)
+    # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
+    refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
+
+    def strategy(self, resource: Resource, subresource: str = "") -> Strategy:
+        """Return the rules of a kind, or of one of its subresources that has rules of its own."""
+        if resource.custom is not None:
+            return resource.custom.strategy
+        if subresource and (found := self.strategies.get(f"{resource.store}/{subresource}")):
+            return found
+        return self.strategies.get(resource.store, _SHARED_RULES)
+
+    def context(self, resource: Resource, user: User, verb: str = "", *, imported: bool = False) -> Context:
+        """Return what a strategy may look at."""
+        refusal = partial(self.refusal, user, resource)
+        return Context(resource, self.store, self.catalog, user, self.clock(), imported, verb, refusal)
+
+    def new_uid(self) -> str:
+        """Return a UID that nobody has."""
+        return str(UUID(int=self.random.getrandbits(128), version=4))
+
+    def name_suffix(self) -> str:
+        """Return the part of a name that is made up."""
+        return "".join(self.random.choice(_NAME_LETTERS) for _ in range(5))
+
+
+def timestamp(moment: datetime) -> str:
+    """Return a time as objects carry it."""
+    return moment.isoformat(timespec="seconds")[:19] + "Z"
+
+
+def micro_timestamp(moment: datetime) -> str:
+    """Return a time as fields of the type MicroTime carry it."""
+    return moment.isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def moment(text: str) -> datetime:
+    """Return the time that an object carries."""
+    return datetime.fromisoformat(text)

@@ -1,0 +1,129 @@
+"""The rules of a kind: what is filled in, what is refused, what selectors may ask about, how it is deleted.
+
+From verbs to documents (dicts as JSON has them, owned by the request and changed in place). `Strategy` holds the rules
+that every kind shares; a kind with rules of its own overrides some. Problems are sentences of `api.field_errors`;
+what is forbidden rather than malformed is raised as an `ApiError`.
+"""
+
+# upstream: apiserver/pkg/registry/rest/{create,update,delete}.go, registry/*/strategy.go (v1.36)
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+import msgspec
+
+from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.api.resources import Catalog, Resource
+from kubesched.controlplane.storage.store import Document, Store, Stored
+
+
+class Context(msgspec.Struct, frozen=True):
+    """What a strategy may look at besides the document; it writes nothing."""
+
+    resource: Resource
+    store: Store
+    catalog: Catalog
+    user: User
+    now: datetime
+    # the object comes from a cluster that has admitted it: it stays as it is, whatever other objects say here
+    imported: bool = False
+    # what is asked: update, or patch
+    verb: str = ""
+    # why they may not do something else, an empty text if they may: verb, subresource, namespace, name
+    refusal: Callable[[str, str, str, str], str] = lambda *what: ""
+
+    def find(self, store: str, namespace: str, name: str) -> Document | None:
+        """Return another object, a copy."""
+        found = self.store.get(store, namespace, name)
+        return None if found is None else found.document()
+
+
+class Strategy:
+    """The rules that every kind shares."""
+
+    # PUT of an object that does not exist creates it
+    create_on_update = False
+    # PUT without a resource version is not refused
+    unconditional_update = True
+    # the status is written through its own path alone
+    has_status = True
+    # spec changes count generations
+    has_generation = True
+    # an object that goes at once is marked as going first, for those who watch
+    marks_deletion = False
+    # whoever deletes is answered with the object, not with a Status
+    returns_deleted = False
+    # what becomes of those an object owns if whoever deletes it does not say; None: nobody may say
+    propagation: str | None = "Background"
+    # what whoever does not say is told
+    propagation_warning = ""
+    # changes by the rules of a subresource are admitted as changes of the object are (quotas, limit ranges)
+    is_admitted = False
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """Return what is wrong with a name."""
+        return subdomain_problems(name)
+
+    def prepare_create(self, new: Document, context: Context) -> None:
+        """Fill in what was left out, and drop what a client may not say; raises ApiError for what is forbidden."""
+
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return what is wrong with a new object."""
+        return []
+
+    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+        """Fill in, and take over from the old object what a client may not change."""
+
+    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change."""
+        return []
+
+    def warnings(self, new: Document, old: Document | None) -> list[str]:
+        """Return what is to be said of an object that is right; `old` is None if it is new."""
+        return []
+
+    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+        """Keep everything as it was but status and metadata."""
+        for field in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
+            if field in old:
+                new[field] = old[field]
+            else:
+                del new[field]
+
+    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return what is wrong with a change of status."""
+        return []
+
+    def fields(self, document: Document) -> dict[str, str]:
+        """Return the fields that selectors may ask about, besides name and namespace."""
+        return {}
+
+    def selectable(self) -> frozenset[str]:
+        """Return the names of those fields."""
+        return frozenset(self.fields({"metadata": {}}))
+
+    def field_of(self, stored: Stored, field: str) -> str:
+        """Return the value of one of those fields."""
+        return stored.fields.get(field, "")
+
+    def kept_field(self, field: str, resource: Resource) -> str:
+        """Return the name among those fields that a selector's name stands for in a version."""
+        return field
+
+    def grace_seconds(self, document: Document, wanted: int | None) -> int:
+        """Return how long an object goes on after its deletion was asked for; 0 removes it at once."""
+        return 0
+
+    def check_delete(self, stored: Stored, context: Context) -> None:
+        """Raise ApiError if an object may not be deleted."""
+
+    def begin_delete(self, document: Document) -> None:
+        """Change an object that goes on for a while as its deletion begins."""
+
+    def is_held(self, document: Document) -> bool:
+        """Return whether an object that is being deleted waits for more than its finalizers."""
+        return False
+
+
+Strategies = Mapping[str, Strategy]

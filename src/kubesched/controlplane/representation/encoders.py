@@ -1,0 +1,253 @@
+"""The forms in which objects leave: as they are, in another version of their kind, as rows of a table, or as metadata.
+
+From stored objects to the bytes that are sent, one by one or as a list. What is made for one who watches is made once
+for each change; tables show ages, so theirs is made anew every second.
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/response.go, apimachinery/pkg/apis/meta/v1/types.go (Table) (v1.36)
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar
+
+import msgspec
+
+from kubesched.api.field_errors import invalid
+from kubesched.controlplane.api.requests import Request
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request
+from kubesched.controlplane.conversion import from_storage, needs_conversion
+from kubesched.controlplane.representation.negotiation import (
+    METADATA,
+    METADATA_LIST,
+    PLAIN,
+    TABLE,
+    UNOWNED,
+    Wanted,
+    wanted_form,
+)
+from kubesched.controlplane.representation.tables import printer_of
+from kubesched.controlplane.storage.store import Change, Document, Stored
+
+_INCLUDED = ("None", "Metadata", "Object", "")
+_encode = msgspec.json.encode
+
+
+class Form:
+    """Objects as they are stored, with their owners."""
+
+    # what was made last: all who watch are told of a change one after the other, and nobody needs it later
+    _latest: ClassVar[tuple[Change | None, bytes]] = (None, b"")
+
+    def __init__(self, resource: Resource) -> None:
+        self.resource = resource
+
+    def encode(self, stored: Stored) -> bytes:
+        """Return an object in this form."""
+        return stored.whole()
+
+    def encode_document(self, document: Document) -> bytes:
+        """Return a document, which has its owners in it, in this form."""
+        return _encode(document)
+
+    def listed(self, meta: Mapping[str, Any], objects: Sequence[Stored]) -> list[bytes]:
+        """Return a list of objects, in chunks."""
+        head = {"kind": self.resource.list_kind, "apiVersion": self.resource.api_version, "metadata": meta}
+        return _joined(_encode(head), "items", [self.encode(stored) for stored in objects])
+
+    def of_change(self, change: Change) -> bytes:
+        """Return the object of a change, the same bytes for all who are told of it."""
+        latest, body = Form._latest
+        if latest is not change:
+            body = self.encode(change.new)
+            Form._latest = (change, body)
+        return body
+
+    def bookmark(self, meta: Mapping[str, Any]) -> bytes:
+        """Return what a bookmark carries."""
+        return _encode({"kind": self.resource.kind, "apiVersion": self.resource.api_version, "metadata": meta})
+
+
+class Unowned(Form):
+    """Objects as they are stored, without their owners."""
+
+    def encode(self, stored: Stored) -> bytes:
+        """Return an object in this form."""
+        return stored.body
+
+    def of_change(self, change: Change) -> bytes:
+        """Return the object of a change, as it is kept."""
+        return change.new.body
+
+
+class Made(Form):
+    """Objects in a form that is made from the stored one, once for each change."""
+
+    @property
+    def name(self) -> str:
+        """Return what tells the form apart from others of the same objects, now."""
+        raise NotImplementedError
+
+    def of_change(self, change: Change) -> bytes:
+        """Return the object of a change, made once for all who want it so."""
+        name = self.name
+        body = change.bodies.get(name)
+        if body is None:
+            body = change.bodies[name] = self.encode(change.new)
+        return body
+
+
+class Converted(Made):
+    """Objects in another version than the stored one."""
+
+    @property
+    def name(self) -> str:
+        """Return the version."""
+        return self.resource.api_version
+
+    def encode(self, stored: Stored) -> bytes:
+        """Return an object in this version."""
+        return self.encode_document(stored.whole_document())
+
+    def encode_document(self, document: Document) -> bytes:
+        """Return a stored document in this version."""
+        return _encode(from_storage(self.resource, document))
+
+
+class MetadataAlone(Made):
+    """The metadata of objects, and nothing else."""
+
+    def __init__(self, resource: Resource, version: str) -> None:
+        super().__init__(resource)
+        self._kind = {"kind": METADATA, "apiVersion": f"meta.k8s.io/{version}"}
+
+    @property
+    def name(self) -> str:
+        """Return the kind of it."""
+        return f"{METADATA} {self._kind['apiVersion']}"
+
+    def encode(self, stored: Stored) -> bytes:
+        """Return the metadata of an object."""
+        return self.encode_document(stored.whole_document())
+
+    def encode_document(self, document: Document) -> bytes:
+        """Return the metadata of a document."""
+        return _encode({**self._kind, "metadata": document["metadata"]})
+
+    def listed(self, meta: Mapping[str, Any], objects: Sequence[Stored]) -> list[bytes]:
+        """Return a list of metadata, in chunks."""
+        head = {**self._kind, "kind": METADATA_LIST, "metadata": meta}
+        return _joined(_encode(head), "items", [self.encode(stored) for stored in objects])
+
+    def bookmark(self, meta: Mapping[str, Any]) -> bytes:
+        """Return what a bookmark carries."""
+        return _encode({**self._kind, "metadata": meta})
+
+
+class Table(Made):
+    """Objects as rows; the first answer has the columns, those that follow in a watch do not."""
+
+    def __init__(self, resource: Resource, version: str, included: str, clock: Callable[[], datetime]) -> None:
+        super().__init__(resource)
+        self._version = f"meta.k8s.io/{version}"
+        self._included = included or "Metadata"
+        self._clock = clock
+        self._printer = printer_of(resource)
+        self._has_columns = False
+
+    @property
+    def name(self) -> str:
+        """Return what is in the rows, and the time, which is in the ages."""
+        return f"{TABLE} {self._version} {self._included} {self._clock():%H:%M:%S}"
+
+    def encode(self, stored: Stored) -> bytes:
+        """Return a table with one row, and the columns."""
+        return self.encode_document(stored.document())
+
+    def encode_document(self, document: Document) -> bytes:
+        """Return a table with one row; the first to be made has the columns."""
+        self._has_columns, columns = True, not self._has_columns
+        meta = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
+        return self._table(meta, [document], columns=columns)
+
+    def of_change(self, change: Change) -> bytes:
+        """Return a table with one row; the first to be sent has the columns, and is nobody else's."""
+        return super().of_change(change) if self._has_columns else self.encode(change.new)
+
+    def listed(self, meta: Mapping[str, Any], objects: Sequence[Stored]) -> list[bytes]:
+        """Return a table with a row for each object, in chunks."""
+        head = {**self._head(meta), "columnDefinitions": self._columns()}
+        now = self._clock()
+        return _joined(_encode(head), "rows", [_encode(self._row(stored.document(), now)) for stored in objects])
+
+    def bookmark(self, meta: Mapping[str, Any]) -> bytes:
+        """Return what a bookmark carries: a row that says nothing."""
+        self._has_columns, columns = True, not self._has_columns
+        return self._table({"resourceVersion": meta["resourceVersion"]}, [{"metadata": meta}], columns=columns)
+
+    def _table(self, meta: Mapping[str, Any], documents: Sequence[Document], *, columns: bool = True) -> bytes:
+        now = self._clock()
+        rows = [self._row(document, now) for document in documents]
+        found = {**self._head(meta), "columnDefinitions": self._columns() if columns else None, "rows": rows}
+        return _encode(found)
+
+    def _head(self, meta: Mapping[str, Any]) -> Document:
+        return {"kind": TABLE, "apiVersion": self._version, "metadata": meta}
+
+    def _columns(self) -> list[Document]:
+        return [column._asdict() for column in self._printer.columns]
+
+    def _row(self, document: Document, now: datetime) -> Document:
+        row: Document = {"cells": self._printer.cells(document, now)}
+        conditions = self._printer.conditions(document)
+        if conditions:
+            row["conditions"] = conditions
+        # differs: the reference has the owners of fields in here, too; nobody reads them in a table
+        if self._included == "Object":
+            row["object"] = from_storage(self.resource, document)
+        elif self._included == "Metadata":
+            row["object"] = {"kind": METADATA, "apiVersion": self._version, "metadata": document["metadata"]}
+        else:
+            row["object"] = None
+        return row
+
+
+def form_of(resource: Resource) -> Form:
+    """Return the plain form in which the objects of a resource leave."""
+    return Converted(resource) if needs_conversion(resource) else Form(resource)
+
+
+def form_for(resource: Resource, request: Request, clock: Callable[[], datetime], *, listing: bool = False) -> Form:
+    """Return the form in which a client wants objects; refuses a list where one object is asked for, and so on."""
+    wanted = wanted_form(request)
+    if wanted is PLAIN or (wanted == UNOWNED and needs_conversion(resource)):
+        return form_of(resource)
+    if wanted == UNOWNED:
+        return Unowned(resource)
+    if wanted.kind == TABLE:
+        included = request.option("includeObject")
+        if included not in _INCLUDED:
+            why = invalid("includeObject", included, "must be 'Metadata', 'Object', 'None', or empty")
+            raise bad_request(f"Unable to convert to Table as requested: {why}")
+        return Table(resource, wanted.version, included, clock)
+    if listing != (wanted.kind == METADATA_LIST):
+        raise _not_a_list(wanted, resource)
+    return MetadataAlone(resource, wanted.version)
+
+
+def _not_a_list(wanted: Wanted, resource: Resource) -> ApiError:
+    kind = resource.kind if wanted.kind == METADATA_LIST else resource.list_kind
+    what = "not a list" if wanted.kind == METADATA_LIST else "a list"
+    message = f"you requested {wanted.kind}, but the requested object is {what} (*{resource.version}.{kind})"
+    return ApiError(406, "NotAcceptable", message)
+
+
+def _joined(head: bytes, field: str, items: Sequence[bytes]) -> list[bytes]:
+    """Return a list's JSON in chunks, its items as they are."""
+    chunks = [head[:-1], f',"{field}":['.encode()]
+    for number in range(0, len(items), 500):
+        if number:
+            chunks.append(b",")
+        chunks.append(b",".join(items[number : number + 500]))
+    chunks.append(b"]}")
+    return chunks

@@ -1,0 +1,155 @@
+"""Media types: what a client sends, and in which form it wants its answer.
+
+From a request's headers to a request with JSON in it, and to the form that is asked for; or to a refusal where a client
+insists on another. Bodies may be JSON, YAML or Kubernetes' Protocol Buffers, answers are JSON.
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go, pkg/endpoints/handlers/rest.go
+# (AllowsMediaTypeTransform) (v1.36)
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from kubesched.config.document import DocumentError, parse_yaml
+from kubesched.controlplane.api.requests import Request
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request, not_acceptable, unsupported_media_type
+from kubesched.controlplane.representation.protobuf import ProtobufError, from_protobuf
+from kubesched.controlplane.server.verbs.patching import APPLY_PATCH, STRATEGIC_MERGE_PATCH
+from kubesched.controlplane.server.verbs.patching import OFFERED as PATCHES
+
+JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
+OFFERED = (JSON,)
+# in a body; YAML takes its time, and everybody waits
+MOST_YAML_NODES = 50_000
+UNDERSTOOD = (JSON, YAML, PROTOBUF)
+# differs: the reference also answers in YAML and Protocol Buffers
+_GOOD_ENOUGH = (JSON, "application/*", "*/*")
+_META = "meta.k8s.io"
+TABLE, METADATA, METADATA_LIST = "Table", "PartialObjectMetadata", "PartialObjectMetadataList"
+
+
+class Clause(NamedTuple):
+    """One media type that a client takes."""
+
+    kind: str
+    parameters: Mapping[str, str]
+
+    def wanted(self) -> "Wanted | None":
+        """Return the kind of object that is wanted instead of the plain one, None for the plain one."""
+        if not self.parameters.keys() & {"as", "g", "v"}:
+            return None
+        return Wanted(*(self.parameters.get(name, "") for name in ("g", "v", "as")))
+
+
+class Wanted(NamedTuple):
+    """A kind of object in which another is wanted."""
+
+    group: str = ""
+    version: str = ""
+    kind: str = ""
+
+
+PLAIN = Wanted()
+# objects without the owners of their fields, for clients of ours; others do not know it
+UNOWNED = Wanted("kubesched.io", "v1", "Unowned")
+WITHOUT_OWNERS = f"{JSON};as=Unowned;v=v1;g=kubesched.io,{JSON}"
+_KINDS = (TABLE, METADATA, METADATA_LIST)
+_FORMS = {UNOWNED, *(Wanted(_META, version, kind) for version in ("v1", "v1beta1") for kind in _KINDS)}
+
+
+def wanted_form(request: Request) -> Wanted:
+    """Return in which form a client wants objects: the first of those it takes that there is."""
+    return _wanted_form(request.headers.get("accept", ""))
+
+
+@lru_cache(maxsize=256)
+def _wanted_form(accept: str) -> Wanted:
+    for clause in clauses(accept):
+        if clause.kind not in _GOOD_ENOUGH or clause.parameters.get("stream", "watch") != "watch":
+            continue
+        wanted = clause.wanted()
+        if wanted is None:
+            return PLAIN
+        if wanted in _FORMS:
+            return wanted
+    if accept:
+        raise not_acceptable(OFFERED)
+    return PLAIN
+
+
+def check_accepts_json(request: Request) -> None:
+    """Raise ApiError unless a client takes JSON."""
+    if not accepts(request, *_GOOD_ENOUGH):
+        raise not_acceptable(OFFERED)
+
+
+def check_takes_plain(request: Request) -> None:
+    """Raise ApiError for a client that takes nothing but tables of what cannot be shown in one."""
+    if not all(clause.wanted() is not None and clause.wanted() != UNOWNED for clause in clauses(_accept(request))):
+        return
+    raise not_acceptable(OFFERED)
+
+
+def _accept(request: Request) -> str:
+    return request.headers.get("accept") or "*/*"
+
+
+def in_json(request: Request, resource: Resource) -> Request:
+    """Return a request whose body, if it is an object, is JSON; refuses forms that are not understood."""
+    kind = _kind(request.headers.get("content-type", ""))
+    if request.method == "PATCH":
+        if kind not in (*PATCHES, APPLY_PATCH):
+            raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+        if kind == STRATEGIC_MERGE_PATCH and resource.custom is not None:
+            # nobody says how the lists of such a kind merge
+            raise unsupported_media_type([*(form for form in PATCHES if form != kind), APPLY_PATCH])
+        return request
+    if kind in ("", JSON) or not request.body or request.method not in ("POST", "PUT", "DELETE"):
+        return request
+    if kind not in UNDERSTOOD:
+        raise unsupported_media_type(UNDERSTOOD)
+    try:
+        body = from_protobuf(request.body, resource) if kind == PROTOBUF else _yaml_in_json(request.body)
+    except (ProtobufError, DocumentError) as error:
+        raise bad_request(f"the object provided is unrecognized (must be of type {resource.kind}): {error}") from None
+    headers = {**{name.lower(): value for name, value in request.headers.items()}, "content-type": JSON}
+    return msgspec.structs.replace(request, body=body, headers=headers)
+
+
+def _yaml_in_json(body: bytes) -> bytes:
+    return msgspec.json.encode(parse_yaml(body, MOST_YAML_NODES))
+
+
+def accepts(request: Request, *forms: str) -> bool:
+    """Return whether a client takes one of these media types; one that does not say takes any."""
+    accept = request.headers.get("accept", "")
+    return not accept or any(clause.kind in forms for clause in clauses(accept))
+
+
+@lru_cache(maxsize=256)
+def clauses(accept: str) -> tuple[Clause, ...]:
+    """Return what a client takes, the best first."""
+    found = []
+    for text in accept.split(","):
+        parameters = {}
+        for parameter in text.split(";")[1:]:
+            name, _, value = parameter.partition("=")
+            parameters[name.strip().lower()] = value.strip().strip('"')
+        found.append(Clause(_kind(text), parameters))
+    return tuple(sorted(found, key=_quality, reverse=True))
+
+
+def _quality(clause: Clause) -> float:
+    try:
+        return float(clause.parameters.get("q", "1"))
+    except ValueError:
+        return 0.0
+
+
+def _kind(entry: str) -> str:
+    """Return a media type without its parameters."""
+    return entry.partition(";")[0].strip().lower()

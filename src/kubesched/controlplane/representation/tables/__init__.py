@@ -1,0 +1,42 @@
+"""Tables: objects as people read them, in the columns they know.
+
+From documents to cells, kind by kind; `printer_of` knows the columns of a resource. The time comes in from outside, for
+the ages.
+"""
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.representation.tables import (
+    access,
+    admission,
+    cluster,
+    controllers,
+    devices,
+    pods,
+    scheduling,
+    services,
+    storage,
+)
+from kubesched.controlplane.representation.tables.printing import Printer, aged, dated
+
+PRINTERS: dict[str, Printer] = {
+    **pods.PRINTERS,
+    **cluster.PRINTERS,
+    **controllers.PRINTERS,
+    **services.PRINTERS,
+    **storage.PRINTERS,
+    **devices.PRINTERS,
+    **scheduling.PRINTERS,
+    **access.PRINTERS,
+    **admission.PRINTERS,
+}
+_BUILT_IN = ("", "apps", "batch", "policy", "autoscaling")
+
+
+def printer_of(resource: Resource) -> Printer:
+    """Return how objects of a resource are shown; of kinds that nobody knows, names and ages."""
+    if resource.custom is not None:
+        return resource.custom.printer
+    found = PRINTERS.get(resource.store)
+    if found is not None:
+        return found
+    return dated if resource.group in _BUILT_IN or resource.group.endswith(".k8s.io") else aged

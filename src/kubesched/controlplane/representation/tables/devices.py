@@ -1,0 +1,52 @@
+"""Devices, and claims to them, in tables."""
+
+# upstream: pkg/printers/internalversion/printers.go (v1.36)
+
+from datetime import datetime
+
+from kubesched.controlplane.representation.tables.printing import (
+    Cells,
+    Document,
+    Printer,
+    age,
+    aged,
+    columns,
+    is_going,
+    name,
+    since,
+    spec,
+    status,
+)
+
+
+def _state(claim: Document) -> str:
+    found = ["deleted"] if is_going(claim) else []
+    if status(claim).get("allocation") is not None:
+        found.append("allocated")
+        found += ["reserved"] if status(claim).get("reservedFor") else []
+    elif not found:
+        found.append("pending")
+    return ",".join(found)
+
+
+def _slice(found: Document, now: datetime) -> Cells:
+    wanted = spec(found)
+    pool = (wanted.get("pool") or {}).get("name") or ""
+    return [name(found), wanted.get("nodeName") or "", wanted.get("driver") or "", pool, age(found, now)]
+
+
+def _taint_rule(rule: Document, now: datetime) -> Cells:
+    taint = spec(rule).get("taint") or {}
+    added = since(taint["timeAdded"], now) if taint.get("timeAdded") else ""
+    return [name(rule), *(taint.get(field) or "" for field in ("key", "value", "effect")), added, age(rule, now)]
+
+
+PRINTERS = {
+    "deviceclasses.resource.k8s.io": aged,
+    "resourceclaims.resource.k8s.io": Printer(
+        columns("Name, State, Age"), lambda claim, now: [name(claim), _state(claim), age(claim, now)]
+    ),
+    "resourceclaimtemplates.resource.k8s.io": aged,
+    "resourceslices.resource.k8s.io": Printer(columns("Name, Node, Driver, Pool, Age"), _slice),
+    "devicetaintrules.resource.k8s.io": Printer(columns("Name, Key, Value, Effect, TimeAdded, Age"), _taint_rule),
+}

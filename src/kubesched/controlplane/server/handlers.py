@@ -1,0 +1,26 @@
+"""Who answers for the paths with a meaning of their own, by (store, subresource)."""
+
+from kubesched.controlplane.kinds.certificates import REQUESTS
+from kubesched.controlplane.server.subresources.binding import bind, bind_by_name
+from kubesched.controlplane.server.subresources.certificate_approval import approve
+from kubesched.controlplane.server.subresources.connect import PASSED_ON
+from kubesched.controlplane.server.subresources.eviction import evict
+from kubesched.controlplane.server.subresources.metrics import METRICS
+from kubesched.controlplane.server.subresources.namespace_finalize import finalize
+from kubesched.controlplane.server.subresources.reviews import REVIEWS
+from kubesched.controlplane.server.subresources.scale import SCALABLE, scale
+from kubesched.controlplane.server.subresources.token_requests import request_token
+from kubesched.controlplane.server.verbs.verbs import Handler
+
+HANDLERS: dict[tuple[str, str], Handler] = {
+    **REVIEWS,
+    **PASSED_ON,
+    **METRICS,
+    ("pods", "binding"): bind,
+    ("bindings", ""): bind_by_name,
+    ("pods", "eviction"): evict,
+    ("namespaces", "finalize"): finalize,
+    ("serviceaccounts", "token"): request_token,
+    (REQUESTS, "approval"): approve,
+    **{(store, "scale"): scale for store in SCALABLE},
+}

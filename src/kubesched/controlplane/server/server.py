@@ -1,0 +1,235 @@
+"""The API server without its network: a request in, an answer or a watch out.
+
+    Request ──▶ who asks ──▶ what about ──▶ may they ──▶ verb (get, list, watch, create, ...) ──▶ answer
+                                                           │
+                                                         store ──changes──▶ watches
+
+Every verb is synchronous and runs through, so there is one writer and no lock. `http` puts it on a socket; tests and
+simulations call it in process, in virtual time.
+"""
+
+# upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain), pkg/endpoints/installer.go (v1.36)
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from random import Random
+
+import msgspec
+
+from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
+from kubesched.controlplane.access.decisions import refused
+from kubesched.controlplane.admission.chain import Chain
+from kubesched.controlplane.admission.coming_again import ComingAgain, answered
+from kubesched.controlplane.admission.namespace_limits import admit
+from kubesched.controlplane.admission.webhook_calls import Ask, WebhookCalls
+from kubesched.controlplane.api.query_options import check_timeout
+from kubesched.controlplane.api.requests import Request, Response, Target, User, refusal, target_of
+from kubesched.controlplane.api.resources import Catalog, Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
+from kubesched.controlplane.api.trials import Trial, Unanswered, UnansweredError
+from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
+from kubesched.controlplane.custom.serving import Definitions
+from kubesched.controlplane.kinds import STRATEGIES
+from kubesched.controlplane.kinds.api_services import refused_for
+from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.strategy import Strategies
+from kubesched.controlplane.registry.token_issuer import CONFIGURATION, KEYS
+from kubesched.controlplane.representation.discovery import Discovery
+from kubesched.controlplane.representation.negotiation import check_accepts_json, in_json
+from kubesched.controlplane.representation.openapi import OpenApi
+from kubesched.controlplane.schema import Schemas
+from kubesched.controlplane.server.handlers import HANDLERS
+from kubesched.controlplane.server.subresources.custom_scale import scale
+from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
+from kubesched.controlplane.server.verbs.deleting import Deleting
+from kubesched.controlplane.server.verbs.reading import Reading
+from kubesched.controlplane.server.verbs.server_side_apply import apply_patch, is_apply
+from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
+from kubesched.controlplane.server.verbs.watching import Watch, Watching
+from kubesched.controlplane.server.verbs.writing import Writing, with_warnings
+from kubesched.controlplane.storage.store import Store, Stored
+
+# those of definitions are not among the kinds, whose checks they are built on
+_STRATEGIES = {**STRATEGIES, DEFINITIONS: CustomResourceDefinitions()}
+LARGEST_BODY = 3 * 1024 * 1024
+# so often a request is tried again with what webhooks have replied
+MOST_ROUNDS = 200
+
+
+class ApiServer:
+    """Answers requests; `note` takes lines for the log.
+
+    What a seed brings about goes on with a store that has a past, and does not begin anew: UIDs are unique.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        seed: int | None = None,
+        catalog: Catalog | None = None,
+        strategies: Strategies = _STRATEGIES,
+        handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
+        access: Callable[[Services], Access] = lambda services: AlwaysAllow(),
+        store: Store | None = None,
+        note: Callable[[str], None] = lambda line: None,
+    ) -> None:
+        store = store or Store()
+        random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
+        self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
+        self.access = access(self.services)
+        self.services.refusal = self._refusal
+        self.services.admission = Chain(store, self.services.catalog, self.services.schemas, self.access.decide)
+        self.note = note
+        self._handlers = handlers
+        self._discovery = Discovery(self.services.catalog)
+        self._openapi = OpenApi(self.services.catalog, self.services.schemas)
+        self.watching = Watching(self.services)
+        reading = Reading(self.services)
+        deleting = Deleting(self.services, reading)
+        self._verbs = Verbs(self.services, reading, Writing(self.services), deleting, self.access)
+        self._definitions = Definitions(self.services, self._delete, self.watching.end_of)
+        # how webhooks are asked; replaced by those who want to know or to answer themselves
+        self.ask_webhooks: Ask = WebhookCalls(store)
+        self._again = ComingAgain(lambda: self.ask_webhooks, clock)
+
+    def handle(self, request: Request) -> Response | Watch:
+        """Return the answer to a request, or the watch that it begins; never raises.
+
+        Whoever cannot wait for webhooks is told to come again.
+        """
+        trial = self._again.trial_of(request)
+        if trial is not None:
+            request = tried_again(request, trial)
+        found = self.attempt(request)
+        rounds = 0
+        while isinstance(found, Unanswered):
+            known = self._again.begin(request, found)
+            if isinstance(known, ApiError):
+                return refusal(known)
+            rounds += 1
+            found = self.attempt(tried_again(request, known)) if rounds < MOST_ROUNDS else refusal(no_end())
+        return found
+
+    async def answer(self, request: Request) -> Response | Watch:
+        """Return the answer to a request, or the watch that it begins, once webhooks were asked that have to be."""
+        found = self.attempt(request)
+        rounds = 0
+        while isinstance(found, Unanswered):
+            rounds += 1
+            if rounds > MOST_ROUNDS:
+                return refusal(no_end())
+            found = self.attempt(tried_again(request, await answered(found, self.ask_webhooks)))
+        return found
+
+    def attempt(self, request: Request) -> Response | Watch | Unanswered:
+        """Return the answer to a request, or what has to be asked before it can be carried out; never raises."""
+        if not self.services.admission.idle and request.trial is None:
+            request = tried_again(request, Trial(self.services.clock()))
+        found = self._answered(request)
+        if self._definitions.is_behind:
+            try:
+                self._definitions.catch_up()
+            except Exception as raised:
+                self.note(f"definitions: {type(raised).__name__}: {raised}")
+        return found
+
+    def _answered(self, request: Request) -> Response | Watch | Unanswered:
+        try:
+            return self._answer(request)
+        except ApiError as error:
+            return refusal(error)
+        except UnansweredError as error:
+            return Unanswered(request.trial or Trial(self.services.clock()), error.questions)
+        except RecursionError:
+            return refusal(bad_request("the request is nested too deeply"))
+        except Exception as raised:
+            self.note(f"{request.method} {request.path}: {type(raised).__name__}: {raised}")
+            return refusal(internal_error(f"{type(raised).__name__}: {raised}"))
+
+    def _answer(self, request: Request) -> Response | Watch:
+        # 1. Is it too much?
+        if len(request.body) > LARGEST_BODY:
+            raise too_large(LARGEST_BODY)
+        # 2. What is it about, and may they?
+        try:
+            target = target_of(request, self.services.catalog)
+        except ApiError as error:
+            raise refused_for(request.path, self.services.store) or error from None
+        check_timeout(request, target)
+        self.access.check(request, target)
+        # 3. In which form?
+        if request.path.startswith("/openapi/"):
+            return self._found(self._openapi.answer(request), request)
+        if target is None:
+            return self._found(self._about_tokens(request) or self._discovery.answer(request), request)
+        check_accepts_json(request)
+        # 4. Do it.
+        found = self._do(target, in_json(request, target.resource))
+        if not isinstance(found, Response):
+            return found
+        custom = target.resource.custom
+        told = request.told if custom is None else [*custom.warnings, *request.told]
+        return with_warnings(found, told) if told else found
+
+    def _about_tokens(self, request: Request) -> Response | None:
+        """Return what others need to read tokens of service accounts, None for other paths."""
+        path = request.path.removesuffix("/")
+        if path not in (CONFIGURATION, KEYS) or request.method not in ("GET", "HEAD"):
+            return None
+        issuer, headers = self.services.issuer, {"Cache-Control": "public, max-age=3600"}
+        if path == KEYS:
+            return Response(200, (msgspec.json.encode(issuer.keys()),), headers, "application/jwk-set+json")
+        host = request.headers.get("host") or "kubernetes.default.svc"
+        return Response(200, (msgspec.json.encode(issuer.configuration(host)),), headers)
+
+    def _refusal(self, user: User, resource: Resource, verb: str, subresource: str, namespace: str, name: str) -> str:
+        """Return why a user may not do something to a resource, an empty text if they may."""
+        attributes = Attributes(verb, resource.group, resource.plural, subresource, namespace, name)
+        decision = self.access.decide(user, attributes)
+        return "" if decision.allowed else refused(user, attributes, decision.reason).message
+
+    def _delete(self, resource: Resource, stored: Stored) -> None:
+        self._verbs.deleting.delete_object(resource, stored, DeleteOptions(), Request("DELETE", ""))
+
+    def _found(self, found: Response | None, request: Request) -> Response:
+        if found is None:
+            raise refused_for(request.path, self.services.store) or no_such_path()
+        return found
+
+    def _do(self, target: Target, request: Request) -> Response | Watch:
+        handler = self._handlers.get((target.resource.store, target.subresource))
+        if handler is not None:
+            return handler(self._verbs, target, request)
+        verbs, custom = self._verbs, target.resource.custom
+        if custom is not None and target.subresource == "scale":
+            return scale(verbs, target, request)
+        match target.verb:
+            case "get":
+                return verbs.reading.get(target, request)
+            case "list":
+                return verbs.reading.list_objects(target, request)
+            case "watch":
+                return self.watching.begin(target, request)
+            case "create":
+                return verbs.writing.create(target, request)
+            case "update":
+                return verbs.writing.update(target, request)
+            case "patch" if is_apply(request):
+                return apply_patch(verbs, target, request)
+            case "patch":
+                return verbs.writing.patch(target, request)
+            case "delete":
+                return verbs.deleting.delete(target, request)
+            case _:
+                return verbs.deleting.delete_collection(target, request)
+
+
+def tried_again(request: Request, trial: Trial) -> Request:
+    """Return a request that is tried again with what is known by now."""
+    return msgspec.structs.replace(request, trial=trial, told=[])
+
+
+def no_end() -> ApiError:
+    """Return the refusal of a request that changes each time webhooks are asked about it."""
+    return internal_error(f"webhooks were asked {MOST_ROUNDS} times, and the object was another one each time")

@@ -1,0 +1,1 @@
+"""The paths with a handler of their own: binding, eviction, scale, reviews, metrics and others."""

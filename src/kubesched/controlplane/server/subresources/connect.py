@@ -1,0 +1,77 @@
+"""Requests that an API server passes on to nodes, pods and services: logs, commands, ports, proxies.
+
+From such a request to a refusal. It is checked as a server does before it asks a node; then there is nobody to ask,
+since nodes are simulated and nothing runs in pods. Whoever waits for an answer is told so at once.
+"""
+
+# upstream: pkg/registry/core/pod/{strategy.go,rest/log.go}, pkg/registry/core/{node,service}/strategy.go (v1.36)
+
+from kubesched.controlplane.api.requests import Request, Response, Target
+from kubesched.controlplane.api.statuses import ApiError, bad_request, not_found
+from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
+from kubesched.controlplane.storage.store import Document
+
+# subresource -> what there is not
+_ABSENT = {
+    "log": "there are no logs",
+    "exec": "no command can be executed",
+    "attach": "there is nothing to attach to",
+    "portforward": "there are no ports to forward to",
+    "proxy": "there is nobody to answer",
+}
+_WITH_CONTAINER = ("log", "exec", "attach")
+_CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
+
+
+def ask_pod(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Refuse what only a node could answer about a pod; what is wrong with the request itself comes first."""
+    pod = _found(verbs, target)
+    if target.subresource in _WITH_CONTAINER:
+        _check_container(target.name, pod.get("spec") or {}, request.option("container"))
+    node = (pod.get("spec") or {}).get("nodeName")
+    if not node and target.subresource == "log":
+        # as long as nobody runs a pod, its log is empty
+        return Response(200, (b"",), content_type="text/plain")
+    if not node:
+        raise bad_request(f"pod {target.name} does not have a host assigned")
+    why = _ABSENT[target.subresource]
+    raise bad_request(f"pod {target.name} is on the simulated node {node}: nothing runs in it, so {why}")
+
+
+def ask_node(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Refuse what only a node could answer."""
+    _found(verbs, target)
+    raise bad_request(f"node {target.name} is simulated: nothing runs on it, so {_ABSENT['proxy']}")
+
+
+def ask_service(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Refuse what only those behind a service could answer."""
+    # it may be written as [SCHEME:]NAME[:PORT]
+    parts = target.name.split(":")
+    name = parts[1] if len(parts) == 3 else parts[0]
+    _found(verbs, Target(target.verb, target.resource, target.namespace, name))
+    raise ApiError(503, "ServiceUnavailable", f'no endpoints available for service "{target.name}"')
+
+
+def _found(verbs: Verbs, target: Target) -> Document:
+    stored = verbs.services.store.get(target.resource.store, target.namespace, target.name)
+    if stored is None:
+        raise not_found(target.resource, target.name)
+    return stored.document()
+
+
+def _check_container(name: str, spec: Document, wanted: str) -> None:
+    """Raise ApiError unless it is clear which container is meant."""
+    names = [each.get("name", "") for field in _CONTAINERS for each in spec.get(field) or ()]
+    if wanted and wanted not in names:
+        raise bad_request(f"container {wanted} is not valid for pod {name}")
+    if not wanted and len(spec.get("containers") or ()) != 1:
+        choice = " ".join(names)
+        raise bad_request(f"a container name must be specified for pod {name}, choose one of: [{choice}]")
+
+
+PASSED_ON: dict[tuple[str, str], Handler] = {
+    **{("pods", subresource): ask_pod for subresource in _ABSENT},
+    ("nodes", "proxy"): ask_node,
+    ("services", "proxy"): ask_service,
+}

@@ -1,0 +1,180 @@
+"""Eviction: a pod is asked to go, and goes if its disruption budget can bear it.
+
+From an Eviction to a deleted pod, with the budget's allowance written down by one; or to a refusal that says what the
+budget needs. A pod that does not run, or is going already, needs nobody's leave.
+"""
+
+# upstream: pkg/registry/core/pod/storage/eviction.go (v1.36)
+
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api.field_errors import as_json
+from kubesched.api.field_errors import invalid as invalid_field
+from kubesched.api.labels import InvalidSelectorError, from_label_selector
+from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.api.query_options import is_dry_run
+from kubesched.controlplane.api.requests import Request, Response, Target, answer
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request, forbidden, invalid, not_found
+from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
+from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
+from kubesched.controlplane.server.verbs.deleting import check_preconditions
+from kubesched.controlplane.server.verbs.verbs import Verbs
+from kubesched.controlplane.server.verbs.writing import check_namespace, check_namespace_is_open, with_warnings
+from kubesched.controlplane.storage.store import Document, Stored
+
+MOST_DISRUPTED_PODS: Final = 2000
+BUDGETS: Final = "poddisruptionbudgets.policy"
+_EVICTION: Final = Resource("policy", "v1", "evictions", "Eviction")
+_BUDGET: Final = Resource("policy", "v1", "poddisruptionbudget", "PodDisruptionBudget")
+_NOT_RUNNING = ("Succeeded", "Failed", "Pending")
+_VIOLATES: Final = "Cannot evict pod as it would violate the pod's disruption budget."
+_TARGET: Final = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "EvictionByEvictionAPI",
+    "message": "Eviction API: evicting",
+}
+
+
+def evict(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Evict a pod."""
+    services, pods = verbs.services, target.resource
+    eviction, options, warnings = _read(verbs, target, request)
+    check_namespace_is_open(services, pods, target.namespace, target.name)
+    stored = services.store.get(pods.store, target.namespace, target.name)
+    if stored is None:
+        raise not_found(pods, target.name)
+    # differs: the reference charges the budget before it looks whether this is the pod that was meant
+    check_preconditions(pods, stored, options.preconditions)
+    pod = stored.document()
+    dry_run = bool(options.dry_run)
+    if not services.admission.idle:
+        services.admission.change("CREATE", target, request, (eviction, None), dry_run=dry_run)
+        services.admission.check("CREATE", target, request, (eviction, None), dry_run=dry_run)
+    if not _goes_freely(pod):
+        budget = _budget_of(services, stored)
+        if budget is not None and not _is_spared(budget.document(), pod):
+            _charge(services, budget, target.name, dry_run=dry_run)
+    if not dry_run:
+        set_condition(pod.setdefault("status", {}), _TARGET, services.clock())
+        stored = services.store.put(pods.store, pod, services.strategy(pods).fields(pod))
+    options.preconditions = None
+    verbs.deleting.delete_object(pods, stored, options, request)
+    success = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+    return with_warnings(answer(success, 201), warnings)
+
+
+def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, DeleteOptions, list[str]]:
+    """Return an Eviction, how its pod is to be deleted, and warnings; refuses what is no Eviction of this pod."""
+    # the old version is the same but for its name
+    body = request.body.replace(b'"policy/v1beta1"', b'"policy/v1"', 1)
+    eviction, warnings = verbs.writing.read(_EVICTION, msgspec.structs.replace(request, body=body))
+    check_namespace(eviction["metadata"], target.namespace)
+    if eviction["metadata"].get("name") != target.name:
+        raise bad_request("name in URL does not match name in Eviction object")
+    options = msgspec.convert(eviction.get("deleteOptions") or {}, DeleteOptions)
+    if options.ignore_store_read_error_with_cluster_breaking_potential:
+        path = "deleteOptions.ignoreStoreReadErrorWithClusterBreakingPotential"
+        why = "can not be set for pod eviction, try after removing the option"
+        raise invalid(_EVICTION, target.name, [invalid_field(path, as_json(True), why)])
+    if options.grace_period_seconds is not None and options.grace_period_seconds < 0:
+        options.grace_period_seconds = 1
+    if is_dry_run(request):
+        options.dry_run = ["All"]
+    return eviction, options, warnings
+
+
+def _goes_freely(pod: Document) -> bool:
+    phase = (pod.get("status") or {}).get("phase")
+    return phase in _NOT_RUNNING or bool(pod["metadata"].get("deletionTimestamp"))
+
+
+def _budget_of(services: Services, pod: Stored) -> Stored | None:
+    """Return the budget that covers a pod, None if there is none; several are more than can be obeyed."""
+    found = [
+        budget
+        for budget in services.store.set_of(BUDGETS).in_order(pod.namespace)
+        if _covers(budget.document(), pod.labels)
+    ]
+    if len(found) > 1:
+        why = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+        raise ApiError(500, "", why)
+    return found[0] if found else None
+
+
+def _covers(budget: Document, labels: dict[str, str]) -> bool:
+    selector = (budget.get("spec") or {}).get("selector")
+    if selector is None:
+        return False
+    try:
+        return from_label_selector(msgspec.convert(selector, LabelSelector)).matches(labels)
+    except (InvalidSelectorError, msgspec.ValidationError):
+        return False
+
+
+def _is_spared(budget: Document, pod: Document) -> bool:
+    """Return whether a budget lets a pod go without being charged, because it counts on others."""
+    ready = condition_of(pod, "Ready")
+    if ready is not None and ready.get("status") == "True":
+        return False
+    if (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    healthy, desired = _counts(budget.get("status") or {})
+    return healthy >= desired > 0
+
+
+def _counts(status: Document) -> tuple[int, int]:
+    """Return how many pods of a budget are healthy, and how many should be."""
+    return status.get("currentHealthy") or 0, status.get("desiredHealthy") or 0
+
+
+def _charge(services: Services, stored: Stored, pod_name: str, *, dry_run: bool) -> None:
+    """Take one from what a budget allows; refuses what it cannot bear."""
+    budget = stored.document()
+    status = budget.setdefault("status", {})
+    allowed = status.get("disruptionsAllowed") or 0
+    if (status.get("observedGeneration") or 0) < (budget["metadata"].get("generation") or 0):
+        raise _too_many(f"The disruption budget {stored.name} is still being processed by the server.", seconds=10)
+    if allowed < 0:
+        raise _forbidden(stored.name, "pdb disruptions allowed is negative")
+    if len(status.get("disruptedPods") or ()) > MOST_DISRUPTED_PODS:
+        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise _forbidden(stored.name, why)
+    if allowed == 0:
+        raise _too_many(_why_not(stored.name, budget))
+    if dry_run:
+        return
+    status["disruptionsAllowed"] = allowed - 1
+    now = services.clock()
+    if allowed == 1:
+        condition: dict[str, Any] = {"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods"}
+        condition |= {"message": "", "observedGeneration": status.get("observedGeneration") or 0}
+        set_condition(status, condition, now)
+    status["disruptedPods"] = {**(status.get("disruptedPods") or {}), pod_name: timestamp(now)}
+    services.store.put(BUDGETS, budget, stored.fields)
+
+
+def _why_not(name: str, budget: Document) -> str:
+    """Return why a budget allows nothing."""
+    condition = condition_of(budget, "DisruptionAllowed") or {}
+    message = condition.get("message") if condition.get("status") == "False" else ""
+    healthy, desired = _counts(budget["status"])
+    not_now = f"The disruption budget {name} does not allow evicting pods currently"
+    if message and condition.get("reason") == "SyncFailed":
+        return f"{not_now} because it failed sync: {message}"
+    if healthy <= desired:
+        return f"The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
+    return f"{not_now} ({condition.get('reason', '')}): {message}" if message else not_now
+
+
+def _too_many(message: str, seconds: int = 0) -> ApiError:
+    causes = [{"reason": "DisruptionBudget", "message": message}]
+    return ApiError(429, "TooManyRequests", _VIOLATES, {"causes": causes}, retry_after=seconds)
+
+
+def _forbidden(name: str, why: str) -> ApiError:
+    return forbidden(_BUDGET, name, why)

@@ -1,0 +1,90 @@
+"""metrics.k8s.io: what nodes and pods use, as `kubectl top` and autoscalers ask for it.
+
+From pods that run to NodeMetrics and PodMetrics, made when they are asked for; `usage` knows the amounts.
+"""
+
+# upstream: metrics/pkg/apis/metrics/v1beta1/types.go (v1.36); metrics-server's labels and window
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import msgspec
+
+from kubesched.controlplane.api.query_options import list_options
+from kubesched.controlplane.api.requests import Request, Response, Target
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import not_found
+from kubesched.controlplane.kinds.pod.usage import Usage, container_usages, is_measured, total
+from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.registry.selectors import matcher
+from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
+from kubesched.controlplane.storage.store import Document, Stored, in_order
+
+WINDOW = "15s"
+_PODS, _NODES = "pods", "nodes"
+
+
+def metrics(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Return the usage of a node or pod, or of all that a request selects."""
+    services, resource = verbs.services, target.resource
+    measured = _nodes(services, resource) if resource.kind == "NodeMetrics" else _pods(services, resource, target)
+    if target.verb == "get":
+        form = form_for(resource, request, services.clock)
+        for stored in measured:
+            if stored.name == target.name:
+                return Response(200, (form.encode(stored),))
+        raise not_found(resource, target.name)
+    list_options(request)
+    form = form_for(resource, request, services.clock, listing=True)
+    matches = matcher(request, target, services.strategy(resource))
+    found = [stored for stored in measured if matches is None or matches(stored)]
+    return Response(200, form.listed({}, found))
+
+
+def _pods(services: Services, resource: Resource, target: Target) -> Iterator[Stored]:
+    """Yield the usage of the pods that run, of one namespace or all."""
+    for stored in services.store.set_of(_PODS).in_order():
+        if target.namespace not in ("", stored.namespace) or stored.fields.get("status.phase") != "Running":
+            continue
+        usages = container_usages(stored.document())
+        containers = [{"name": name, "usage": _written(usage)} for name, usage in usages.items()]
+        yield _stored(services, resource, stored, {"containers": containers})
+
+
+def _nodes(services: Services, resource: Resource) -> Iterator[Stored]:
+    """Yield the usage of nodes: the sum of that of their pods."""
+    usages: dict[str, list[Usage]] = defaultdict(list)
+    for pod in services.store.set_of(_PODS):
+        node = pod.fields.get("spec.nodeName")
+        if node and is_measured(document := pod.document()):
+            usages[node] += container_usages(document).values()
+    for stored in services.store.set_of(_NODES).in_order():
+        yield _stored(services, resource, stored, {"usage": _written(total(usages[stored.name]))})
+
+
+def _written(usage: Usage) -> Document:
+    return {name: str(amount) for name, amount in usage.items()}
+
+
+def _stored(services: Services, resource: Resource, of: Stored, measured: Document) -> Stored:
+    """Return the metrics of an object as if they were kept."""
+    now = timestamp(services.clock())
+    meta: Document = {"name": of.name, "creationTimestamp": now}
+    if of.namespace:
+        meta["namespace"] = of.namespace
+    if of.labels:
+        meta["labels"] = of.labels
+    document = {
+        "kind": resource.kind,
+        "apiVersion": resource.api_version,
+        "metadata": meta,
+        "timestamp": now,
+        "window": WINDOW,
+        **measured,
+    }
+    body = msgspec.json.encode(in_order(document))
+    return Stored(of.namespace, of.name, of.uid, of.version, of.labels, {}, body)
+
+
+METRICS: dict[tuple[str, str], Handler] = {(f"{plural}.metrics.k8s.io", ""): metrics for plural in (_NODES, _PODS)}

@@ -1,0 +1,136 @@
+"""Requests for tokens of service accounts: POST on the path `token` of an account.
+
+From a TokenRequest to the same with a token in its status.
+"""
+
+# upstream: pkg/registry/core/serviceaccount/storage/token.go, pkg/apis/authentication/validation/validation.go (v1.36)
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from kubesched.api.field_errors import invalid as invalid_value
+from kubesched.controlplane.access.service_account_tokens import ACCOUNTS, PRIVATE, USER_PREFIX
+from kubesched.controlplane.api.query_options import is_dry_run
+from kubesched.controlplane.api.requests import Request, Response, Target, answer
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import bad_request, conflict, invalid, not_found
+from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
+from kubesched.controlplane.server.verbs.verbs import Verbs
+from kubesched.controlplane.server.verbs.writing import with_warnings
+from kubesched.controlplane.storage.store import Document, Stored
+
+TOKEN_REQUEST: Final = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest")
+_HOUR: Final = 3600
+_SHORTEST, _LONGEST = 600, 1 << 32
+# what volumes with a token ask for; such tokens last longer, for programs that do not read them again
+_PROJECTED, _EXTENDED = 3607, 365 * 24 * _HOUR
+_BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
+
+
+def request_token(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Return a token of an account."""
+    is_dry_run(request)
+    services = verbs.services
+    wanted, warnings = verbs.writing.read(TOKEN_REQUEST, request)
+    meta, spec = wanted["metadata"], dict(wanted.get("spec") or {})
+    _check_place(target, meta)
+    account = services.store.get(ACCOUNTS, target.namespace, target.name)
+    if account is None:
+        raise not_found(target.resource, target.name)
+    if meta.get("uid") and meta["uid"] != account.uid:
+        said = f"the UID in the token request ({meta['uid']}) does not match the UID of the service account"
+        whole = Resource(TOKEN_REQUEST.group, "v1", TOKEN_REQUEST.kind, "")
+        raise conflict(whole, target.name, f"{said} ({account.uid})")
+    spec["audiences"] = spec.get("audiences") or list(verbs.access.audiences)
+    if spec.get("expirationSeconds") is None:
+        spec["expirationSeconds"] = _HOUR
+    _check_span(spec["expirationSeconds"])
+    bound = _bound(services, target, spec.get("boundObjectRef"))
+    now = services.clock()
+    token = services.issuer.sign(_claims(services, account, spec, bound, now))
+    ends = timestamp(now + timedelta(seconds=spec["expirationSeconds"]))
+    found = {
+        "kind": TOKEN_REQUEST.kind,
+        "apiVersion": TOKEN_REQUEST.api_version,
+        "metadata": {
+            "name": account.name,
+            "namespace": account.namespace,
+            "uid": account.uid,
+            "creationTimestamp": timestamp(now),
+        },
+        "spec": {**spec, "boundObjectRef": spec.get("boundObjectRef")},
+        "status": {"token": token, "expirationTimestamp": ends},
+    }
+    return with_warnings(answer(found, 201), warnings)
+
+
+def _check_place(target: Target, meta: Document) -> None:
+    for field, right in (("name", target.name), ("namespace", target.namespace)):
+        if meta.get(field) and meta[field] != right:
+            why = f"must match the service account {field} if specified"
+            raise invalid(TOKEN_REQUEST, target.name, [invalid_value(f"metadata.{field}", meta[field], why)])
+
+
+def _check_span(seconds: int) -> None:
+    path = "spec.expirationSeconds"
+    if seconds < _SHORTEST:
+        raise invalid(
+            TOKEN_REQUEST, "", [invalid_value(path, seconds, "may not specify a duration less than 10 minutes")]
+        )
+    if seconds > _LONGEST:
+        why = "may not specify a duration larger than 2^32 seconds"
+        raise invalid(TOKEN_REQUEST, "", [invalid_value(path, seconds, why)])
+
+
+def _bound(services: Services, target: Target, reference: Any) -> dict[str, Document]:
+    """Return what a token is bound to, as its claims have it."""
+    if reference is None:
+        return {}
+    kind, name, version = reference.get("kind") or "", reference.get("name") or "", reference.get("apiVersion") or ""
+    store = _BINDABLE.get(kind)
+    group, _, short = version.rpartition("/")
+    if store is None or group:
+        raise bad_request(f"cannot bind token to object of type {group}/{short}, Kind={kind}")
+    stored = services.store.get(store, "" if store == "nodes" else target.namespace, name)
+    if stored is None:
+        raise not_found(services.catalog.by_store[store], name)
+    found = {kind.lower(): {"name": stored.name, "uid": stored.uid}}
+    if kind == "Pod":
+        if stored.fields.get("spec.serviceAccountName") != target.name:
+            who = f'cannot bind token for serviceaccount "{target.name}"'
+            raise bad_request(f"{who} to pod running with different serviceaccount name.")
+        node = stored.fields.get("spec.nodeName")
+        if node:
+            known = services.store.get("nodes", "", node)
+            found["node"] = {"name": node, **({} if known is None else {"uid": known.uid})}
+    if reference.get("uid") and reference["uid"] != stored.uid:
+        why = (
+            f"the UID in the bound object reference ({reference['uid']}) does not match the UID in record. "
+            "The object might have been deleted and then recreated"
+        )
+        raise conflict(Resource("", "v1", kind, kind), name, why)
+    return found
+
+
+def _claims(services: Services, account: Stored, spec: Document, bound: dict[str, Document], now: datetime) -> Claims:
+    at, seconds = int(now.timestamp()), spec["expirationSeconds"]
+    private: Document = {
+        "namespace": account.namespace,
+        "serviceaccount": {"name": account.name, "uid": account.uid},
+        **bound,
+    }
+    lasts = seconds
+    if seconds == _PROJECTED and "pod" in bound and set(spec["audiences"]) <= {ISSUER}:
+        private["warnafter"] = at + seconds
+        lasts = _EXTENDED
+    return {
+        "aud": spec["audiences"],
+        "exp": at + lasts,
+        "iat": at,
+        "iss": ISSUER,
+        "jti": services.new_uid(),
+        PRIVATE: private,
+        "nbf": at,
+        "sub": f"{USER_PREFIX}{account.namespace}:{account.name}",
+    }

@@ -1,0 +1,174 @@
+"""Delete and deletecollection: at once, after a while, or when the last finalizer is gone.
+
+From delete options to objects that are removed, or marked as going.
+"""
+
+# upstream: apiserver/pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go (v1.36)
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from kubesched.controlplane.api.requests import Request, Response, Target, answer
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import conflict, not_found
+from kubesched.controlplane.registry.registry import Services, moment, timestamp
+from kubesched.controlplane.registry.selectors import matcher
+from kubesched.controlplane.registry.strategy import Strategy
+from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.server.verbs.delete_options import (
+    BACKGROUND,
+    FOREGROUND,
+    ORPHAN,
+    DeleteOptions,
+    Preconditions,
+    read_options,
+)
+from kubesched.controlplane.server.verbs.reading import Reading
+from kubesched.controlplane.server.verbs.writing import with_warnings
+from kubesched.controlplane.storage.store import Document, Stored
+
+# differs: the reference overflows into the past; nobody waits longer than this
+LONGEST_GRACE = 2**31 - 1
+# the finalizers under which the garbage collector sees to those that an object owns
+ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"
+_FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}
+
+
+class Deleting:
+    """Answers delete and deletecollection."""
+
+    def __init__(self, services: Services, reading: Reading) -> None:
+        self._services = services
+        self._reading = reading
+
+    def delete(self, target: Target, request: Request) -> Response:
+        """Delete one object; return it if it goes on for a while or its kind is answered so, else a Status."""
+        resource, options = target.resource, read_options(self._services.schemas, request)
+        stored = self._services.store.get(resource.store, target.namespace, target.name)
+        if stored is None:
+            raise not_found(resource, target.name)
+        strategy = self._services.strategy(resource)
+        self._check_admitted(resource, stored, options, request)
+        last, gone = self.delete_object(resource, stored, options, request)
+        unsaid = options.propagation_policy is None and options.orphan_dependents is None
+        warnings = [strategy.propagation_warning] if strategy.propagation_warning and unsaid else []
+        if not gone or strategy.returns_deleted:
+            form = form_for(resource, request, self._services.clock)
+            return with_warnings(Response(200, (form.encode(last),)), warnings)
+        details = {"name": stored.name, "kind": resource.plural, "uid": stored.uid}
+        if resource.group:
+            details["group"] = resource.group
+        return answer({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
+
+    def delete_collection(self, target: Target, request: Request) -> Response:
+        """Delete all objects that a request selects; return them as they were."""
+        resource = target.resource
+        options = read_options(self._services.schemas, request)
+        listed = self._reading.list_objects(target, request)
+        matches = matcher(request, target, self._services.strategy(resource))
+        everything = self._services.store.set_of(resource.store).in_order(target.namespace)
+        chosen = [stored for stored in everything if matches is None or matches(stored)]
+        # all before the first is deleted: whoever has to be asked is waited for, and then it begins anew
+        for stored in chosen:
+            self._check_admitted(resource, stored, options, request)
+        for stored in chosen:
+            self.delete_object(resource, stored, options, request)
+        return listed
+
+    def _check_admitted(self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request) -> None:
+        """Raise ApiError if somebody who is configured to be asked refuses."""
+        admission = self._services.admission
+        if not admission.idle:
+            place = Target("delete", resource, stored.namespace, stored.name)
+            objects = None, stored.document()
+            admission.change("DELETE", place, request, objects, dry_run=bool(options.dry_run))
+            admission.check("DELETE", place, request, objects, dry_run=bool(options.dry_run))
+
+    def delete_object(
+        self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request
+    ) -> tuple[Stored, bool]:
+        """Delete an object; return it as it is now or was last, and whether it is gone."""
+        services = self._services
+        strategy = services.strategy(resource)
+        check_preconditions(resource, stored, options.preconditions)
+        strategy.check_delete(stored, services.context(resource, request.user))
+        document = stored.document()
+        meta = document["metadata"]
+        pending = bool(meta.get("deletionTimestamp") and meta.get("deletionGracePeriodSeconds"))
+        changed = _set_grace(document, strategy, options.grace_period_seconds, services.clock())
+        if changed or not pending:
+            changed |= _set_propagation(document, strategy, options)
+        waits = meta["deletionGracePeriodSeconds"] or meta.get("finalizers") or strategy.is_held(document)
+        if options.dry_run:
+            return msgspec.structs.replace(stored, body=msgspec.json.encode(document)), not waits
+        if changed and (waits or strategy.marks_deletion):
+            stored = services.store.put(resource.store, document, strategy.fields(document))
+        return (stored, False) if waits else (services.store.remove(resource.store, stored), True)
+
+
+def _set_propagation(document: Document, strategy: Strategy, options: DeleteOptions) -> bool:
+    """Write into an object what becomes of those it owns: as asked, as it says, or by default; return if that is news.
+
+    What is collected in the background is collected when the object is gone, so nothing is written.
+    """
+    finalizers = document["metadata"].get("finalizers") or []
+    policy = strategy.propagation
+    if policy is not None:
+        policy = next((name for name, finalizer in _FINALIZERS.items() if finalizer in finalizers), policy)
+        if options.orphan_dependents is not None:
+            policy = ORPHAN if options.orphan_dependents else BACKGROUND
+        elif options.propagation_policy is not None:
+            policy = options.propagation_policy
+    wanted = [each for each in finalizers if each not in _FINALIZERS.values()]
+    if policy in _FINALIZERS:
+        wanted.append(_FINALIZERS[policy])
+    if set(wanted) == set(finalizers):
+        return False
+    document["metadata"]["finalizers"] = wanted
+    if not wanted:
+        del document["metadata"]["finalizers"]
+    return True
+
+
+def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: datetime) -> bool:
+    """Write into an object how long it goes on; return whether that is news. Later deletions can only shorten it."""
+    meta = document["metadata"]
+    left = meta.get("deletionGracePeriodSeconds") or 0
+    if not meta.get("deletionTimestamp"):
+        grace = strategy.grace_seconds(document, wanted)
+        meta["deletionTimestamp"] = timestamp(now + timedelta(seconds=min(grace, LONGEST_GRACE)))
+        meta["deletionGracePeriodSeconds"] = grace
+        strategy.begin_delete(document)
+        if strategy.has_generation and "generation" in meta:
+            meta["generation"] += 1
+        return True
+    if not left or wanted is None or wanted >= left:
+        meta["deletionGracePeriodSeconds"] = left
+        return False
+    end = moment(meta["deletionTimestamp"]) + timedelta(seconds=min(wanted, LONGEST_GRACE) - min(left, LONGEST_GRACE))
+    if end < now:
+        # the shorter period is over already; whoever waits for it is still told, unless nobody shall wait
+        end, wanted = now, min(wanted, 1)
+    meta["deletionTimestamp"] = timestamp(end)
+    meta["deletionGracePeriodSeconds"] = wanted
+    return True
+
+
+def check_preconditions(resource: Resource, stored: Stored, wanted: Preconditions | None) -> None:
+    """Raise ApiError unless an object is the one that is meant."""
+    if wanted is None:
+        return
+    kind = msgspec.structs.replace(resource, plural=resource.kind)
+    if wanted.uid is not None and wanted.uid != stored.uid:
+        why = (
+            f"the UID in the precondition ({wanted.uid}) does not match the UID in record ({stored.uid}). "
+            "The object might have been deleted and then recreated"
+        )
+        raise conflict(kind, stored.name, why)
+    if wanted.resource_version is not None and wanted.resource_version != str(stored.version):
+        why = (
+            f"the ResourceVersion in the precondition ({wanted.resource_version}) does not match the ResourceVersion "
+            f"in record ({stored.version}). The object might have been modified"
+        )
+        raise conflict(kind, stored.name, why)

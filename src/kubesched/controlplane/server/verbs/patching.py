@@ -1,0 +1,192 @@
+"""Patches: JSON patch, merge patch, strategic merge patch.
+
+From a document and a request's body to the patched document, its shape checked, and warnings. A patch that cannot be
+read is a 400; one that makes something of the wrong shape is a 422, which shows what was made.
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/patch.go (v1.36); RFC 6902, RFC 7386
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from kubesched.api.field_errors import invalid as invalid_value
+from kubesched.api.go_text import to_json
+from kubesched.controlplane.api.requests import Request
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError, bad_request, invalid
+from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, reader_of, strict_words
+from kubesched.controlplane.schema.careful import JsonReading, ShapeError
+from kubesched.controlplane.schema.go_words import json_name, printed
+from kubesched.controlplane.schema.json_patching import OperationError, json_patched
+from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_have_doubles, parse
+from kubesched.controlplane.schema.merging import ListOfListsError, MergeError, strategic_merge
+from kubesched.controlplane.schema.reading import Read, UnrecognizedError
+from kubesched.controlplane.schema.shapes import Field, ListType, Scalar, ScalarType, Shape, Type
+from kubesched.controlplane.storage.store import Document
+
+JSON_PATCH = "application/json-patch+json"
+MERGE_PATCH = "application/merge-patch+json"
+STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
+APPLY_PATCH = "application/apply-patch+yaml"
+OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
+MOST_OPERATIONS = 10_000
+
+_NO_MERGE_PATCH = "Invalid JSON Patch"
+_CANNOT, _ANY_MAP = "json: cannot unmarshal", "map[string]interface {}"
+_NO_KIND = Resource("", "", "", "")
+_TEXT, _ANY = ScalarType(Scalar.STRING, "string"), ScalarType(Scalar.ANY, "interface {}")
+_FIELDS = {"op": _TEXT, "path": _TEXT, "from": _TEXT, "value": _ANY}
+_OPERATION = Shape("handlers", "jsonPatchOp", {name: Field(name, type_) for name, type_ in _FIELDS.items()})
+_OPERATIONS = ListType(_OPERATION, f"[]{_OPERATION.go}")
+
+
+def patched(schemas: Schemas, resource: Resource, document: Document, request: Request) -> Document:
+    """Return a document with the patch of a request applied."""
+    return patched_with_warnings(schemas, resource, document, request)[0]
+
+
+def patched_with_warnings(
+    schemas: Schemas, resource: Resource, document: Document, request: Request, validation: str = WARN
+) -> Read:
+    """Return a document with the patch of a request applied, and warnings.
+
+    The document is of the resource's kind, or of another that it names (a scale).
+    """
+    form = request.headers.get("content-type", "").partition(";")[0].strip()
+    if form not in OFFERED:
+        raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+    shape = schemas.for_kind(document.get("apiVersion", ""), document.get("kind", ""))
+    reader = schemas.reader(resource) if shape is None else reader_of(shape)
+    try:
+        if form == STRATEGIC_MERGE_PATCH:
+            return _by_strategy(shape or schemas.shape(resource), document, request.body, validation)
+        by_form = _by_operations if form == JSON_PATCH else _by_merge
+        made, problems = by_form(document, request.body, strict=validation != IGNORE)
+        return _checked(lambda: reader.read_patched(made), problems, validation, lambda: to_json(made))
+    except RecursionError:
+        raise bad_request("error decoding patch: exceeded max depth") from None
+
+
+# -- the three forms
+
+
+def _by_operations(document: Document, body: bytes, *, strict: bool) -> tuple[Any, list[str]]:
+    """Return what a JSON patch makes of a document, and what a strict reader minds in it."""
+    try:
+        operations, problems = _parsed(body, _OPERATIONS if strict else _ANY, strict=strict)
+    except (JsonError, ShapeError) as error:
+        raise _unreadable(error, strict=strict) from None
+    operations = _of_type(operations, list, "jsonpatch.Patch")
+    if len(operations) > MOST_OPERATIONS:
+        words = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}, got {len(operations)}"
+        raise ApiError(413, "RequestEntityTooLarge", f"Request entity too large: {words}")
+    try:
+        made = json_patched(document, [_of_type(each, dict, "jsonpatch.Operation") for each in operations])
+    except OperationError:
+        raise _rejected() from None
+    return made, [f"json patch {problem}" for problem in problems]
+
+
+def _by_merge(document: Document, body: bytes, *, strict: bool) -> tuple[Any, list[str]]:
+    """Return what a merge patch makes of a document, and what a strict reader minds in it."""
+    try:
+        patch, problems = _parsed(body, strict=strict)
+    except JsonError as error:
+        raise _unreadable(error, strict=True) if strict else bad_request(_NO_MERGE_PATCH) from None
+    if strict and not isinstance(patch, dict | None):
+        raise _unreadable(f"{_CANNOT} {json_name(patch)} into Go value of type {_ANY_MAP}", strict=True)
+    if not isinstance(patch, dict | list):
+        raise bad_request(_NO_MERGE_PATCH)
+    return merged(document, patch) if isinstance(patch, dict) else _pruned(patch), problems
+
+
+def merged(document: Any, patch: Any) -> Any:
+    """Return a document with a merge patch applied."""
+    if not isinstance(document, dict):
+        return _pruned(patch)
+    if not isinstance(patch, dict):
+        return patch
+    result = dict(document)
+    for field, change in patch.items():
+        if change is None:
+            result.pop(field, None)
+        else:
+            result[field] = merged(result.get(field), change)
+    return result
+
+
+def _pruned(value: Any) -> Any:
+    """Return a value without the nulls in it."""
+    if isinstance(value, dict):
+        return {field: _pruned(each) for field, each in value.items() if each is not None}
+    return [_pruned(each) for each in value] if isinstance(value, list) else value
+
+
+def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str) -> Read:
+    """Return what a strategic merge patch makes of a document, its shape checked, and warnings."""
+    try:
+        patch, problems = _parsed(body, strict=validation != IGNORE)
+    except JsonError as error:
+        raise bad_request(str(error)) from None
+    patch = _of_type(patch, dict, _ANY_MAP)
+    try:
+        made = strategic_merge(shape, document, patch)
+    except ListOfListsError:
+        raise _rejected() from None
+    except MergeError as error:
+        # differs: the reference answers 500 to most patches that cannot be applied, though the client is wrong
+        raise bad_request(str(error)) from None
+    return _checked(lambda: reader_of(shape).read_merged(made), problems, validation, lambda: printed(patch))
+
+
+# -- what they share
+
+
+def _parsed(body: bytes, type_: Type = _ANY, *, strict: bool) -> tuple[Any, list[str]]:
+    """Return the value in a body, and what a strict reader minds in it; raises JsonError or ShapeError."""
+    check_depth(body)
+    if type_ is _ANY:
+        try:
+            value = msgspec.json.decode(body)
+            if not strict or not may_have_doubles(body, msgspec.json.encode(value)):
+                return value, []
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+    reading = JsonReading()
+    return reading.read(type_, parse(body)), reading.strict_problems()
+
+
+def _of_type(value: Any, expected: type[Any], go: str) -> Any:
+    """Return a value if it is of a type, an empty one for null; refuses others."""
+    if value is None:
+        return expected()
+    if not isinstance(value, expected):
+        raise bad_request(f"{_CANNOT} {json_name(value)} into Go value of type {go}")
+    return value
+
+
+def _checked(read: Callable[[], Read], problems: list[str], validation: str, shown: Callable[[], str]) -> Read:
+    """Return what was made, read, and warnings; refuses what is of the wrong shape, showing it."""
+    try:
+        document, further = read()
+    except (UnrecognizedError, ShapeError) as error:
+        raise _invalid_patch(shown(), str(error)) from None
+    problems = problems + further
+    if problems and validation == STRICT:
+        raise _invalid_patch(shown(), strict_words(problems))
+    return document, problems if validation == WARN else []
+
+
+def _invalid_patch(shown: str, words: str) -> ApiError:
+    return invalid(_NO_KIND, "", [invalid_value("patch", shown, words)])
+
+
+def _unreadable(error: object, *, strict: bool) -> ApiError:
+    return bad_request(f"error decoding patch: {error}" if strict else str(error))
+
+
+def _rejected() -> ApiError:
+    """Return the refusal of a patch that does not fit the object; the reference says no more than this."""
+    return ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {})

@@ -1,0 +1,63 @@
+"""What nobody owns of a new object: what is written through another path, and what the server itself fills in.
+
+From a resource and an object as a client sends it to a set of fields. Whoever creates an object owns what he says and
+what is filled in by default; what admission and allocation add is not his.
+"""
+
+# upstream: pkg/registry/*/strategy.go (GetResetFields), pkg/registry/core/service/storage/alloc.go,
+# pkg/registry/batch/job/strategy.go (generateSelector), plugin/pkg/admission (v1.36)
+
+from functools import cache
+from typing import Any
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.kinds.pod.service_account import unowned_mounts
+from kubesched.controlplane.managed_fields.field_sets import MEMBER, NOTHING, Fields, union
+
+Path = tuple[str, ...]
+
+_STATUS: Fields = {"f:status": MEMBER}
+_JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
+# what is added where a client does not say it
+_FILLED_IN: dict[str, tuple[Path, ...]] = {
+    "namespaces": (("spec", "finalizers"),),
+    "pods": tuple(
+        ("spec", name)
+        for name in ("priority", "preemptionPolicy", "serviceAccount", "serviceAccountName", "tolerations")
+    ),
+    "services": tuple(("spec", name) for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")),
+    "persistentvolumes": (("metadata", "finalizers"),),
+    "persistentvolumeclaims": (("metadata", "finalizers"), ("spec", "storageClassName")),
+    "jobs.batch": (
+        ("spec", "selector"),
+        *(("metadata", "labels", label) for label in _JOB_LABELS),
+        *(("spec", "template", "metadata", "labels", label) for label in _JOB_LABELS),
+    ),
+}
+
+
+def unowned(resource: Resource, document: Any) -> Fields:
+    """Return what whoever creates an object does not own of it; the object is as he sends it."""
+    found = _STATUS if "status" in resource.subresources else NOTHING
+    for path in _FILLED_IN.get(resource.store, ()):
+        unsaid = _unsaid(document, path)
+        if unsaid:
+            found = union(found, _set_of(unsaid))
+    return union(found, unowned_mounts(document)) if resource.store == "pods" else found
+
+
+def _unsaid(document: Any, path: Path) -> Path:
+    """Return the shortest beginning of a path that is not there, nothing if all of it is."""
+    for number, name in enumerate(path, 1):
+        document = document.get(name) if isinstance(document, dict) else None
+        if document is None:
+            return path[:number]
+    return ()
+
+
+@cache
+def _set_of(path: Path) -> Fields:
+    fields = MEMBER
+    for name in reversed(path):
+        fields = {f"f:{name}": fields}
+    return fields

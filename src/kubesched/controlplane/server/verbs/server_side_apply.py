@@ -1,0 +1,151 @@
+"""Server-side apply: PATCH with the fields that somebody wants, and their values.
+
+From a request with a configuration to an object that has it, created where there is none. It goes the way of every
+other write; what is its own is that the object is made by merging fields that have owners.
+"""
+
+# upstream: apiserver/pkg/endpoints/handlers/patch.go (applyPatcher), apimachinery/pkg/util/managedfields/internal/
+# {fieldmanager,versioncheck,structuredmerge}.go (v1.36)
+
+from typing import Any
+
+import msgspec
+
+from kubesched.config.document import DocumentError, parse_yaml
+from kubesched.controlplane.api.query_options import apply_options, field_validation
+from kubesched.controlplane.api.requests import Request, Response, Target
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import bad_request, conflict, not_found
+from kubesched.controlplane.conversion import from_storage, to_storage
+from kubesched.controlplane.managed_fields.applying import Application, Applied, ConflictsError, apply
+from kubesched.controlplane.managed_fields.entries import APPLY, Owners
+from kubesched.controlplane.managed_fields.field_sets import MEMBER, Fields
+from kubesched.controlplane.managed_fields.list_types import WayError
+from kubesched.controlplane.managed_fields.tracking import manager_of, way_of_objects
+from kubesched.controlplane.managed_fields.validation import in_words, problems_of
+from kubesched.controlplane.registry.registry import timestamp
+from kubesched.controlplane.representation.negotiation import MOST_YAML_NODES
+from kubesched.controlplane.schema.go_words import json_name
+from kubesched.controlplane.server.verbs.patching import APPLY_PATCH
+from kubesched.controlplane.server.verbs.verbs import Verbs
+from kubesched.controlplane.storage.store import Document, Stored
+
+# what cannot be written on a path: the status on that of an object, the rest on that of its status
+_STATUS: Fields = {"f:status": MEMBER}
+_SPEC: Fields = {"f:spec": MEMBER}
+_METADATA_KEPT = ("podgroups.scheduling.k8s.io", "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
+
+
+def is_apply(request: Request) -> bool:
+    """Return whether a patch is a configuration to apply."""
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == APPLY_PATCH
+
+
+def apply_patch(verbs: Verbs, target: Target, request: Request) -> Response:
+    """Apply the configuration in a request."""
+    config = read_config(request)
+    check_kind(config, target.resource)
+    stored, warnings, created = apply_config(verbs, target, request, config)
+    return verbs.writing.answer(target.resource, request, stored, warnings, 201 if created else 200)
+
+
+def apply_config(verbs: Verbs, target: Target, request: Request, config: Document) -> tuple[Stored, list[str], bool]:
+    """Apply a configuration; return the object as stored, warnings, and whether it is new."""
+    resource, services = target.resource, verbs.services
+    dry_run, force = apply_options(request)
+    _check(verbs, target, config)
+    old = services.store.get(resource.store, target.namespace, target.name)
+    if old is None and target.subresource:
+        raise not_found(resource, target.name)
+    found = _applied(verbs, target, request, config, old, force=force)
+    document, warnings = services.schemas.check(resource, found.document, field_validation(request))
+    if old is None:
+        return _created(verbs, target, request, document, found.owners, dry_run=dry_run), warnings, True
+    verbs.writing.check_place(target, document)
+    document = to_storage(resource, document)
+    stored = verbs.writing.replace(target, document, old, request, dry_run=dry_run, owners=found.owners)
+    return stored, warnings, False
+
+
+def read_config(request: Request) -> Document:
+    """Return the configuration in a request, YAML or JSON, once the options beside it are found right."""
+    apply_options(request)
+    try:
+        config: Any = parse_yaml(request.body, MOST_YAML_NODES) if request.body.strip() else None
+    except DocumentError as error:
+        # differs: the reference only warns of fields that are given twice
+        raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
+    if config is None:
+        config = {}
+    if not isinstance(config, dict):
+        why = f"json: cannot unmarshal {json_name(config)} into Go value of type map[string]interface {{}}"
+        raise bad_request(f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}")
+    return config
+
+
+def check_kind(config: Document, resource: Resource) -> None:
+    """Raise ApiError for a configuration of another kind than a resource's."""
+    version, kind = config.get("apiVersion"), config.get("kind")
+    if (version, kind) != (resource.api_version, resource.kind):
+        raise bad_request(f"invalid object type: {_kind_words(version, kind)}")
+
+
+def _check(verbs: Verbs, target: Target, config: Document) -> None:
+    """Raise ApiError for a configuration of the wrong shape."""
+    resource, meta = target.resource, config.get("metadata")
+    if isinstance(meta, dict) and meta.get("managedFields") is not None:
+        raise bad_request("metadata.managedFields must be nil")
+    shape = verbs.services.schemas.for_kind(resource.api_version, resource.kind)
+    if resource.custom is not None:
+        problems = resource.custom.config_problems(config)
+    else:
+        problems = [] if shape is None else problems_of(shape, config)
+    if problems:
+        named = meta if isinstance(meta, dict) else {}
+        kind = _kind_words(resource.api_version, resource.kind)
+        whose = f"{named.get('namespace') or ''}/{named.get('name') or ''}; {kind}"
+        # differs: the reference answers 500, though it is the client who is wrong
+        raise bad_request(f"failed to create typed patch object ({whose}): {in_words(problems)}")
+
+
+def _kind_words(version: Any, kind: Any) -> str:
+    """Return a kind as Go prints it."""
+    group, _, version = str(version or "").rpartition("/")
+    return f"{group}/{version}, Kind={kind or ''}"
+
+
+def _applied(
+    verbs: Verbs, target: Target, request: Request, config: Document, old: Stored | None, *, force: bool
+) -> Applied:
+    resource, services = target.resource, verbs.services
+    live: Document = {} if old is None else from_storage(resource, old.document())
+    owners: Owners = () if old is None else old.owners
+    manager = manager_of(request, resource, APPLY, target.subresource)
+    way, time = way_of_objects(services.schemas, resource), timestamp(services.clock())
+    try:
+        return apply(live, owners, Application(way, manager, config, force, time, _reset(resource, target.subresource)))
+    except ConflictsError as error:
+        raise error.refusal() from None
+    except WayError as error:
+        raise bad_request(f"failed to merge config: {error}") from None
+
+
+def _reset(resource: Resource, subresource: str) -> Fields:
+    if subresource == "status":
+        kept = resource.custom is not None or resource.store in _METADATA_KEPT
+        return {**_SPEC, "f:metadata": MEMBER} if kept else _SPEC
+    return _STATUS if "status" in resource.subresources else {}
+
+
+def _created(
+    verbs: Verbs, target: Target, request: Request, document: Document, owners: Owners, *, dry_run: bool
+) -> Stored:
+    """Create what does not exist yet, if whoever applies it may; return it as stored."""
+    creation = msgspec.structs.replace(target, verb="create")
+    verbs.access.check(request, creation)
+    uid = document["metadata"].get("uid")
+    if uid:
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise conflict(target.resource, target.name, why)
+    verbs.writing.check_place(creation, document)
+    return verbs.writing.create_document(creation, document, request, dry_run=dry_run, owners=owners)

@@ -1,0 +1,362 @@
+"""Create, update and patch: from what a client sends to what is stored.
+
+In numbered steps: read and check the shape, take over what a client may not say, apply the kind's rules, validate,
+store. A write that changes nothing leaves the version alone; a dry run stops before the store.
+"""
+
+# upstream: apiserver/pkg/registry/generic/registry/store.go, pkg/registry/rest/{create,update,meta}.go (v1.36)
+
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kubesched.api.field_errors import invalid as invalid_value
+from kubesched.controlplane.api.query_options import field_validation, is_dry_run
+from kubesched.controlplane.api.requests import Request, Response, Target
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import (
+    MODIFIED_MEANWHILE,
+    already_exists,
+    bad_request,
+    conflict,
+    failed_precondition,
+    forbidden,
+    invalid,
+    not_found,
+)
+from kubesched.controlplane.conversion import from_storage, to_storage
+from kubesched.controlplane.managed_fields.entries import Owners, given, same, shown
+from kubesched.controlplane.managed_fields.tracking import owners_after, owners_of_new
+from kubesched.controlplane.registry.metadata import fill_in, kept_metadata, metadata_problems
+from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.server.verbs.mutating import changed_at_creation, changed_at_update, context_of, preparation
+from kubesched.controlplane.server.verbs.patching import patched_with_warnings
+from kubesched.controlplane.server.verbs.reset_fields import unowned
+from kubesched.controlplane.storage.store import Document, Stored, in_order
+
+MOST_NAMES_TRIED = 8
+LONGEST_WARNINGS = 4096
+_WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
+_ESCAPED = re.compile(r"\\(.)")
+
+
+class Writing:
+    """Answers create, update and patch."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    # -- create
+
+    def create(self, target: Target, request: Request) -> Response:
+        """Store a new object."""
+        dry_run = is_dry_run(request)
+        document, warnings = self.read(target.resource, request)
+        stored = self.create_document(target, document, request, dry_run=dry_run)
+        warnings += self._services.strategy(target.resource).warnings(document, None)
+        return self.answer(target.resource, request, stored, warnings, 201)
+
+    def create_document(
+        self,
+        target: Target,
+        document: Document,
+        request: Request,
+        *,
+        dry_run: bool = False,
+        owners: Owners | None = None,
+    ) -> Stored:
+        """Store a new object that is given as a document, owned by whoever asks or by others; return it as stored."""
+        resource, services = target.resource, self._services
+        # 1. Whose is it?
+        self._check_namespace(target, document)
+        meta: Document = document["metadata"]
+        if meta.get("resourceVersion"):
+            raise bad_request("resourceVersion should not be set on objects to be created")
+        context, strategy = context_of(services, target, request), services.strategy(resource)
+        # 2. What a client may not say, and what others want instead.
+        fill_in(document, resource, services)
+        if request.trial is not None:
+            request.trial.keep(meta)
+        document = to_storage(resource, document)
+        if strategy.has_status and "status" in resource.subresources:
+            document.pop("status", None)
+        if services.admission.changes:
+            prepare = partial(strategy.prepare_create, context=context)
+            document = changed_at_creation(services, target, request, document, prepare, dry_run=dry_run)
+        meta = document["metadata"]
+        # 3. The kind's rules.
+        excluded = unowned(resource, document)
+        strategy.prepare_create(document, context)
+        # 4. Is it right?
+        problems = metadata_problems(document, strategy) + strategy.validate_create(document, context)
+        if problems:
+            raise invalid(resource, meta.get("name") or meta.get("generateName", ""), problems)
+        # 5. Is it allowed?
+        if not services.admission.idle:
+            services.admission.check("CREATE", target, request, (document, None), dry_run=dry_run)
+        settle = None if request.imported else services.admit(document, None, context)
+        # 6. Store it.
+        if services.store.get(resource.store, target.namespace, meta["name"]) is not None:
+            raise already_exists(resource, meta["name"])
+        if owners is None:
+            time = timestamp(context.now)
+            owners = owners_of_new(services.schemas, target, request, document, excluded, time)
+        stored = self._put(resource, document, strategy, owners, dry_run=dry_run)
+        if settle is not None and not dry_run:
+            settle()
+        return stored
+
+    # -- update
+
+    def update(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
+        """Replace an object, or its status, by the kind's rules or others."""
+        resource, dry_run = target.resource, is_dry_run(request)
+        document, warnings = self.read(resource, request)
+        self.check_place(target, document)
+        strategy = strategy or self._services.strategy(resource, target.subresource)
+        old = self._services.store.get(resource.store, target.namespace, target.name)
+        if old is None:
+            if not strategy.create_on_update or target.subresource:
+                raise not_found(resource, target.name)
+            if uid := document["metadata"].get("uid"):
+                key = f"{target.namespace}/{target.name}"
+                raise failed_precondition(resource, key, "UID", uid, "")
+            document["metadata"].pop("resourceVersion", None)
+            stored = self.create_document(target, document, request, dry_run=dry_run)
+            return self.answer(resource, request, stored, warnings, 201)
+        uid = document["metadata"].get("uid")
+        if uid and uid != old.uid:
+            raise failed_precondition(resource, old.key, "UID", uid, old.uid)
+        stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
+        warnings += strategy.warnings(document, old.document())
+        return self.answer(resource, request, stored, warnings)
+
+    def patch(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
+        """Change an object, or its status, by a patch, by the kind's rules or others."""
+        resource, dry_run = target.resource, is_dry_run(request)
+        old = self._services.store.get(resource.store, target.namespace, target.name)
+        if old is None:
+            raise not_found(resource, target.name)
+        current = from_storage(resource, old.document())
+        if b"managedFields" in request.body:
+            current["metadata"]["managedFields"] = shown(old.owners)
+        document, warnings = patched_with_warnings(
+            self._services.schemas, resource, current, request, field_validation(request)
+        )
+        self.check_place(target, document)
+        stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
+        warnings += self._services.strategy(resource).warnings(document, old.document())
+        return self.answer(resource, request, stored, warnings)
+
+    def change(
+        self, target: Target, request: Request, change: Callable[[Document], None], *, dry_run: bool = False
+    ) -> Stored:
+        """Change an object in place on behalf of the server itself, past the kind's rules; return it as stored."""
+        resource = target.resource
+        old = self._services.store.get(resource.store, target.namespace, target.name)
+        if old is None:
+            raise not_found(resource, target.name)
+        document = old.document()
+        change(document)
+        return self._put(resource, document, self._services.strategy(resource), old.owners, old, dry_run=dry_run)
+
+    def replace(
+        self,
+        target: Target,
+        new: Document,
+        old_stored: Stored,
+        request: Request,
+        strategy: Strategy | None = None,
+        *,
+        dry_run: bool = False,
+        owners: Owners | None = None,
+    ) -> Stored:
+        """Store a changed object, by the kind's rules or others; return it as stored.
+
+        Its owners are given, or follow from what has changed.
+        """
+        resource, services = target.resource, self._services
+        strategy = strategy or services.strategy(resource, target.subresource)
+        context = context_of(services, target, request)
+        old = old_stored.document()
+        if resource.custom is not None:
+            # what was added to the definition since is no change of the object
+            old = to_storage(resource, from_storage(resource, old))
+        # 1. Has it changed meanwhile?
+        _check_version(target, new, old_stored, strategy)
+        # 2. What others want instead, and what a client may not change.
+        if services.admission.changes:
+            prepare = preparation(target, old, strategy, context)
+            new = changed_at_update(services, target, request, (new, old), prepare, dry_run=dry_run)
+        entries = new["metadata"].pop("managedFields", None)
+        problems = kept_metadata(new, old)
+        # 3. The kind's rules.
+        if target.subresource == "status":
+            strategy.prepare_status(new, old, context)
+            problems += strategy.validate_status(new, old, context)
+        else:
+            problems += self._update_by_rules(new, old, resource, strategy, context)
+        # 4. Is it right?
+        problems += metadata_problems(new, strategy)
+        if problems:
+            raise invalid(resource, target.name, problems)
+        # 5. Is it allowed?
+        if not services.admission.idle:
+            services.admission.check("UPDATE", target, request, (new, old), dry_run=dry_run)
+        # 6. Store it, or let it go if this was what it still waited for.
+        if _is_finished(new, strategy):
+            return old_stored if dry_run else services.store.remove(resource.store, old_stored, new)
+        if owners is None:
+            owners = old_stored.owners if target.subresource else given(entries, old_stored.owners)
+            owners = owners_after(services.schemas, target, request, (old, new), owners, timestamp(context.now))
+        is_admitted = strategy.is_admitted or not target.subresource
+        settle = services.admit(new, old, context) if is_admitted else None
+        stored = self._put(resource, new, strategy, owners, old_stored, dry_run=dry_run)
+        if settle is not None and not dry_run:
+            settle()
+        return stored
+
+    def _update_by_rules(
+        self, new: Document, old: Document, resource: Resource, strategy: Strategy, context: Context
+    ) -> list[str]:
+        if strategy.has_status and "status" in resource.subresources:
+            new.pop("status", None)
+            if "status" in old:
+                new["status"] = old["status"]
+        strategy.prepare_update(new, old, context)
+        problems = strategy.validate_update(new, old, context)
+        if strategy.has_generation and new.get("spec") != old.get("spec"):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        return problems
+
+    # -- what they share
+
+    def read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
+        """Return the document in a request's body, its shape checked, and warnings."""
+        return self._services.schemas.decode(resource, request.body, field_validation(request))
+
+    def check_place(self, target: Target, document: Document) -> None:
+        """Raise ApiError unless an object has the namespace and the name of the path it is sent to."""
+        self._check_namespace(target, document)
+        _check_name(target, document)
+
+    def _check_namespace(self, target: Target, document: Document) -> None:
+        """Hold the namespace of an object against that of the path, and see that it takes new objects."""
+        meta = document["metadata"]
+        if not target.resource.namespaced:
+            meta.pop("namespace", None)
+            return
+        check_namespace(meta, target.namespace)
+        if target.verb == "create" and not target.subresource:
+            check_namespace_is_open(self._services, target.resource, target.namespace, meta.get("name", ""))
+
+    def _put(
+        self,
+        resource: Resource,
+        document: Document,
+        strategy: Strategy,
+        owners: Owners,
+        old: Stored | None = None,
+        *,
+        dry_run: bool,
+    ) -> Stored:
+        if resource.custom is not None:
+            document = resource.custom.kept(document)
+        fields = strategy.fields(document)
+        meta = document["metadata"]
+        if old is not None:
+            meta["resourceVersion"] = str(old.version)
+            if same(owners, old.owners) and document == old.document():
+                return old
+        if dry_run:
+            version, body = old.version if old is not None else 0, msgspec.json.encode(in_order(document))
+            return Stored(meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, body, owners)
+        return self._services.store.put(resource.store, document, fields, owners)
+
+    def answer(
+        self, resource: Resource, request: Request, stored: Stored, warnings: list[str], code: int = 200
+    ) -> Response:
+        """Return an object in the form that a client wants, with warnings."""
+        form = form_for(resource, request, self._services.clock)
+        return with_warnings(Response(code, (form.encode(stored),)), warnings)
+
+
+def check_namespace(meta: dict[str, Any], namespace: str) -> None:
+    """Give an object the namespace of the path it is sent to; raises ApiError if it names another."""
+    if (meta.get("namespace") or namespace) != namespace:
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    meta["namespace"] = namespace
+
+
+def check_namespace_is_open(services: Services, resource: Resource, namespace: str, name: str) -> None:
+    """Raise ApiError unless a namespace takes new objects."""
+    namespaces = services.catalog.find("", "v1", "namespaces")
+    assert namespaces is not None
+    found = services.store.get(namespaces.store, "", namespace)
+    if found is None:
+        raise not_found(namespaces, namespace)
+    if found.fields.get("status.phase") == "Terminating":
+        why = f"unable to create new content in namespace {namespace} because it is being terminated"
+        refusal = forbidden(resource, name, why)
+        message = f"namespace {namespace} is being terminated"
+        cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
+        refusal.details = {**(refusal.details or {}), "causes": [cause]}
+        raise refusal
+
+
+def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
+    """Return an answer with warnings for whoever reads it, as a header can carry them: quoted, and not without end."""
+    # upstream: apiserver/pkg/endpoints/filters/warning.go, apimachinery/pkg/util/net/http.go (v1.36)
+    found, size = [], 0
+    for text in dict.fromkeys(warnings):
+        size += len(text)
+        if size > LONGEST_WARNINGS:
+            break
+        if all(character.isprintable() for character in text):
+            escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+            found.append(f'299 - "{escaped}"')
+    if found:
+        earlier = response.headers.get("Warning")
+        response.headers = {**response.headers, "Warning": ", ".join([earlier, *found] if earlier else found)}
+    return response
+
+
+def warnings_in(response: Response) -> list[str]:
+    """Return the warnings of an answer, as they were before they were quoted."""
+    quoted = _WARNING.findall(response.headers.get("Warning", ""))
+    return [_ESCAPED.sub(r"\1", text) for text in quoted]
+
+
+def _check_name(target: Target, document: Document) -> None:
+    """Raise ApiError unless an object has the name of the path it is sent to."""
+    name = document["metadata"].get("name", "")
+    if name != target.name:
+        text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
+        nameless = f"the name of the object ({target.name} based on URL) was undeterminable: name must be provided"
+        raise bad_request(text if name else nameless)
+
+
+def _check_version(target: Target, new: Document, old: Stored, strategy: Strategy) -> None:
+    """Raise ApiError for a change of another version than there is, or of no version where a kind wants one."""
+    version, resource = new["metadata"].get("resourceVersion") or "0", target.resource
+    if version.isdecimal() and int(version) == 0:
+        if strategy.unconditional_update:
+            return
+        problem = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+        # this one refusal names the resource in place of the kind
+        raise invalid(msgspec.structs.replace(resource, kind=resource.plural), target.name, [problem])
+    if version != str(old.version):
+        raise conflict(resource, target.name, MODIFIED_MEANWHILE)
+
+
+def _is_finished(document: Document, strategy: Strategy) -> bool:
+    """Return whether an object that is being deleted has nothing left to wait for."""
+    meta = document["metadata"]
+    if not meta.get("deletionTimestamp") or meta.get("finalizers") or strategy.is_held(document):
+        return False
+    return not meta.get("deletionGracePeriodSeconds")

@@ -1,0 +1,99 @@
+"""All controllers together, started and stopped as one.
+
+From an API server and options to a cluster that lives.
+"""
+
+import asyncio
+from collections.abc import Callable
+from math import inf
+
+from kubesched.controlplane.controllers.devices.resource_claims import ClaimConsumers, PodClaims
+from kubesched.controlplane.controllers.endpoints.service_addresses import ServiceAddresses
+from kubesched.controlplane.controllers.framework.controller import Controller, tools_for
+from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.controlplane.controllers.framework.pod_index import Placement
+from kubesched.controlplane.controllers.lifecycle.disruption_budgets import Budgets
+from kubesched.controlplane.controllers.lifecycle.garbage_collector import Garbage
+from kubesched.controlplane.controllers.lifecycle.namespaces import NamespaceEnd
+from kubesched.controlplane.controllers.lifecycle.node_taints import NodeTaints
+from kubesched.controlplane.controllers.lifecycle.policy_status import PolicyStatus
+from kubesched.controlplane.controllers.lifecycle.taint_eviction import Orphans, TaintEviction
+from kubesched.controlplane.controllers.storage.protection import EphemeralClaims, Protection
+from kubesched.controlplane.controllers.storage.volume_binder import VolumeBinder
+from kubesched.controlplane.nodes.kubelets import Kubelets
+from kubesched.controlplane.nodes.leases import NodeLeases
+from kubesched.controlplane.nodes.nodes import SimulatedNodes
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient
+
+
+class Simulation:
+    """The part of a cluster that is not its API server and not its scheduler; `note` takes lines for the log."""
+
+    def __init__(
+        self, server: ApiServer, options: Options | None = None, note: Callable[[str], None] = lambda line: None
+    ) -> None:
+        self._server = server
+        self._options = options or Options()
+        self._note = note
+        self._controllers: list[Controller] = []
+
+    def start(self) -> None:
+        """Begin to work, on the running loop."""
+        # imported late, since these are built on what this package shares with them
+        from kubesched.controlplane.controllers.endpoints.composition import endpoint_controllers
+        from kubesched.controlplane.controllers.service_accounts.defaults import DefaultAccounts, RootCertificates
+        from kubesched.controlplane.controllers.service_accounts.token_secrets import TokenSecrets
+        from kubesched.controlplane.controllers.workloads.composition import workload_controllers
+
+        loop = asyncio.get_running_loop()
+        tools, on_nodes = (
+            tools_for(LocalClient(self._server, agent=agent), loop, self._options, self._note)
+            for agent in ("kube-controller-manager", "kubelet")
+        )
+        # the index of pods comes first, since others ask it when they are told of a change
+        placement = Placement(tools)
+        self._controllers = [
+            placement,
+            DefaultAccounts(tools),
+            RootCertificates(tools),
+            TokenSecrets(tools),
+            SimulatedNodes(on_nodes),
+            NodeLeases(on_nodes),
+            NodeTaints(tools),
+            Kubelets(on_nodes, placement),
+            TaintEviction(tools, placement),
+            Orphans(tools, placement),
+            PodClaims(tools),
+            ClaimConsumers(tools),
+            EphemeralClaims(tools),
+            VolumeBinder(tools),
+            Protection(tools),
+            Budgets(tools),
+            ServiceAddresses(tools),
+            PolicyStatus(tools),
+            *(workload_controllers(tools) if self._options.workloads else ()),
+            *(endpoint_controllers(tools) if self._options.workloads else ()),
+            NamespaceEnd(tools),
+            Garbage(tools),
+        ]
+        for controller in self._controllers:
+            controller.start()
+
+    def seconds_left(self) -> float:
+        """Return after how many seconds something will happen by itself, infinity for never."""
+        return min((controller.seconds_left() for controller in self._controllers), default=inf)
+
+    def stop(self) -> None:
+        """Work no more; what is there stays as it is."""
+        for controller in self._controllers:
+            controller.stop()
+        self._controllers = []
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        self.start()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            self.stop()

@@ -1,0 +1,238 @@
+"""Changes in SQLite, so that a store outlives its process.
+
+    Store ──change──▶ one row, committed ──▶ applied, answered, shown to those who watch
+    rows, in the order of their versions ──▶ Store, with its objects and its history
+
+The journal is the store: a row for each change, and an object is its last row. What history forgets is taken out in
+batches; which rows that are follows from what is kept, so nothing is lost if a batch is.
+
+A change is committed in the call that makes it, before anything in memory is touched: one that cannot be kept is
+refused and has never been. A commit hands a row to the operating system and does not wait for the disk
+(synchronous=NORMAL in WAL mode): whatever ends the process, the row is there. If the machine itself goes down, the
+last moments can be missing; what is there is then the state of one moment, never a damaged one. Waiting for the disk
+would cost every change a millisecond or more in the only thread there is.
+
+While it is open nobody else can open the database: it is its own lock, which ends with the process.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from kubesched.controlplane.api.statuses import internal_error
+from kubesched.controlplane.managed_fields.entries import Owner
+from kubesched.controlplane.storage.errors import DataError
+from kubesched.controlplane.storage.store import DELETED, Change, Stored
+from kubesched.controlplane.storage.write_ahead_log import committed_pages
+
+FORMAT = 1
+# "kube", to know our own
+APPLICATION = 0x6B756265
+# seconds, for another that finds it taken, too, and leaves
+PATIENCE = 0.5
+# bytes in which changes wait to be sorted in; a cluster that is loaded at once may need more for a while
+MOST_AHEAD = 16 * 1024 * 1024
+# so many rows are taken out at once
+BATCH = 250
+_TABLES = (
+    """
+    CREATE TABLE changes (
+        version INTEGER PRIMARY KEY,
+        store   TEXT NOT NULL,
+        deleted INTEGER NOT NULL,
+        object  BLOB NOT NULL
+    )
+    """,
+    # how far back the history of each set reaches
+    "CREATE TABLE forgotten (store TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID",
+)
+_INSERT = "INSERT INTO changes VALUES (?, ?, ?, ?)"
+_DELETE = "DELETE FROM changes WHERE version = ?"
+_FORGET = "INSERT INTO forgotten VALUES (?, ?) ON CONFLICT (store) DO UPDATE SET version = excluded.version"
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(Stored).decode
+
+
+class SqliteJournal:
+    """The changes of one store, in one file; DataError if that cannot be had or is not ours."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        # rows that nobody needs any more, and how far each set has forgotten
+        self._unneeded: list[int] = []
+        self._forgotten: dict[str, int] = {}
+        # whether a block keeps its changes together, and why it cannot
+        self._block = False
+        self._failure = ""
+        try:
+            # SQLite does not say why it cannot open a file, and lets others read a new one
+            os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+        except OSError as error:
+            raise DataError(f"{file}: {error.strerror or error}") from None
+        expected = committed_pages(file.with_name(f"{file.name}-wal"))
+        with self._readable():
+            self._database = sqlite3.connect(file, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            try:
+                self._open()
+                self._check_log(expected)
+            except BaseException:
+                self._database.close()
+                raise
+
+    def _open(self) -> None:
+        """Take the database for ourselves and see that it is ours."""
+        execute = self._database.execute
+        execute("PRAGMA locking_mode = EXCLUSIVE")
+        application, number = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+        empty = not execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if application != APPLICATION and not (empty and not application and not number):
+            raise DataError(f"{self._file}: is a database, but none of kubesched")
+        if number > FORMAT:
+            raise DataError(
+                f"{self._file}: was written by a newer kubesched, in format {number}; this one knows format {FORMAT}"
+            )
+        execute("PRAGMA journal_mode = WAL")
+        execute("PRAGMA synchronous = NORMAL")
+        execute(f"PRAGMA journal_size_limit = {MOST_AHEAD}")
+        problem = execute("PRAGMA quick_check(1)").fetchone()[0]
+        if problem != "ok":
+            raise DataError(f"{self._file}: is damaged: {problem.splitlines()[-1]}")
+        # written also if it is there, so that whoever cannot write learns it now
+        with self._transaction():
+            if empty:
+                for table in _TABLES:
+                    execute(table)
+            execute(f"PRAGMA application_id = {APPLICATION}")
+            execute(f"PRAGMA user_version = {FORMAT}")
+
+    def _check_log(self, expected: int) -> None:
+        """Say what is lost if the write-ahead log cannot be read as far as it was written; what can be, is kept."""
+        if not expected:
+            return
+        _, pages, _ = self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        if pages < expected or expected < 0:
+            lost = "all of it" if expected < 0 or not pages else f"{expected - pages} of its {expected} pages"
+            raise DataError(
+                f"{self._file}-wal: is damaged: {lost} cannot be read, so the latest changes are lost; what can be "
+                "read is kept now: start once more to go on without the rest"
+            )
+
+    # -- what was kept
+
+    def forgotten(self) -> dict[str, int]:
+        """Return how far each set has forgotten its history."""
+        with self._readable():
+            return dict(self._database.execute("SELECT store, version FROM forgotten"))
+
+    def changes(self) -> Iterator[tuple[str, Stored, bool]]:
+        """Yield what was kept, oldest first: the set, the object, and whether it was deleted."""
+        texts: dict[bytes, bytes] = {}
+        with self._readable():
+            for version, store, deleted, row in self._database.execute("SELECT * FROM changes ORDER BY version"):
+                try:
+                    stored = _decode(row)
+                except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+                    raise DataError(f"{self._file}: is damaged: change {version}: {error}") from None
+                yield store, _sharing(stored, texts), bool(deleted)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Say what is wrong with a file in one line."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise DataError(f"{self._file}: {_reason(error)}") from None
+
+    # -- what happens
+
+    def write(self, store: str, change: Change) -> None:
+        """Keep a change; ApiError if that cannot be, and then nothing of it is kept."""
+        if len(self._unneeded) >= BATCH:
+            self._take_out()
+        failure = self._failure
+        if not failure:
+            row = (change.version, store, change.type == DELETED, _encode(change.new))
+            try:
+                self._database.execute(_INSERT, row)
+                return
+            except sqlite3.Error as error:
+                failure = str(error)
+        if self._block:
+            self._failure = failure
+        raise internal_error(f"the change could not be kept: {failure}")
+
+    def forget(self, store: str, change: Change) -> None:
+        """Let go of a change that nobody can resume from any more, with the state that it ended."""
+        if change.old is not None:
+            self._unneeded.append(change.old.version)
+        if change.type == DELETED:
+            self._unneeded.append(change.version)
+        self._forgotten[store] = change.version
+
+    def _take_out(self) -> None:
+        """Take out what nobody needs; what cannot be taken out stays until it can be."""
+        with suppress(sqlite3.Error):
+            with self._transaction():
+                self._database.executemany(_DELETE, [(version,) for version in self._unneeded])
+                self._database.executemany(_FORGET, self._forgotten.items())
+            self._unneeded.clear()
+            self._forgotten.clear()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Keep all changes of a block or, if it fails, none; the store is then of no more use."""
+        with self._readable(), self._transaction():
+            self._block = True
+            try:
+                yield
+            finally:
+                failure, self._block, self._failure = self._failure, False, ""
+                if failure:
+                    raise DataError(f"{self._file}: {failure}")
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """Commit what a block does, or none of it; a part of a larger one if there is one."""
+        database = self._database
+        if database.in_transaction:
+            yield
+            return
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            database.execute("COMMIT")
+        except BaseException:
+            if database.in_transaction:
+                database.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Let the database go, in one file."""
+        if self._forgotten:
+            self._take_out()
+        self._database.close()
+
+
+def _sharing(stored: Stored, texts: dict[bytes, bytes]) -> Stored:
+    """Return an object whose owners share the text of their fields with those of others, as most have the same."""
+    if not stored.owners:
+        return stored
+    owners = tuple(
+        Owner(owner.manager, owner.time, texts.setdefault(owner.text, owner.text)) for owner in stored.owners
+    )
+    return msgspec.structs.replace(stored, owners=owners)
+
+
+def _reason(error: sqlite3.Error) -> str:
+    """Return what is wrong, in words that say what to do where SQLite's do not."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return "is in use by another process"
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return f"is damaged: {error}"
+    return str(error)

@@ -1,0 +1,312 @@
+"""The store: every object as the JSON that is sent, one counter for all versions, and what happened lately.
+
+From verbs to objects and changes. It is synchronous and has one writer; whoever watches is told of a change in the call
+that makes it. A change carries the object's bytes before and after, so nobody encodes it again. With a journal a change
+is kept there first: one that cannot be kept does not happen.
+"""
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from itertools import islice
+from sys import intern
+from typing import Any, Protocol
+
+import msgspec
+
+from kubesched.controlplane.managed_fields.entries import Owners, shown, whole
+
+Document = dict[str, Any]
+Changed = Callable[["Change"], None]
+
+ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
+# what a client may have missed and still resume from, for each resource
+HISTORY = 10_000
+# and no more than so many bytes of objects, however few changes these are
+HISTORY_BYTES = 64 * 1024 * 1024
+_FIRST = ("kind", "apiVersion", "metadata")
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder().decode
+
+
+class Stored(msgspec.Struct, frozen=True, gc=False):
+    """An object: what selectors ask about, the bytes without `managedFields`, and who owns what.
+
+    Metadata stands in the bytes behind kind and version alone.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    version: int
+    labels: dict[str, str]
+    fields: dict[str, str]
+    body: bytes
+    owners: Owners = ()
+
+    @property
+    def key(self) -> str:
+        """Return what tells it apart in its set; lists are sorted by it."""
+        return f"{self.namespace}/{self.name}"
+
+    def document(self) -> Document:
+        """Return a copy as dicts and lists, the caller's own, without owners."""
+        document: Document = _decode(self.body)
+        return document
+
+    def whole(self) -> bytes:
+        """Return the bytes with the owners in them, as clients see the object."""
+        return whole(self.body, self.owners)
+
+    def whole_document(self) -> Document:
+        """Return a copy as dicts and lists, with the owners."""
+        document = self.document()
+        if self.owners:
+            document["metadata"]["managedFields"] = shown(self.owners)
+        return document
+
+
+class Change(msgspec.Struct, gc=False):
+    """Something that happened to an object; for a deletion `new` is its last state under the deletion's version.
+
+    `bodies` keeps what was encoded for watchers in other forms.
+    """
+
+    type: str
+    new: Stored
+    old: Stored | None
+    bodies: dict[str, bytes] = {}
+
+    @property
+    def version(self) -> int:
+        """Return the resource version of the change."""
+        return self.new.version
+
+
+class Journal(Protocol):
+    """Keeps changes where they outlive the process."""
+
+    def forgotten(self) -> Mapping[str, int]:
+        """Return how far each set has forgotten its history."""
+
+    def changes(self) -> Iterable[tuple[str, Stored, bool]]:
+        """Return what was kept, oldest first: the set, the object, and whether it was deleted."""
+
+    def write(self, store: str, change: Change) -> None:
+        """Keep a change; raises if that cannot be."""
+
+    def forget(self, store: str, change: Change) -> None:
+        """Let go of a change that nobody can resume from any more."""
+
+    def together(self) -> AbstractContextManager[None]:
+        """Keep all changes of a block or, if it fails, none."""
+
+
+class ObjectSet:
+    """The objects of one resource, their recent history, and those who watch."""
+
+    def __init__(self, history: int = HISTORY, forget: Changed | None = None) -> None:
+        self._objects: dict[str, Stored] = {}
+        self._sorted: list[str] | None = None
+        self._history: deque[Change] = deque(maxlen=history)
+        self._history_bytes = 0
+        # told of what history forgets
+        self._forget = forget
+        # a watch may start after this version
+        self.forgotten = 0
+        self.watchers: dict[int, Changed] = {}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __iter__(self) -> Iterator[Stored]:
+        objects = self._objects
+        return (objects[key] for key in self._keys())
+
+    def get(self, namespace: str, name: str) -> Stored | None:
+        """Return an object."""
+        return self._objects.get(f"{namespace}/{name}")
+
+    def in_order(self, namespace: str = "") -> list[Stored]:
+        """Return all objects, or those of a namespace, in the order of their keys."""
+        if not namespace:
+            return list(self)
+        keys = self._keys()
+        start = bisect_right(keys, f"{namespace}/")
+        found = []
+        for key in keys[start:]:
+            if not key.startswith(f"{namespace}/"):
+                break
+            found.append(self._objects[key])
+        return found
+
+    def _keys(self) -> list[str]:
+        if self._sorted is None:
+            self._sorted = sorted(self._objects)
+        return self._sorted
+
+    def since(self, version: int) -> list[Change]:
+        """Return the changes after a version, oldest first."""
+        found = []
+        for change in reversed(self._history):
+            if change.version <= version:
+                break
+            found.append(change)
+        found.reverse()
+        return found
+
+    def at(self, version: int) -> list[Stored]:
+        """Return all objects as they were at a version that is not forgotten, in the order of their keys."""
+        changes = self.since(version)
+        if not changes:
+            return self.in_order()
+        # in order already, or nearly: that is quickly sorted
+        objects = {key: self._objects[key] for key in self._keys()}
+        for change in reversed(changes):
+            if change.old is None:
+                del objects[change.new.key]
+            else:
+                objects[change.new.key] = change.old
+        return [objects[key] for key in sorted(objects)]
+
+    def forget_history(self) -> None:
+        """Forget what happened, so that nobody can resume from an earlier version."""
+        while self._history:
+            self._forget_first()
+
+    def _forget_first(self) -> None:
+        change = self._history.popleft()
+        self._history_bytes -= len(change.new.body)
+        self.forgotten = change.version
+        if self._forget is not None:
+            self._forget(change)
+
+    def apply(self, change: Change) -> None:
+        """Make a change and tell those who watch."""
+        if len(self._history) == self._history.maxlen:
+            self._forget_first()
+        # what is recalled may be older than the history
+        if change.version > self.forgotten:
+            self._history.append(change)
+            self._history_bytes += len(change.new.body)
+            while self._history_bytes > HISTORY_BYTES and len(self._history) > 1:
+                self._forget_first()
+        key = change.new.key
+        if change.type == DELETED:
+            del self._objects[key]
+            self._sorted = None
+        else:
+            if key not in self._objects:
+                self._sorted = None
+            self._objects[key] = change.new
+        for changed in list(self.watchers.values()):
+            changed(change)
+
+
+class Store:
+    """All objects, by the name of their set (`Resource.store`)."""
+
+    def __init__(self, history: int = HISTORY, journal: Journal | None = None) -> None:
+        self.version = 1
+        self._history = history
+        self._journal = journal
+        self._sets: dict[str, ObjectSet] = {}
+        self._watchers = 0
+        if journal is not None:
+            self._recall(journal)
+        # what is not newer was there before, from an earlier time; nothing if this is the first
+        self.recalled = self.version if self._sets else 0
+
+    def _recall(self, journal: Journal) -> None:
+        """Take in what was kept."""
+        for store, version in journal.forgotten().items():
+            self.set_of(store).forgotten = version
+            self.version = max(self.version, version)
+        for store, stored, deleted in journal.changes():
+            objects = self.set_of(store)
+            old = objects.get(stored.namespace, stored.name)
+            objects.apply(Change(DELETED if deleted else MODIFIED if old is not None else ADDED, stored, old))
+            self.version = max(self.version, stored.version)
+
+    def together(self) -> AbstractContextManager[None]:
+        """Keep all changes of a block or, if it fails, none; after that the store is of no more use."""
+        return nullcontext() if self._journal is None else self._journal.together()
+
+    def set_of(self, store: str) -> ObjectSet:
+        """Return a set of objects, made when first asked for."""
+        found = self._sets.get(store)
+        if found is None:
+            forget = None if self._journal is None else partial(self._journal.forget, store)
+            found = self._sets[store] = ObjectSet(self._history, forget)
+        return found
+
+    def get(self, store: str, namespace: str, name: str) -> Stored | None:
+        """Return an object."""
+        return self.set_of(store).get(namespace, name)
+
+    def put(self, store: str, document: Document, fields: dict[str, str], owners: Owners | None = None) -> Stored:
+        """Create or replace the object under a document's name; the document gets its new resource version.
+
+        Without owners they are those it had.
+        """
+        meta = document["metadata"]
+        old = self.get(store, meta.get("namespace", ""), meta["name"])
+        if owners is None:
+            owners = () if old is None else old.owners
+        new = self._stored(document, fields, owners, old)
+        self._make(store, Change(MODIFIED if old is not None else ADDED, new, old))
+        return new
+
+    def remove(self, store: str, old: Stored, document: Document | None = None) -> Stored:
+        """Delete an object; `document` is its last state if that differs from what is kept."""
+        last = self._stored(old.document() if document is None else document, old.fields, old.owners, old)
+        self._make(store, Change(DELETED, last, old))
+        return last
+
+    def watch(self, store: str, changed: Changed) -> Callable[[], None]:
+        """Have somebody told of every change of a set from now on; return how to end it."""
+        self._watchers += 1
+        number, watchers = self._watchers, self.set_of(store).watchers
+        watchers[number] = changed
+        return lambda: watchers.pop(number, None) and None
+
+    def _make(self, store: str, change: Change) -> None:
+        """Let a change happen, if it can be kept."""
+        if self._journal is not None:
+            self._journal.write(store, change)
+        self.version = change.version
+        self.set_of(store).apply(change)
+
+    def _stored(self, document: Document, fields: dict[str, str], owners: Owners, old: Stored | None) -> Stored:
+        version = self.version + 1
+        meta = document["metadata"]
+        meta["resourceVersion"] = str(version)
+        return Stored(
+            namespace=intern(meta.get("namespace", "")),
+            name=meta["name"] if old is None else old.name,
+            uid=meta.get("uid", ""),
+            version=version,
+            labels=_shared(meta.get("labels") or {}, None if old is None else old.labels),
+            fields=_shared(fields, None if old is None else old.fields),
+            body=_encode(in_order(document)),
+            owners=owners,
+        )
+
+
+def _shared(texts: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:
+    """Return texts in as little memory as can be: versions of an object and objects of a template have the same."""
+    if texts == before:
+        return before
+    # what a server has kept for long may hold values that are no texts
+    return {intern(name): intern(text) if type(text) is str else text for name, text in texts.items()}
+
+
+def in_order(document: Document) -> Document:
+    """Return a document in which metadata stands behind kind and version alone."""
+    start = islice(document, 3)
+    if all(name in _FIRST for name in start):
+        return document
+    return {**{name: document[name] for name in _FIRST if name in document}, **document}

@@ -1,0 +1,143 @@
+"""The API server as a function call: for controllers, loaders and tests in the same process.
+
+From documents to documents; a refusal is raised as the `ApiError` that a client over HTTP would read.
+"""
+
+from collections.abc import Callable, Mapping
+
+import msgspec
+
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.representation.negotiation import WITHOUT_OWNERS
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.server.verbs.patching import STRATEGIC_MERGE_PATCH
+from kubesched.controlplane.server.verbs.watching import Watch
+from kubesched.controlplane.server.verbs.writing import warnings_in
+from kubesched.controlplane.storage.store import Document, Stored
+
+
+class LocalClient:
+    """Asks an API server in the same process; what it writes is owned by the agent.
+
+    Objects come without the owners of their fields. Warnings go to `warn`.
+    """
+
+    def __init__(
+        self,
+        server: ApiServer,
+        user: User = ADMINISTRATOR,
+        agent: str = "kubesched",
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
+        self.server = server
+        self._warn = warn
+        self._user = user
+        self._headers = {"accept": WITHOUT_OWNERS, "user-agent": agent}
+
+    def resource(self, api_version: str, kind: str) -> Resource:
+        """Return a resource that is served."""
+        found = self.server.services.catalog.of_kind(api_version, kind)
+        assert found is not None, f"{kind} of {api_version} is not served"
+        return found
+
+    def stored(self, resource: Resource) -> list[Stored]:
+        """Return all objects of a resource as they are kept, in order."""
+        return self.server.services.store.set_of(resource.store).in_order()
+
+    def get(self, resource: Resource, namespace: str, name: str) -> Document | None:
+        """Return an object, None if there is none."""
+        try:
+            return self._ask("GET", path_of(resource, namespace, name))
+        except ApiError as error:
+            if error.code == 404:
+                return None
+            raise
+
+    def create(self, resource: Resource, document: Document, validation: str = "") -> Document:
+        """Create an object; return it as stored. Fields that do not exist: Strict, Warn (the default) or Ignore."""
+        return self._ask("POST", _place_of(resource, document), document, validation=validation)
+
+    def take_over(self, resource: Resource, document: Document, validation: str = "") -> Document:
+        """Create an object of another cluster, which has admitted it; return it as stored."""
+        return self._ask("POST", _place_of(resource, document), document, validation=validation, imported=True)
+
+    def create_at(self, resource: Resource, place: tuple[str, str], subresource: str, document: Document) -> Document:
+        """Create something at a path below an object, given by namespace and name: a binding, an eviction."""
+        return self._ask("POST", path_of(resource, *place, subresource), document)
+
+    def update(self, resource: Resource, document: Document, subresource: str = "") -> Document:
+        """Replace an object; return it as stored."""
+        meta = document["metadata"]
+        return self._ask("PUT", path_of(resource, meta.get("namespace", ""), meta["name"], subresource), document)
+
+    def patch(
+        self,
+        resource: Resource,
+        namespace: str,
+        name: str,
+        change: Document,
+        subresource: str = "",
+        form: str = STRATEGIC_MERGE_PATCH,
+    ) -> Document:
+        """Patch an object; return it as stored."""
+        headers = {**self._headers, "content-type": form}
+        return self._ask("PATCH", path_of(resource, namespace, name, subresource), change, headers)
+
+    def delete(self, resource: Resource, namespace: str, name: str, options: Document | None = None) -> None:
+        """Delete an object; that it is gone already is no error."""
+        try:
+            self._ask("DELETE", path_of(resource, namespace, name), options)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+
+    def watch(self, resource: Resource, wake: Callable[[], None], version: str = "") -> Watch:
+        """Return a watch of all objects of a resource, from a version on or with those that are there."""
+        query = {"watch": ["true"], "resourceVersion": [version]}
+        found = self.server.handle(Request("GET", path_of(resource), query, self._headers, b"", self._user))
+        if isinstance(found, Response):
+            raise _refused(found)
+        found.wake = wake
+        return found
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        document: Document | None = None,
+        headers: Mapping[str, str] | None = None,
+        *,
+        validation: str = "",
+        imported: bool = False,
+    ) -> Document:
+        body = b"" if document is None else msgspec.json.encode(document)
+        query = {"fieldValidation": [validation]} if validation else {}
+        request = Request(method, path, query, headers or self._headers, body, self._user, imported)
+        found = self.server.handle(request)
+        assert isinstance(found, Response)
+        if found.code >= 400:
+            raise _refused(found)
+        if self._warn is not None:
+            for text in warnings_in(found):
+                self._warn(text)
+        result: Document = found.document()
+        return result
+
+
+def path_of(resource: Resource, namespace: str = "", name: str = "", subresource: str = "") -> str:
+    """Return the path of a resource, an object or a subresource."""
+    start = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
+    parts = [start, *(("namespaces", namespace) if namespace else ()), resource.plural, name, subresource]
+    return "/".join(part for part in parts if part)
+
+
+def _place_of(resource: Resource, document: Document) -> str:
+    """Return where a new object is sent to."""
+    return path_of(resource, document.get("metadata", {}).get("namespace", ""))
+
+
+def _refused(response: Response) -> ApiError:
+    status = response.document()
+    return ApiError(status["code"], status.get("reason", ""), status["message"], status.get("details"))
