@@ -21,9 +21,10 @@ from rich.table import Table
 from benchmarks.workloads import filler, node
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
+from kubesched.core.assembly import build_engine
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Placed
 from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, an_affinity

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from benchmarks.workloads import WORKLOADS, Workload, filler, node
 from kubesched.api.pods import Pod
+from kubesched.core.assembly import build_engine
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Failed, Placed
 from kubesched.core.scheduling.visit_order import VisitOrder
 

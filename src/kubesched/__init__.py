@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from kubesched.core.assembly import build_engine
     from kubesched.core.cluster.changes import Group
     from kubesched.core.cluster.cluster import Cluster
     from kubesched.core.cluster.kind_groups import kind_group
@@ -33,11 +34,12 @@ if TYPE_CHECKING:
         ReservePlugin,
         ScorePlugin,
     )
+    from kubesched.core.framework.preemption import Candidate
     from kubesched.core.framework.registry import Registry
     from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
     from kubesched.core.framework.verdict import Verdict
     from kubesched.core.scheduling.decision import Decision, decide
-    from kubesched.core.scheduling.engine import Engine, build_engine
+    from kubesched.core.scheduling.engine import Engine
     from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
 
 _HOMES = {
@@ -56,11 +58,13 @@ _HOMES = {
         "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
+    "core.framework.preemption": "Candidate",
     "core.framework.registry": "Registry",
     "core.framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
     "core.framework.verdict": "Verdict",
     "core.scheduling.decision": "Decision decide",
-    "core.scheduling.engine": "Engine build_engine",
+    "core.assembly": "build_engine",
+    "core.scheduling.engine": "Engine",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
@@ -69,6 +73,7 @@ __all__ = [
     "SUCCESS",
     "Action",
     "BindPlugin",
+    "Candidate",
     "Cluster",
     "ClusterEvent",
     "Code",

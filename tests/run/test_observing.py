@@ -9,7 +9,8 @@ from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import World, live
 
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.loop.scheduler import Scheduler, build_scheduler
+from kubesched.core.assembly import build_scheduler
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.klog.logs import Log, LogOptions
 from kubesched.run.observing import Instruments, ObservedElection, dump
 from kubesched.serving.metrics.options import MetricOptions

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import build_engine
 from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.scheduling.decision import decide
-from kubesched.core.scheduling.engine import build_engine
 from kubesched.run.klog.logs import LogOptions, Logs
 from kubesched.run.observing import Instruments
 from kubesched.run.plugin_failures import PluginFailures

@@ -8,13 +8,14 @@ from tests.support.world import World, assert_settled, live
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.volumes import ImageVolumeSource, Volume
+from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.plugin import Permission, PermitPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Code, Status
-from kubesched.core.loop.scheduler import LoopOptions, Scheduler, build_scheduler
+from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.testing import (
     a_claim,
     a_container,

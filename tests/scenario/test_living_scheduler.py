@@ -10,9 +10,10 @@ from tests.support.world import World, assert_nobody_waits_in_vain, assert_settl
 
 from kubesched.api.storage import PersistentVolume
 from kubesched.config.types import Extender
+from kubesched.core.assembly import build_scheduler
 from kubesched.core.framework.effects import Bind, Delete, Effect, Patch, Read
 from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
-from kubesched.core.loop.scheduler import Scheduler, build_scheduler
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 

@@ -23,7 +23,6 @@ from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin
 from kubesched.core.framework.status import Status, unresolvable, unschedulable
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.testing import a_budget, a_node, a_pod, an_affinity
 from kubesched.testing.builders import DELETED_AT
 
@@ -83,9 +82,8 @@ def test_fault_33_nothing_is_left_of_preemptions_that_are_over() -> None:
             gc.collect()
             kept.append(sum(isinstance(obj, PodInfo) for obj in gc.get_objects()))
         assert len(evicted(world)) > 24
-        plugin = scheduler.engine.profiles["default-scheduler"].plugins["DefaultPreemption"]
-        assert isinstance(plugin, DefaultPreemption)
-        holders = plugin.under_way, scheduler.cluster.nominations, scheduler.waiting, scheduler.pre_binding
+        preemptions = scheduler.engine.services.preemptions
+        holders = preemptions, scheduler.cluster.nominations, scheduler.waiting, scheduler.pre_binding
         assert not left_over(scheduler.preempting, *holders)
         assert not scheduler.queue.pods()
         assert not any(scheduler.cluster.table.slots.pods)

@@ -14,7 +14,8 @@ from aiohttp import web
 from tests.support.world import World, assert_settled
 
 from kubesched.client.extenders import ExtenderCarrier
-from kubesched.core.loop.scheduler import Scheduler, build_scheduler
+from kubesched.core.assembly import build_scheduler
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 
 # how much faster the loop's clock runs

@@ -19,6 +19,7 @@ from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import build_engine, build_scheduler
 from kubesched.core.framework.effects import (
     Bind,
     ConflictError,
@@ -34,11 +35,10 @@ from kubesched.core.framework.effects import (
 from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.comparing import compare
-from kubesched.core.loop.scheduler import Carrier, LoopOptions, Scheduler, build_scheduler
+from kubesched.core.loop.scheduler import Carrier, LoopOptions, Scheduler
 from kubesched.core.loop.waits import LoopWaits
 from kubesched.core.queue.queued_pod import Place
 from kubesched.core.scheduling.decision import decide
-from kubesched.core.scheduling.engine import build_engine
 
 Refuse = Callable[[Effect], str]
 

@@ -74,10 +74,10 @@ def _ask_constructors(loaded: Loaded, registry: Registry, source: str) -> None:
     if enabled.isdisjoint(registry):
         return
     # it brings the columns and their libraries along
-    from kubesched.core.scheduling.engine import Engine
+    from kubesched.core.assembly import engine_of
 
     try:
-        Engine(loaded, registry)
+        engine_of(loaded, registry)
     except PluginError as error:
         raise PluginError(f"{source}: {error}") from None
 

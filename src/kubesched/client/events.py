@@ -8,6 +8,7 @@ ones are left out and counted, so that a slow server costs events and not memory
 # upstream: client-go/tools/events/{event_broadcaster,event_recorder}.go (v1.36)
 
 import asyncio
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -73,7 +74,7 @@ class EventRecorder:
         self._host = host
         self._clock = clock
         # a server in trouble is in trouble with every event
-        self._note = seldom(note)
+        self._note = seldom(note, time.monotonic)
         self._random = random or Random()
         self._waiting: asyncio.Queue[tuple[Occurrence, bool]] = asyncio.Queue(MOST_WAITING)
         self._remembered: OrderedDict[Key, Occurrence] = OrderedDict()

@@ -3,7 +3,6 @@
 From lines to fewer lines; a bounded number of them is remembered, since anybody may cause them.
 """
 
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -14,7 +13,7 @@ REPEATED_EVERY_SECONDS = 60.0
 MOST_LINES = 100
 
 
-def seldom(note: Note, clock: Clock = time.monotonic) -> Note:
+def seldom(note: Note, clock: Clock) -> Note:
     """Return a `note` that says the same line at most once a minute."""
     said: OrderedDict[str, float] = OrderedDict()
 

@@ -21,13 +21,14 @@ from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.groups import PREFIX, GroupJudge
 from kubesched.conformance.results import Judge, Result, held_back
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster_effects import run
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Code
-from kubesched.core.scheduling.cluster_effects import run
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.errors import InvalidObjectError
 
 START_OF_SEQUENCE = datetime(2030, 1, 1, tzinfo=UTC)

@@ -9,16 +9,14 @@ from typing import Any
 
 from kubesched.api.kinds import decode
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.intree import IN_TREE, merge_catalogs
-from kubesched.config.load import load
 from kubesched.config.types import RawArgs
+from kubesched.core.assembly import load_config, with_in_tree
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.framework.effects import RecordingEffects
 from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.profile import build_plugin
 from kubesched.core.framework.registry import Registry
-from kubesched.core.plugins.in_tree import in_tree_registry
 
 
 class SinglePlugins:
@@ -26,16 +24,12 @@ class SinglePlugins:
 
     def __init__(self, line: Mapping[str, Any], registry: Registry | None = None) -> None:
         self.gates = FeatureGates(line.get("featureGates") or {})
-        catalog = IN_TREE if registry is None else merge_catalogs(IN_TREE, registry.catalog())
-        self.loaded = load(line.get("config"), self.gates, catalog)
+        self.loaded = load_config(line.get("config"), self.gates, registry)
         self.profile = self.loaded.profiles[0]
         self.cluster = Cluster(request_options(self.gates))
         for document in line.get("objects") or ():
             self.cluster.add(decode(document))
-        self._registry = in_tree_registry()
-        for name in registry or ():
-            assert registry is not None
-            self._registry.adopt(registry, name)
+        self._registry = with_in_tree(registry)
 
     @property
     def names(self) -> Sequence[str]:

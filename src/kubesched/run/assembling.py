@@ -20,12 +20,12 @@ from kubesched.client.extenders import ExtenderCarrier
 from kubesched.client.informers.informer import Informers, followed
 from kubesched.client.rest import Rest
 from kubesched.config.load import Loaded
+from kubesched.core.assembly import engine_of, scheduler_of
 from kubesched.core.binding.waiting_pods import WaitingPods
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.core.loop.waits import LoopWaits
-from kubesched.core.scheduling.engine import Engine
 
 Note = Callable[[str], None]
 
@@ -56,12 +56,12 @@ def assemble(loaded: Loaded, registry: Registry, around: Surroundings, options: 
     recorder = EventRecorder(around.events, around.host, clock=around.date, note=around.note, random=around.random)
     effects = ApiEffects(around.scheduling, recorder, around.note)
     waits, waiting = LoopWaits(around.date), WaitingPods()
-    engine = Engine(loaded, registry, effects, waits, waiting, around.observers)
+    engine = engine_of(loaded, registry, effects=effects, waits=waits, waiting=waiting, observers=around.observers)
     table = engine.cluster.table
     carrier = None
     if loaded.config.extenders:
         carrier = ExtenderCarrier(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
-    scheduler = Scheduler(engine, effects, waits, waiting, options, carrier, around.note, around.observers)
+    scheduler = scheduler_of(engine, waits, waiting, options=options, carrier=carrier, note=around.note)
     kinds = followed(engine.profiles, loaded.gates)
     informers = Informers(around.scheduling, kinds, scheduler, around.note, around.random)
     informers.tell_of_unreadable(scheduler.unreadable)

@@ -24,6 +24,7 @@ import asyncio
 import contextlib
 import socket
 import threading
+import time
 from concurrent.futures import Future
 
 from aiohttp import web
@@ -128,10 +129,10 @@ class Server:
 
     async def _serve(self, listener: socket.socket, tls: Tls, started: "Future[None]") -> None:
         routes = Routes(self._pages, self._checks, self._note)
-        chain = _Chain(routes, self._authentication, self._authorization, seldom(self._note))
+        chain = _Chain(routes, self._authentication, self._authorization, seldom(self._note, time.monotonic))
         handler = _Handlers(chain.answer, lingering_time=1.0)
         connections = handler.accepted = Connections(
-            listener, tls.context, handler, seldom(self._note), most_connections(MOST_CONNECTIONS)
+            listener, tls.context, handler, seldom(self._note, time.monotonic), most_connections(MOST_CONNECTIONS)
         )
         try:
             await self._authentication.begin()

@@ -3,8 +3,9 @@
 import pytest
 
 from kubesched.api.devices import ResourceClaim
+from kubesched.core.assembly import build_engine
 from kubesched.core.devices.budget import MOST_UNITS, MOST_UNITS_OF_A_NODE, Budget, TooMuchWorkError
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node
 from kubesched.testing.devices import (
     a_claiming_pod,

@@ -10,12 +10,13 @@ import pytest
 
 from kubesched.api.pods import Pod
 from kubesched.api.resources import RequestOptions
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster import pod_info
 from kubesched.core.cluster.domain_counts import DomainCounts
 from kubesched.core.cluster.pod_info import PodReader
 from kubesched.core.evaluation.question_cache import Recent
 from kubesched.core.plugins.node_resources.fit_request import fit_request
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_cluster, a_node, a_pod, a_spread, an_affinity
 
 NODES = 40

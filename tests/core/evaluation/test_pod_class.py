@@ -1,6 +1,7 @@
 """Combined columns of a class of pods while rows come and go."""
 
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.assembly import build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod
 
 

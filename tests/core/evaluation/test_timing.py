@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow
@@ -13,7 +14,7 @@ from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, PreFilterPlu
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unresolvable
 from kubesched.core.scheduling.decision import decide
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod, a_spread, an_affinity
 
 

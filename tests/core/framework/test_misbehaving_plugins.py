@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -26,7 +27,7 @@ from kubesched.core.framework.status import unschedulable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.queue.requeueing import Requeueing
 from kubesched.core.scheduling.decision import Decision, decide
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.post_filter import run_post_filter
 from kubesched.errors import PluginError
 from kubesched.testing import a_node, a_pod

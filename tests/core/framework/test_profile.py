@@ -7,6 +7,7 @@ import pytest
 
 from kubesched.config import IN_TREE, ConfigError, FeatureGates, merge_catalogs
 from kubesched.config.build import EnabledPlugin
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -23,7 +24,6 @@ from kubesched.core.framework.profile import Profile, compile_profile
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.scheduling.engine import build_engine
 from kubesched.errors import PluginError
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

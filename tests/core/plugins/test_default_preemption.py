@@ -11,12 +11,13 @@ from kubesched.api.pods import Pod, PodSchedulingGroup, PodStatus
 from kubesched.api.scheduling import PodGroup, PodGroupSchedulingConstraints, PodGroupSpec
 from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import build_engine
 from kubesched.core.framework.events import Hint
 from kubesched.core.framework.outcomes import PostFilterResult
 from kubesched.core.framework.sampling import CANDIDATE_DRAW
 from kubesched.core.framework.status import Code
 from kubesched.core.plugins.default_preemption import DefaultPreemption
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_budget, a_cluster, a_node, a_pod, an_affinity
 
 
@@ -360,18 +361,18 @@ def test_a_pod_waits_while_its_victims_are_being_deleted() -> None:
     plugin = DefaultPreemption(cluster, FeatureGates({}))
     pod = cluster.reader.read(a_pod("p"))
     assert plugin.pre_enqueue(pod) is None
-    plugin.under_way.begin(pod.uid)
+    plugin.preemptions.begin(pod.uid)
     held = plugin.pre_enqueue(pod)
     assert held is not None
     assert held.message == "waiting for the preemption for this pod to be finished"
-    plugin.under_way.last_victim(pod.uid, "default-victim")
+    plugin.preemptions.last_victim(pod.uid, "default-victim")
     assert plugin.pre_enqueue(pod) is not None
     # once the last victim is going there is nothing left to wait for
     cluster.add(on("n1", "victim", "1", 0, terminating=True))
     assert plugin.pre_enqueue(pod) is None
     cluster.remove_pod("default-victim")
     assert plugin.pre_enqueue(pod) is None
-    plugin.under_way.end(pod.uid)
+    plugin.preemptions.end(pod.uid)
     assert plugin.pre_enqueue(pod) is None
 
 
@@ -380,9 +381,9 @@ def test_a_group_waits_as_a_whole() -> None:
     gates = FeatureGates({"GenericWorkload": True, "GangScheduling": True, "WorkloadAwarePreemption": True})
     plugin = DefaultPreemption(cluster, gates)
     pod = cluster.reader.read(GROUPED)
-    plugin.under_way.begin(pod.uid)
+    plugin.preemptions.begin(pod.uid)
     assert plugin.pre_enqueue(pod) is None
-    plugin.under_way.begin("group")
+    plugin.preemptions.begin("group")
     held = plugin.pre_enqueue(pod)
     assert held is not None
     assert held.message == "waiting for the preemption for this pod group to be finished"
@@ -396,7 +397,7 @@ def test_events() -> None:
     assert registration.hint(pod, pod, None) is Hint.QUEUE_SKIP
     synchronous = DefaultPreemption(cluster, FeatureGates({"SchedulerAsyncPreemption": False}))
     assert synchronous.events_to_register() == ()
-    synchronous.under_way.begin(pod.uid)
+    synchronous.preemptions.begin(pod.uid)
     assert synchronous.pre_enqueue(pod) is None
 
 

@@ -29,6 +29,7 @@ from kubesched.config.args import DynamicResourcesArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import seconds
 from kubesched.config.intree import IN_TREE
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.effects import Delete, Patch, Write
@@ -37,7 +38,6 @@ from kubesched.core.framework.plugin import UNCACHED, extension_points_of
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.waits import NoWaits
 from kubesched.core.plugins.dynamic_resources import DynamicResources
-from kubesched.core.scheduling.engine import build_engine
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import (
     a_device_choice,

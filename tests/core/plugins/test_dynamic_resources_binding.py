@@ -15,6 +15,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster.table import CPU
+from kubesched.core.cluster_effects import ClusterEffects, run
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.effects import ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
 from kubesched.core.framework.nodes import Nodes
@@ -23,7 +24,6 @@ from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.waits import NoWaits
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS
-from kubesched.core.scheduling.cluster_effects import ClusterEffects, run
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
 from kubesched.testing.devices import a_device, a_device_class, a_device_request, a_resource_claim, a_slice
 

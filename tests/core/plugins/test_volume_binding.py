@@ -10,6 +10,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.storage import PersistentVolume
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
@@ -17,7 +18,6 @@ from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED
 from kubesched.core.framework.status import SKIP, Code, Status, error, unresolvable
 from kubesched.core.plugins.volume_binding import VolumeBinding
-from kubesched.core.scheduling.engine import build_engine
 from kubesched.testing import (
     a_claim,
     a_cluster,

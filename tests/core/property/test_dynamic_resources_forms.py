@@ -13,12 +13,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod, PodResourceClaim
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt
+from kubesched.core.cluster_effects import ClusterEffects, run
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.waits import NoWaits
 from kubesched.core.plugins.dynamic_resources import DynamicResources
-from kubesched.core.scheduling.cluster_effects import ClusterEffects, run
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import (
     a_device,

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from kubesched.api.pods import Pod
 from kubesched.conformance.results import Judge
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt, refill
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import (
     a_budget,
     a_namespace,

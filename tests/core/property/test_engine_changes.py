@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import Pod, PodAffinityTerm
 from kubesched.conformance.results import Judge
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster import changes, table
 from kubesched.core.cluster.comparison import content, differences, rebuilt, refill
 from kubesched.core.framework.status import Status
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import (
     a_budget,
     a_namespace,

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import World, assert_nobody_waits_in_vain, assert_settled
 
+from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Effect
@@ -21,7 +22,7 @@ from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, ReservePlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import SUCCESS, Code, Status, unschedulable
-from kubesched.core.loop.scheduler import LoopOptions, build_scheduler
+from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.testing import a_node, a_pod
 
 CONFIG = """

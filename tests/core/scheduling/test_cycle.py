@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from kubesched.config.types import Extender
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -27,7 +28,7 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Code, Status, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, Skipped
 from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.testing import a_node, a_pod

@@ -22,12 +22,13 @@ from kubesched.api.scheduling import (
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.groups import GroupJudge
 from kubesched.conformance.scenarios import Scenario
+from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.placements import Placement
 from kubesched.core.framework.plugin import PlacementGeneratePlugin, PlacementScorePlugin
 from kubesched.core.framework.registry import Registry
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_budget, a_node, a_pod
 
 CORPUS = Path(__file__).parents[2] / "conformance" / "data" / "pod-groups.jsonl.gz"

@@ -12,11 +12,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import build_engine
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import FILTER, Bound, FailedAttempt
 from kubesched.core.framework.status import SUCCESS, Code, unschedulable
 from kubesched.core.loop.gauges import Gauges
-from kubesched.core.scheduling.engine import build_engine
 from kubesched.serving.metrics import catalog
 from kubesched.serving.metrics.client_metrics import LeaderMetrics, RequestMetrics
 from kubesched.serving.metrics.families import COUNTER, HISTOGRAM, Family, Metric

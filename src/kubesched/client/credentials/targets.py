@@ -9,6 +9,7 @@ Everything that can be checked without asking anybody is checked here, once; wha
 # upstream: client-go/tools/clientcmd/client_config.go, client-go/rest/{config,exec}.go (v1.36)
 
 import os
+import time
 from base64 import b64encode
 from collections.abc import Mapping
 from functools import partial
@@ -63,7 +64,7 @@ def load_target(
     service_account: Path = SERVICE_ACCOUNT,
 ) -> Target:
     """Return the API server that a kubeconfig, `master` or the pod's service account leads to."""
-    note = seldom(note)
+    note = seldom(note, time.monotonic)
     try:
         if kubeconfig:
             return _from_kubeconfig(read_kubeconfig(Path(kubeconfig), master), note, environment)

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.events import ClusterEvent, Hint, Registration
-from kubesched.core.framework.outcomes import Candidate, PostFilterResult
+from kubesched.core.framework.outcomes import PostFilterResult
 from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.preemption import Candidate
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.texts import MOST_CHARACTERS, tidy
 from kubesched.core.framework.verdict import Verdict

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.preemption import Candidate
 from kubesched.core.framework.status import Code, Status, StatusTable
 
 
@@ -48,14 +48,6 @@ class NodeVerdicts(msgspec.Struct, frozen=True):
         if self.judged is not None and not self.judged[row]:
             return self.absent
         return self.statuses[int(self.ids[row])]
-
-
-class Candidate(msgspec.Struct, frozen=True):
-    """A node on which preemption would help, with its victims, most important first."""
-
-    node_name: str
-    victims: Sequence[PodInfo]
-    pdb_violations: int
 
 
 class PostFilterResult(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ pod and on the column groups in `reads`; its columns are then kept and caught up
 plugin that does not is asked anew in every cycle.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -29,8 +29,10 @@ from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.verdict import Verdict
 
 if TYPE_CHECKING:
+    from kubesched.core.framework.extenders import Answer, Question
     from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
     from kubesched.core.framework.placements import Placement
+    from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
@@ -133,6 +135,16 @@ class PostFilterPlugin(Plugin):
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: "NodeVerdicts") -> "PostFilterResult":
         """Return what can be done."""
+        raise NotImplementedError
+
+
+class PodGroupPostFilterPlugin(Plugin):
+    """Makes room for a pod group that cannot be placed as a whole; asked wherever the plugin is enabled."""
+
+    def pod_group_post_filter(
+        self, group: PodGroup, pods: Sequence[PodInfo], trial: "GroupTrial"
+    ) -> "Generator[Question, Answer, PodGroupPostFilterResult]":
+        """Return the victims to evict; `yield from trial()` tries to place the group on the table as it is."""
         raise NotImplementedError
 
 

@@ -47,6 +47,7 @@ class Profile:
         self.pre_filter = at("preFilter", points.PreFilterPlugin)
         self.filter = at("filter", points.FilterPlugin)
         self.post_filter = at("postFilter", points.PostFilterPlugin)
+        self.pod_group_post_filter = [p for p in plugins.values() if isinstance(p, points.PodGroupPostFilterPlugin)]
         self.pre_score = at("preScore", points.PreScorePlugin)
         self.score = at("score", points.ScorePlugin)
         self.reserve = at("reserve", points.ReservePlugin)

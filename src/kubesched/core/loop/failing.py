@@ -15,13 +15,12 @@ from kubesched.core.cluster.unreadable import UnreadableObjects
 from kubesched.core.framework import observer
 from kubesched.core.framework.effects import Effect, Emit, Patch
 from kubesched.core.framework.observer import FailedAttempt
-from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.texts import tidy
 from kubesched.core.loop.conditions import said_in_status
 from kubesched.core.loop.ground import Ground
 from kubesched.core.loop.preempting import Preempting, Preemptor
 from kubesched.core.loop.telling import Telling
-from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
 
@@ -68,13 +67,11 @@ class Failing:
             )
         )
 
-    def begin_preemption(self, preemptor: Preemptor, candidate: Candidate) -> None:
-        """Start evicting; from now on the preemptor is held back until its victims are going."""
-        plugin = self._ground.profiles[preemptor.pod.spec.scheduler_name].plugins.get(DefaultPreemption.name)
-        if isinstance(plugin, DefaultPreemption):
-            work = self._preempting.begin(preemptor, candidate, plugin.under_way)
-            if work is not None:
-                self._ground.tasks.start(work)
+    def begin_preemption(self, preemptor: Preemptor, preemption: Preemption) -> None:
+        """Start to evict the victims; from now on the preemptor is held until they are terminating."""
+        work = self._preempting.begin(preemptor, preemption)
+        if work is not None:
+            self._ground.tasks.start(work)
 
 
 def written(failed: Failed, unreadable: UnreadableObjects) -> Failed:

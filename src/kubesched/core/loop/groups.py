@@ -8,7 +8,6 @@ back into the queue; what became of the group is written into its status.
 # updatePodGroupCondition) (v1.36)
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
 import msgspec
 
@@ -19,7 +18,7 @@ from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import Patch
 from kubesched.core.framework.observer import ERROR, SCHEDULED, WAITS_FOR_PREEMPTION, GroupAttempt, Stopwatch
 from kubesched.core.framework.observer import UNSCHEDULABLE as UNSCHEDULABLE_RESULT
-from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.texts import described
@@ -28,18 +27,17 @@ from kubesched.core.loop.failing import Failing
 from kubesched.core.loop.ground import Ground
 from kubesched.core.loop.preempting import Preemptor
 from kubesched.core.loop.slow_cycles import note_duration
-from kubesched.core.plugins.gang_scheduling import GangScheduling
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.cycle import CycleContext, turned_away
 from kubesched.core.scheduling.extending import Asking
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
-from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult, PodResult
+from kubesched.core.scheduling.groups.results import GANG_SCHEDULING, UNSCHEDULABLE_GROUP, GroupResult, PodResult
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
 
 CONDITION = "PodGroupScheduled"
-# where a group finds room by evicting others: not on one node
-SOMEWHERE = "cluster"
+# where a preemption makes room for a pod group: not on one node
+CLUSTER = "cluster"
 
 # runs a cycle, asking extenders on its behalf
 Run = Callable[[Asking[GroupResult]], Awaitable[GroupResult]]
@@ -79,7 +77,7 @@ class Groups:
             return
         ended = self._ground.observers.clock()
         note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
-        scheduled = self._bind(profile, pods, result) if result.status.ok else self._put_back(pods, result)
+        scheduled = self._bind(profile, pods, result) if result.status.ok else self._put_back(profile, pods, result)
         self._tell_of_group(pods, result.status)
         self._ground.observers.group_attempted(
             GroupAttempt(
@@ -177,11 +175,12 @@ class Groups:
 
     # -- a group that cannot
 
-    def _put_back(self, pods: Sequence[QueuedPod], result: GroupResult) -> int:
+    def _put_back(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
         """Put all pods of a group back into the queue; return that none is scheduled."""
         found = result.preemption
         if found is not None and found.status.ok:
-            self._evict_for_group(pods, found.victims)
+            plugin = profile.pod_group_post_filter[0].name
+            self._evict_for_group(pods, Preemption(plugin, CLUSTER, found.victims))
         # differs: the reference lets pods of groups back off and tries again, whatever happens; here a group of which
         # nobody got a place waits for what may help any of its pods
         blamed = _blamed(result)
@@ -191,12 +190,12 @@ class Groups:
             self._failing.fail(_failure(queued, pod, result, blamed, going))
         return 0
 
-    def _evict_for_group(self, pods: Sequence[QueuedPod], victims: Sequence[Any]) -> None:
+    def _evict_for_group(self, pods: Sequence[QueuedPod], preemption: Preemption) -> None:
         group = self._group(pods)
         if group is not None:
             uids = tuple(queued.uid for queued in pods)
             preemptor = Preemptor(pods[0].pod, group.uid, group.spec.priority or 0, uids, "podgroup")
-            self._failing.begin_preemption(preemptor, Candidate(SOMEWHERE, tuple(victims), 0))
+            self._failing.begin_preemption(preemptor, preemption)
 
     # -- the group's status
 
@@ -246,7 +245,7 @@ def _reason(status: Status) -> str:
 def _blamed(result: GroupResult) -> frozenset[str]:
     """Return the plugins that turned a group away; the gang's own where it has places, but too few."""
     too_few = any(pod.node_name and not pod.permission.ok for pod in result.pods)
-    return result.blamed | {GangScheduling.name} if too_few or not result.blamed else result.blamed
+    return result.blamed | {GANG_SCHEDULING} if too_few or not result.blamed else result.blamed
 
 
 def _failure(
@@ -270,11 +269,11 @@ def _failure(
 
 
 def _evicting_once(failure: Failed, going: set[str]) -> Failed:
-    """Return a failure that evicts nobody who has to go for another pod of the group already."""
-    candidate = failure.preemption
-    if candidate is None:
+    """Return a failure without the victims that another pod of the group evicts already."""
+    preemption = failure.preemption
+    if preemption is None:
         return failure
-    victims = tuple(victim for victim in candidate.victims if victim.uid not in going)
+    victims = tuple(victim for victim in preemption.victims if victim.uid not in going)
     going.update(victim.uid for victim in victims)
-    left = msgspec.structs.replace(candidate, victims=victims) if victims else None
+    left = msgspec.structs.replace(preemption, victims=victims) if victims else None
     return msgspec.structs.replace(failure, preemption=left)

@@ -16,12 +16,10 @@ import msgspec
 from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPods
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Delete, EffectError, Emit, NotFoundError, Patch
-from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.framework.preemption import Preemption, RunningPreemptions
 from kubesched.core.loop.conditions import said_in_status
 from kubesched.core.loop.ground import Ground
-from kubesched.core.plugins.default_preemption.under_way import PreemptionsUnderWay
 
-PLUGIN = "DefaultPreemption"
 TRY_AGAIN_SECONDS = 1.0
 
 
@@ -44,9 +42,15 @@ class Preempting:
     """Preemptions that are under way."""
 
     def __init__(
-        self, ground: Ground, waiting: WaitingPods, pre_binding: PreBindingPods, gone: Callable[[PodInfo], None]
+        self,
+        ground: Ground,
+        preemptions: RunningPreemptions,
+        waiting: WaitingPods,
+        pre_binding: PreBindingPods,
+        gone: Callable[[PodInfo], None],
     ) -> None:
         self._ground = ground
+        self._preemptions = preemptions
         self._waiting = waiting
         self._pre_binding = pre_binding
         self._gone = gone
@@ -58,39 +62,35 @@ class Preempting:
         # differs: the reference misses a node that is added while victims are being deleted
         self._woken |= self._running
 
-    def begin(
-        self, preemptor: Preemptor, candidate: Candidate, under_way: PreemptionsUnderWay
-    ) -> Coroutine[Any, Any, None] | None:
-        """Hold a preemptor back from now on; return the work of evicting its victims, None if all are going."""
-        node_name = candidate.node_name
-        victims = [victim for victim in candidate.victims if not victim.terminating]
-        for going in candidate.victims:
+    def begin(self, preemptor: Preemptor, preemption: Preemption) -> Coroutine[Any, Any, None] | None:
+        """Hold a preemptor from now on; return the work of evicting its victims, None if all are terminating."""
+        node_name = preemption.node_name
+        victims = [victim for victim in preemption.victims if not victim.terminating]
+        for going in preemption.victims:
             if going.terminating:
                 self._ground.observers.victim_skipped(preemptor.pod, going, node_name)
         if not victims:
             return None
-        self._ground.observers.preemption_began(preemptor.pod, node_name, len(candidate.victims), len(victims))
-        under_way.begin(preemptor.uid)
+        self._ground.observers.preemption_began(preemptor.pod, node_name, len(preemption.victims), len(victims))
+        self._preemptions.begin(preemptor.uid)
         self._running.add(preemptor.uid)
-        return self._run(preemptor, node_name, victims, under_way)
+        return self._run(preemptor, preemption, victims)
 
-    async def _run(
-        self, preemptor: Preemptor, node_name: str, victims: Sequence[PodInfo], under_way: PreemptionsUnderWay
-    ) -> None:
-        uid = preemptor.uid
+    async def _run(self, preemptor: Preemptor, preemption: Preemption, victims: Sequence[PodInfo]) -> None:
+        uid, node_name = preemptor.uid, preemption.node_name
         began = self._ground.observers.clock()
         failure: Exception | None = None
         try:
             await self._take_promises_back(preemptor, node_name)
             *others, last = victims
-            await asyncio.gather(*(self._evict(preemptor, victim, node_name) for victim in others))
-            under_way.last_victim(uid, last.uid)
-            await self._evict(preemptor, last, node_name)
+            await asyncio.gather(*(self._evict(preemptor, preemption, victim) for victim in others))
+            self._preemptions.last_victim(uid, last.uid)
+            await self._evict(preemptor, preemption, last)
         except Exception as raised:
             # whoever is left is a matter for the next attempt
             failure = raised
         finally:
-            under_way.end(uid)
+            self._preemptions.end(uid)
             self._running.discard(uid)
             woken = uid in self._woken
             self._woken.discard(uid)
@@ -118,9 +118,10 @@ class Preempting:
                 except NotFoundError:
                     self._gone(nominated)
 
-    async def _evict(self, preemptor: Preemptor, victim: PodInfo, node_name: str) -> None:
+    async def _evict(self, preemptor: Preemptor, preemption: Preemption, victim: PodInfo) -> None:
+        node_name = preemption.node_name
         note = f"Preempted by {preemptor.kind} {preemptor.uid} on node {node_name}"
-        in_memory = self._called_back(victim)
+        in_memory = self._called_back(victim, preemption.plugin)
         if in_memory:
             note += " (in kube-scheduler memory)."
         else:
@@ -136,12 +137,12 @@ class Preempting:
         reporter = preemptor.pod.spec.scheduler_name
         await self._ground.effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
 
-    def _called_back(self, victim: PodInfo) -> bool:
-        """Return whether a victim that is not bound yet could be stopped in time."""
+    def _called_back(self, victim: PodInfo, plugin: str) -> bool:
+        """Stop a victim that is not bound yet; return whether that was in time."""
         waiting = self._waiting.get(victim.uid)
         if waiting is not None:
-            return waiting.preempt(PLUGIN, "preempted")
-        return self._pre_binding.call_back(victim.uid, f"preempted by {PLUGIN}")
+            return waiting.preempt(plugin, "preempted")
+        return self._pre_binding.call_back(victim.uid, f"preempted by {plugin}")
 
     async def _delete(self, preemptor: Preemptor, victim: PodInfo) -> None:
         scheduler = preemptor.pod.spec.scheduler_name

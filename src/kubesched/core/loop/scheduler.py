@@ -18,18 +18,16 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import Extender
 from kubesched.core.binding.cycle import BindingServices
 from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPods
 from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Bind, Effects
 from kubesched.core.framework.extenders import Answer, PrioritizeQuestion, Question
 from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.texts import described
-from kubesched.core.loop.admission import NodeAdmission
 from kubesched.core.loop.bindings import Bindings
 from kubesched.core.loop.failing import Failing
 from kubesched.core.loop.ground import Ground
@@ -44,7 +42,7 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.requeueing import Asked, Requeueing
 from kubesched.core.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOptions, SchedulingQueue
 from kubesched.core.scheduling.cycle import CycleContext, schedule
-from kubesched.core.scheduling.engine import Engine, build_engine
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extending import Asking
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped
 from kubesched.core.scheduling.visit_order import VisitOrder
@@ -67,6 +65,10 @@ class Carrier(Protocol):
         """Have an extender bind a pod; return what went wrong, or an empty text."""
 
 
+# Returns whether a node that was added or changed could take a waiting pod.
+NodePreCheck = Callable[[PodInfo, str], bool]
+
+
 class LoopOptions(msgspec.Struct, frozen=True):
     """How the loop runs."""
 
@@ -80,14 +82,15 @@ class Scheduler:
     def __init__(
         self,
         engine: Engine,
-        effects: Effects,
         waits: LoopWaits,
         waiting: WaitingPods,
         options: LoopOptions,
         carrier: Carrier | None,
         note: Note,
-        observers: Observers | None = None,
+        pre_check: NodePreCheck | None = None,
     ) -> None:
+        effects = engine.effects
+        observers = None if engine.services.observers is NOBODY else engine.services.observers
         self.engine = engine
         self.cluster = engine.cluster
         self._note = note
@@ -108,8 +111,7 @@ class Scheduler:
         self.queue = _queue(engine, options, observers)
         self.watching = Watching(self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers)
         self.watching.changed = waits.notify
-        if not engine.loaded.gates.enabled("SchedulerQueueingHints"):
-            self.watching.admits = NodeAdmission(self.cluster, engine.loaded.gates).admits
+        self.watching.admits = pre_check
         waits.between_cycles = self.inbox.later
         self.waiting = waiting
         self.pre_binding = PreBindingPods()
@@ -126,7 +128,9 @@ class Scheduler:
             observers or NOBODY,
             self.busy_time,
         )
-        self.preempting = Preempting(ground, waiting, self.pre_binding, gone=lambda pod: self.drop(pod.pod))
+        self.preempting = Preempting(
+            ground, engine.services.preemptions, waiting, self.pre_binding, gone=lambda pod: self.drop(pod.pod)
+        )
         self._failing = Failing(ground, self.preempting)
         self.bindings = Bindings(ground, self.watching, self._failing, self._binding_services(effects))
         self._context = CycleContext(
@@ -316,21 +320,3 @@ def _queue(engine: Engine, options: LoopOptions, observers: Observers | None) ->
     requeueing = Requeueing(engine.profiles, Asked(bool(config.extenders), groups, hints), observers)
     settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
     return SchedulingQueue(engine.profiles, engine.cluster.nominations, requeueing, settings, observers)
-
-
-def build_scheduler(
-    effects: Effects,
-    config: str | bytes | None = None,
-    gates: FeatureGates | None = None,
-    registry: Registry | None = None,
-    *,
-    options: LoopOptions | None = None,
-    carrier: Carrier | None = None,
-    note: Note = lambda line: None,
-    waits: LoopWaits | None = None,
-    observers: Observers | None = None,
-) -> Scheduler:
-    """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
-    waits, waiting = waits or LoopWaits(), WaitingPods()
-    engine = build_engine(config, gates, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
-    return Scheduler(engine, effects, waits, waiting, options or LoopOptions(), carrier, note, observers)

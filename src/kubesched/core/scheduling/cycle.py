@@ -19,12 +19,12 @@ from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.observer import Observers, Stopwatch
-from kubesched.core.framework.outcomes import Candidate, NodeVerdicts
+from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.preemption import Candidate, Candidates, Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
 from kubesched.core.framework.status import Status, unschedulable
-from kubesched.core.plugins.default_preemption.candidates import Candidates
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.requeueing import EXTENDER
 from kubesched.core.scheduling.commit import commit
@@ -247,20 +247,21 @@ def _make_room(
     if context.observers is not None:
         context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
     message, nominated = helped.message, helped.nominated_node_name
-    eviction = _eviction(helped, nominated)
-    if eviction is not None and any(extender.preempt_verb for extender in context.extenders):
+    preemption = _preemption(helped, nominated)
+    if preemption is not None and any(extender.preempt_verb for extender in context.extenders):
         agreed = yield from _agreed(context, evaluation, helped)
         if isinstance(agreed, Status):
-            message, nominated, eviction = _refused(helped, agreed), None, None
+            message, nominated, preemption = _refused(helped, agreed), None, None
         else:
-            nominated, eviction = agreed.node_name, agreed
+            nominated = agreed.node_name
+            preemption = Preemption(preemption.plugin, agreed.node_name, agreed.victims)
     return Failed(
         queued,
         UNSCHEDULABLE,
         diagnosis.message(message),
         plugins,
         nominated_node_name=nominated,
-        preemption=eviction,
+        preemption=preemption,
         effects=tuple(helped.effects),
         cycle=evaluation.cycle,
     )
@@ -297,9 +298,11 @@ def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, said: Mappin
     return NodeVerdicts(ids, verdicts.judged, verdicts.absent, verdicts.statuses)
 
 
-def _eviction(helped: PostFiltered, nominated: str | None) -> Candidate | None:
-    """Return the candidate behind a nomination."""
-    if not nominated:
-        return None
-    candidates = [c for result in helped.by_plugin.values() for c in result.candidates]
-    return next((candidate for candidate in candidates if candidate.node_name == nominated), None)
+def _preemption(helped: PostFiltered, nominated: str | None) -> Preemption | None:
+    """Return the preemption that makes room on the nominated node, None if no plugin found one there."""
+    if nominated:
+        for plugin, result in helped.by_plugin.items():
+            for candidate in result.candidates:
+                if candidate.node_name == nominated:
+                    return Preemption(plugin, nominated, candidate.victims)
+    return None

@@ -1,54 +1,27 @@
-"""The verdict engine: a configuration and a cluster in, evaluations out.
+"""The verdict engine: the profiles of a configuration over one cluster, and evaluations of pods.
 
-Puts the pieces together for whoever has no API server: scenarios, benchmarks, notebooks. Profiles are selected by the
-pod's `spec.schedulerName`.
+From a pod to its evaluation under the profile that its `spec.schedulerName` names. The registry says
+which plugins there are.
 """
 
-from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.intree import IN_TREE, merge_catalogs
-from kubesched.config.load import Loaded, load
-from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.cluster.pod_info import PodInfo, request_options
+from kubesched.config.load import Loaded
+from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
-from kubesched.core.framework.effects import Effects
-from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.profile import Profile, compile_profiles
 from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.waiting import NobodyWaits, PodsThatWait
-from kubesched.core.framework.waits import NoWaits, Waits
-from kubesched.core.plugins.in_tree import in_tree_registry
-from kubesched.core.scheduling.cluster_effects import ClusterEffects
+from kubesched.core.framework.services import Services
 
 
 class Engine:
     """A cluster, and an evaluator per profile."""
 
-    def __init__(
-        self,
-        loaded: Loaded,
-        registry: Registry | None = None,
-        effects: Effects | None = None,
-        waits: Waits | None = None,
-        waiting: PodsThatWait | None = None,
-        observers: Observers | None = None,
-    ) -> None:
+    def __init__(self, loaded: Loaded, registry: Registry, services: Services) -> None:
         self.loaded = loaded
-        self.cluster = Cluster(request_options(loaded.gates))
-        # what would be done to the world is done to the cluster
-        self.effects: Effects = effects or ClusterEffects(self.cluster)
-        everything = in_tree_registry()
-        if registry is not None:
-            for name in registry:
-                everything.adopt(registry, name)
-        services = {
-            "cluster": self.cluster,
-            "effects": self.effects,
-            "waits": waits or NoWaits(),
-            "waiting": waiting if waiting is not None else NobodyWaits(),
-            "observers": observers or NOBODY,
-        }
-        self.profiles: dict[str, Profile] = compile_profiles(loaded, everything, services)
+        self.services = services
+        self.cluster = services.cluster
+        self.effects = services.effects
+        self.profiles: dict[str, Profile] = compile_profiles(loaded, registry, services.by_name())
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
     def evaluate(self, pod: PodInfo) -> Evaluation:
@@ -62,19 +35,3 @@ class Engine:
                 f"not {type(pod).__name__}"
             )
         return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluate(pod)
-
-
-def build_engine(
-    config: str | bytes | None = None,
-    gates: FeatureGates | None = None,
-    registry: Registry | None = None,
-    *,
-    validate: bool = True,
-    effects: Effects | None = None,
-    waits: Waits | None = None,
-    waiting: PodsThatWait | None = None,
-    observers: Observers | None = None,
-) -> Engine:
-    """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
-    catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
-    return Engine(load(config, gates, catalog, validate=validate), registry, effects, waits, waiting, observers)

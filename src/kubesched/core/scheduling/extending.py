@@ -26,8 +26,8 @@ from kubesched.core.framework.extenders import (
     Question,
     is_interested,
 )
-from kubesched.core.framework.outcomes import Candidate
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
+from kubesched.core.framework.preemption import Candidate
 from kubesched.core.framework.status import Code, Status, error
 
 T = TypeVar("T")

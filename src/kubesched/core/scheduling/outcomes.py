@@ -10,7 +10,7 @@ import msgspec
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.outcomes import Candidate
+from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queued_pod import QueuedPod
 
@@ -35,7 +35,7 @@ class Failed(msgspec.Struct, frozen=True):
     """An attempt that came to nothing.
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
-    clear it. `preemption` is what has to be evicted for the nomination to come true, `effects` what PostFilter wants
+    clear it. `preemption` has the victims that are evicted for the nomination, `effects` what PostFilter wants
     done, one after the other. `cycle` is there where PostFilter was asked. `again`: the pod is tried once more, whether
     or not anything happens that may help it.
     """
@@ -46,7 +46,7 @@ class Failed(msgspec.Struct, frozen=True):
     unschedulable_plugins: frozenset[str] = frozenset()
     pending_plugins: frozenset[str] = frozenset()
     nominated_node_name: str | None = ""
-    preemption: Candidate | None = None
+    preemption: Preemption | None = None
     effects: tuple[Effect, ...] = ()
     cycle: CycleState | None = None
     again: bool = False

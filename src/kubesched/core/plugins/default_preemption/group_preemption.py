@@ -8,7 +8,7 @@ stay together if its disruption mode says so.
 
 # upstream: framework/preemption/podgrouppreemption.go, types.go (v1.36)
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 
 import msgspec
 
@@ -17,15 +17,13 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.extenders import Answer, Question
-from kubesched.core.framework.status import SUCCESS, Status, unresolvable, unschedulable
+from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
+from kubesched.core.framework.status import SUCCESS, unresolvable, unschedulable
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 
 AS_A_GROUP = "PodGroup"
 NEVER = unschedulable("not eligible due to preemptionPolicy=Never.")
 NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
-
-# tries to place the group on the table as it is
-Trial = Callable[[], Generator[Question, Answer, Status]]
 
 
 class Unit(msgspec.Struct):
@@ -43,14 +41,14 @@ class Unit(msgspec.Struct):
 
 
 def victims_for_group(
-    cluster: Cluster, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: Trial
-) -> Generator[Question, Answer, tuple[Status, list[PodInfo]]]:
+    cluster: Cluster, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
+) -> Generator[Question, Answer, PodGroupPostFilterResult]:
     """Return success and the victims, most important first, or why evicting others does not help the group."""
     if any(pod.spec.preemption_policy == "Never" for pod in pods):
-        return NEVER, []
+        return PodGroupPostFilterResult(NEVER)
     less_important = [unit for unit in units_of(cluster) if unit.priority < (group.spec.priority or 0)]
     if not less_important:
-        return NO_VICTIMS, []
+        return PodGroupPostFilterResult(NO_VICTIMS)
     less_important.sort(key=lambda unit: unit.importance)
     breaking = budgets.violating_units([unit.pods for unit in less_important])
     # by place in the order of importance
@@ -60,7 +58,7 @@ def victims_for_group(
     try:
         status = yield from trial()
         if not status.ok:
-            return status, []
+            return PodGroupPostFilterResult(status)
         for place in sorted(gone, key=lambda place: (not breaking[place], place)):
             _put_back(cluster, less_important[place])
             gone.remove(place)
@@ -68,7 +66,8 @@ def victims_for_group(
             if not status.ok:
                 _take_off(cluster, less_important[place])
                 gone.add(place)
-        return SUCCESS, [pod for place in sorted(gone) for pod in less_important[place].pods]
+        victims = [pod for place in sorted(gone) for pod in less_important[place].pods]
+        return PodGroupPostFilterResult(SUCCESS, victims)
     finally:
         for place in gone:
             _put_back(cluster, less_important[place])

@@ -21,14 +21,18 @@ from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registra
 from kubesched.core.framework.extenders import Answer, Question
 from kubesched.core.framework.messages import count_reasons, fit_error_message
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
-from kubesched.core.framework.plugin import PostFilterPlugin, PreEnqueuePlugin
+from kubesched.core.framework.plugin import PodGroupPostFilterPlugin, PostFilterPlugin, PreEnqueuePlugin
+from kubesched.core.framework.preemption import (
+    Candidates,
+    GroupTrial,
+    PodGroupPostFilterResult,
+    RunningPreemptions,
+)
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, preemption_candidates_to_find
 from kubesched.core.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable, unschedulable
-from kubesched.core.plugins.default_preemption.candidates import Candidates
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 from kubesched.core.plugins.default_preemption.dry_run import NO_VICTIMS, DryRun, dry_run
-from kubesched.core.plugins.default_preemption.group_preemption import Trial, victims_for_group
-from kubesched.core.plugins.default_preemption.under_way import PreemptionsUnderWay
+from kubesched.core.plugins.default_preemption.group_preemption import victims_for_group
 
 NEVER = "not eligible due to preemptionPolicy=Never."
 STILL_TERMINATING = "not eligible due to a terminating pod on the nominated node."
@@ -36,14 +40,18 @@ NOT_HELPFUL = unresolvable("Preemption is not helpful for scheduling")
 NOBODY_TO_EVICT = "No preemption victims found for incoming pod"
 
 
-class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
+class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePlugin):
     """Finds room by evicting less important pods."""
 
     name = "DefaultPreemption"
     looks_up = ("PodDisruptionBudget",)
 
     def __init__(
-        self, cluster: Cluster, gates: FeatureGates | None = None, args: DefaultPreemptionArgs | None = None
+        self,
+        cluster: Cluster,
+        gates: FeatureGates | None = None,
+        args: DefaultPreemptionArgs | None = None,
+        preemptions: RunningPreemptions | None = None,
     ) -> None:
         gates = gates or FeatureGates({})
         self._cluster = cluster
@@ -52,8 +60,7 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         self._workload_aware = gates.enabled("WorkloadAwarePreemption")
         self._topology_aware = gates.enabled("TopologyAwareWorkloadScheduling")
         self._budgets = DisruptionBudgets(cluster)
-        # told by whoever carries preemptions out
-        self.under_way = PreemptionsUnderWay(cluster)
+        self.preemptions = preemptions if preemptions is not None else RunningPreemptions(cluster.table.pods)
 
     # -- the queue
 
@@ -70,10 +77,10 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         group_name = _group_name(pod)
         if group_name and self._workload_aware:
             group = self._group(pod, group_name)
-            if group is not None and self.under_way.holds(group.metadata.uid):
+            if group is not None and self.preemptions.holds(group.metadata.uid):
                 return unresolvable("waiting for the preemption for this pod group to be finished")
             return None
-        if self.under_way.holds(pod.uid):
+        if self.preemptions.holds(pod.uid):
             return unresolvable("waiting for the preemption for this pod to be finished")
         return None
 
@@ -98,9 +105,9 @@ class DefaultPreemption(PostFilterPlugin, PreEnqueuePlugin):
         return PostFilterResult(SUCCESS, nominated, candidates, best)
 
     def pod_group_post_filter(
-        self, group: PodGroup, pods: Sequence[PodInfo], trial: Trial
-    ) -> Generator[Question, Answer, tuple[Status, list[PodInfo]]]:
-        """Return whom to evict so that a whole group can be placed, or why that does not help."""
+        self, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
+    ) -> Generator[Question, Answer, PodGroupPostFilterResult]:
+        """Return the victims that make room for a whole pod group, or why there is none."""
         return victims_for_group(self._cluster, self._budgets, group, pods, trial)
 
     def _group_refusal(self, pod: PodInfo) -> str:

@@ -8,15 +8,15 @@ on the result takes the places.
 
 from collections.abc import Sequence
 
+from kubesched.core.framework.preemption import PodGroupPostFilterResult
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status, error, unschedulable
-from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.extending import Asking
 from kubesched.core.scheduling.groups.algorithm import Attempt
 from kubesched.core.scheduling.groups.placements import place_group
-from kubesched.core.scheduling.groups.results import GroupPreemption, GroupResult
+from kubesched.core.scheduling.groups.results import GroupResult
 
 NOBODY_PREEMPTS = unschedulable("default preemption plugin is not registered, workload aware preemption is disabled")
 CONSTRAINED = unschedulable("workload aware preemption is not supported for pod groups with scheduling constraints")
@@ -52,21 +52,20 @@ def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[Queue
     return result
 
 
-def preempt(attempt: Attempt) -> Asking[GroupPreemption]:
-    """Return whom to evict so that the whole group can be placed, or why that does not help."""
-    plugin = attempt.profile.plugins.get(DefaultPreemption.name)
-    if not isinstance(plugin, DefaultPreemption):
-        return GroupPreemption(NOBODY_PREEMPTS)
+def preempt(attempt: Attempt) -> Asking[PodGroupPostFilterResult]:
+    """Return the victims that make room for the whole group, or why there is none."""
+    plugins = attempt.profile.pod_group_post_filter
+    if not plugins:
+        return PodGroupPostFilterResult(NOBODY_PREEMPTS)
     group = attempt.group
     if group is None:
-        return GroupPreemption(error(f"failed to get pod group object: {attempt.no_group.message}"))
+        return PodGroupPostFilterResult(error(f"failed to get pod group object: {attempt.no_group.message}"))
     constraints = group.spec.scheduling_constraints
     if constraints is not None and constraints.topology:
-        return GroupPreemption(CONSTRAINED)
+        return PodGroupPostFilterResult(CONSTRAINED)
 
     def trial() -> Asking[Status]:
         tried = yield from place_group(attempt)
         return tried.status
 
-    status, victims = yield from plugin.pod_group_post_filter(group, [queued.pod for queued in attempt.pods], trial)
-    return GroupPreemption(status, victims)
+    return (yield from plugins[0].pod_group_post_filter(group, [queued.pod for queued in attempt.pods], trial))

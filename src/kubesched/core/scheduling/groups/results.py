@@ -3,12 +3,10 @@
 From the group's algorithm to whoever acts on it. Nothing here holds a place: what the algorithm took it gave back.
 """
 
-from collections.abc import Sequence
-
 import msgspec
 
-from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.preemption import PodGroupPostFilterResult
 from kubesched.core.framework.status import SUCCESS, Status, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.outcomes import Failed
@@ -16,6 +14,8 @@ from kubesched.core.scheduling.outcomes import Failed
 # upstream: schedule_one_podgroup.go, errPodGroupUnschedulable (v1.36)
 UNSCHEDULABLE_GROUP = "pod group is unschedulable"
 GROUP_UNSCHEDULABLE = unschedulable(UNSCHEDULABLE_GROUP)
+# The plugin that is blamed where a group has places, but too few.
+GANG_SCHEDULING = "GangScheduling"
 WAITS_FOR_PREEMPTION = unschedulable(UNSCHEDULABLE_GROUP, "pod group is waiting for preemption to complete")
 
 
@@ -40,21 +40,15 @@ class PodResult(msgspec.Struct):
         return self.failure is not None and bool(self.node_name)
 
 
-class GroupPreemption(msgspec.Struct, frozen=True):
-    """What evicting others for the whole group comes to: success with victims, most important first, or why not."""
-
-    status: Status
-    victims: Sequence[PodInfo] = ()
-
-
 class GroupResult(msgspec.Struct):
     """What became of a group; `pods` has fewer entries than the group has pods where all of them failed at once.
 
-    `blamed` are the plugins that turned it or any of its pods away, on whichever placement.
+    `blamed` are the plugins that turned it or any of its pods away, on whichever placement. `preemption` is what
+    PodGroupPostFilter says about the group as a whole, where it was asked.
     """
 
     status: Status
     pods: list[PodResult] = []
     waits_for_preemption: bool = False
-    preemption: GroupPreemption | None = None
+    preemption: PodGroupPostFilterResult | None = None
     blamed: frozenset[str] = frozenset()

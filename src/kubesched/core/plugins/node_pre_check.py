@@ -1,7 +1,7 @@
-"""Whether a node has a place for a pod, as far as that can be told from the two of them.
+"""The pre-check of a node's event: could this node take this pod, judged by the two of them alone?
 
-From a pod that waits and a node that was added or changed to yes or no. Without hints (the gate SchedulerQueueingHints)
-that is what keeps a node's event from waking everybody.
+From a waiting pod and a node that was added or changed to yes or no. Without queueing hints (the gate
+SchedulerQueueingHints) the event moves only the pods for which the answer is yes.
 """
 
 # upstream: eventhandlers.go, preCheckForNode, AdmissionCheck (v1.36)
@@ -20,8 +20,8 @@ from kubesched.core.plugins.node_resources import NodeResourcesFit
 from kubesched.core.plugins.taint_toleration import TaintToleration
 
 
-class NodeAdmission:
-    """Asks the filters that look at one node and nothing else, whether or not a profile has them."""
+class NodePreCheck:
+    """Runs the filters that read one node and nothing else, whether or not a profile enables them."""
 
     def __init__(self, cluster: Cluster, gates: FeatureGates) -> None:
         self._table = cluster.table
@@ -34,7 +34,7 @@ class NodeAdmission:
         )
 
     def admits(self, pod: PodInfo, node_name: str) -> bool:
-        """Return whether nothing about a node is in a pod's way."""
+        """Return whether all of these filters let a pod onto a node."""
         row = self._table.row_of.get(node_name)
         if row is None:
             return False

@@ -1,0 +1,112 @@
+"""The composition root of the core: the one module that knows the in-tree plugins and puts the rooms together.
+
+From a configuration and out-of-tree plugins to an engine (verdicts, without an API server) or to a scheduler.
+"""
+
+from collections.abc import Callable
+
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
+from kubesched.config.load import Loaded, load
+from kubesched.core.binding.waiting_pods import WaitingPods
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.pod_info import request_options
+from kubesched.core.cluster_effects import ClusterEffects
+from kubesched.core.framework.effects import Effects
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.services import Services
+from kubesched.core.framework.waiting import PodsThatWait
+from kubesched.core.framework.waits import Waits
+from kubesched.core.loop.scheduler import Carrier, LoopOptions, Scheduler
+from kubesched.core.loop.waits import LoopWaits
+from kubesched.core.plugins.in_tree import in_tree_registry
+from kubesched.core.plugins.node_pre_check import NodePreCheck
+from kubesched.core.scheduling.engine import Engine
+
+
+def with_in_tree(registry: Registry | None) -> Registry:
+    """Return a registry of the in-tree plugins and those of another one."""
+    everything = in_tree_registry()
+    for name in registry or ():
+        assert registry is not None
+        everything.adopt(registry, name)
+    return everything
+
+
+def load_config(
+    config: str | bytes | None = None,
+    gates: FeatureGates | None = None,
+    registry: Registry | None = None,
+    *,
+    validate: bool = True,
+) -> Loaded:
+    """Return a configuration in which in-tree plugins and those of a registry may be enabled."""
+    catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
+    return load(config, gates, catalog, validate=validate)
+
+
+def engine_of(
+    loaded: Loaded,
+    registry: Registry | None = None,
+    *,
+    effects: Effects | None = None,
+    waits: Waits | None = None,
+    waiting: PodsThatWait | None = None,
+    observers: Observers | None = None,
+) -> Engine:
+    """Return an engine for a configuration; without `effects` they are carried out on the engine's own cluster."""
+    cluster = Cluster(request_options(loaded.gates))
+    services = Services(cluster, effects or ClusterEffects(cluster), waits, waiting, observers)
+    return Engine(loaded, with_in_tree(registry), services)
+
+
+def build_engine(
+    config: str | bytes | None = None,
+    gates: FeatureGates | None = None,
+    registry: Registry | None = None,
+    *,
+    validate: bool = True,
+    effects: Effects | None = None,
+    waits: Waits | None = None,
+    waiting: PodsThatWait | None = None,
+    observers: Observers | None = None,
+) -> Engine:
+    """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
+    loaded = load_config(config, gates, registry, validate=validate)
+    return engine_of(loaded, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
+
+
+def scheduler_of(
+    engine: Engine,
+    waits: LoopWaits,
+    waiting: WaitingPods,
+    *,
+    options: LoopOptions | None = None,
+    carrier: Carrier | None = None,
+    note: Callable[[str], None] = lambda line: None,
+) -> Scheduler:
+    """Return a scheduler around an engine that was made with these waits and waiting pods."""
+    gates = engine.loaded.gates
+    hints = gates.enabled("SchedulerQueueingHints")
+    pre_check = None if hints else NodePreCheck(engine.cluster, gates).admits
+    return Scheduler(engine, waits, waiting, options or LoopOptions(), carrier, note, pre_check)
+
+
+def build_scheduler(
+    effects: Effects,
+    config: str | bytes | None = None,
+    gates: FeatureGates | None = None,
+    registry: Registry | None = None,
+    *,
+    options: LoopOptions | None = None,
+    carrier: Carrier | None = None,
+    note: Callable[[str], None] = lambda line: None,
+    waits: LoopWaits | None = None,
+    observers: Observers | None = None,
+) -> Scheduler:
+    """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
+    waits, waiting = waits or LoopWaits(), WaitingPods()
+    loaded = load_config(config, gates, registry)
+    engine = engine_of(loaded, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
+    return scheduler_of(engine, waits, waiting, options=options, carrier=carrier, note=note)

@@ -1,0 +1,37 @@
+"""Services: what the constructors of plugins may ask for by parameter name.
+
+From the composition root to every plugin of every profile. `args` and `gates` come from the configuration and are added
+where profiles are compiled.
+"""
+
+from typing import Any
+
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.framework.effects import Effects
+from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.preemption import RunningPreemptions
+from kubesched.core.framework.waiting import NobodyWaits, PodsThatWait
+from kubesched.core.framework.waits import NoWaits, Waits
+
+
+class Services:
+    """One of each for a scheduler; the defaults are those of an engine that no loop runs."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        effects: Effects,
+        waits: Waits | None = None,
+        waiting: PodsThatWait | None = None,
+        observers: Observers | None = None,
+    ) -> None:
+        self.cluster = cluster
+        self.effects = effects
+        self.waits = waits or NoWaits()
+        self.waiting = waiting if waiting is not None else NobodyWaits()
+        self.observers = observers or NOBODY
+        self.preemptions = RunningPreemptions(cluster.table.pods)
+
+    def by_name(self) -> dict[str, Any]:
+        """Return the services by the parameter names that ask for them."""
+        return dict(vars(self))
