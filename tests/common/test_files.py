@@ -11,7 +11,7 @@ import pytest
 from tests.support.processes import eventually
 
 from kubesched.common.files import UnusableFileError, oddity, read_at_most
-from kubesched.controlplane import manifests
+from kubesched.controlplane.loading import manifests
 
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 # reads a pipe in a loop that takes the signals for itself, as `kubesched up` and `run` do

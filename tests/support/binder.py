@@ -13,9 +13,8 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import value_of
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
+from kubesched.controlplane.api.stores import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
-from kubesched.controlplane.nodes.nodes import NODES
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 _decode_pod = msgspec.json.Decoder(Pod).decode

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from math import inf
 
 from kubesched.controlplane.controllers.devices.resource_claims import ClaimConsumers, PodClaims
+from kubesched.controlplane.controllers.endpoints.composition import endpoint_controllers
 from kubesched.controlplane.controllers.endpoints.service_addresses import ServiceAddresses
 from kubesched.controlplane.controllers.framework.controller import Controller, tools_for
 from kubesched.controlplane.controllers.framework.options import Options
@@ -18,8 +19,11 @@ from kubesched.controlplane.controllers.lifecycle.namespaces import NamespaceEnd
 from kubesched.controlplane.controllers.lifecycle.node_taints import NodeTaints
 from kubesched.controlplane.controllers.lifecycle.policy_status import PolicyStatus
 from kubesched.controlplane.controllers.lifecycle.taint_eviction import Orphans, TaintEviction
+from kubesched.controlplane.controllers.service_accounts.defaults import DefaultAccounts, RootCertificates
+from kubesched.controlplane.controllers.service_accounts.token_secrets import TokenSecrets
 from kubesched.controlplane.controllers.storage.protection import EphemeralClaims, Protection
 from kubesched.controlplane.controllers.storage.volume_binder import VolumeBinder
+from kubesched.controlplane.controllers.workloads.composition import workload_controllers
 from kubesched.controlplane.nodes.kubelets import Kubelets
 from kubesched.controlplane.nodes.leases import NodeLeases
 from kubesched.controlplane.nodes.nodes import SimulatedNodes
@@ -40,12 +44,6 @@ class Simulation:
 
     def start(self) -> None:
         """Begin to work, on the running loop."""
-        # imported late, since these are built on what this package shares with them
-        from kubesched.controlplane.controllers.endpoints.composition import endpoint_controllers
-        from kubesched.controlplane.controllers.service_accounts.defaults import DefaultAccounts, RootCertificates
-        from kubesched.controlplane.controllers.service_accounts.token_secrets import TokenSecrets
-        from kubesched.controlplane.controllers.workloads.composition import workload_controllers
-
         loop = asyncio.get_running_loop()
         tools, on_nodes = (
             tools_for(LocalClient(self._server, agent=agent), loop, self._options, self._note)

@@ -7,9 +7,10 @@ classes that it has.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.volume.claims import DEFAULT_CLASS, OLD_DEFAULT_CLASS
 from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 from kubesched.up.node_pools import POOL, NodePool
 
 # as kind and minikube call theirs

@@ -14,10 +14,10 @@ import msgspec
 from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
 from kubesched.api.quantity import InvalidQuantityError, parse_quantity
 from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.kinds.checks import dns_label_problems
 from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.controlplane.storage.store import Document
 from kubesched.errors import KubeschedError
 
 MOST_NODES = 100_000

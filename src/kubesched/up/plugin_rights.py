@@ -6,9 +6,9 @@ From the kinds that plugins look up to a role and its binding, and to those that
 from collections.abc import Iterable, Mapping
 
 from kubesched.controlplane.access.default_roles import SCHEDULER
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.storage.store import Document
 from kubesched.controlplane.transport.local_client import LocalClient
 
 NAME = "kubesched:plugins"

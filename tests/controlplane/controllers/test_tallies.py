@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api.labels import selector_from_set
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.workloads.pods import Owner, Pod
 from kubesched.controlplane.controllers.workloads.tallies import Tally
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
-from kubesched.controlplane.registry.registry import moment
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TIMES = ["2026-01-01T11:00:00Z", "2026-01-01T11:59:30Z", "2026-01-01T11:59:50Z", "2026-01-01T12:00:00Z"]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kubesched.controlplane.api.media_types import PATCHES
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import RESOURCES, Catalog, Resource
 from kubesched.controlplane.api.statuses import ApiError
@@ -16,7 +17,7 @@ from kubesched.controlplane.schema.careful import JsonReading
 from kubesched.controlplane.schema.json_syntax import syntax_error
 from kubesched.controlplane.schema.json_text import JsonError, may_have_doubles, parse
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
-from kubesched.controlplane.server.verbs.patching import OFFERED, patched_with_warnings
+from kubesched.controlplane.server.verbs.patching import patched_with_warnings
 
 SCHEMAS = Schemas()
 PODS = Catalog().find("", "v1", "pods")
@@ -152,7 +153,7 @@ def a_request(patch: bytes, form: str) -> Request:
     return Request("PATCH", "/", {}, {"content-type": form}, patch)
 
 
-@given(documents(), st.sampled_from(OFFERED))
+@given(documents(), st.sampled_from(PATCHES))
 @settings(max_examples=100, deadline=None)
 def test_a_patch_without_changes_changes_nothing(drawn: tuple[Resource, Any], form: str) -> None:
     resource, document = drawn
@@ -161,7 +162,7 @@ def test_a_patch_without_changes_changes_nothing(drawn: tuple[Resource, Any], fo
     assert patched_with_warnings(SCHEMAS, resource, document, a_request(patch, form), STRICT) == (document, [])
 
 
-@given(documents(), st.data(), st.sampled_from(OFFERED), st.sampled_from([STRICT, WARN, IGNORE]))
+@given(documents(), st.data(), st.sampled_from(PATCHES), st.sampled_from([STRICT, WARN, IGNORE]))
 @settings(max_examples=300, deadline=None)
 def test_any_patch_is_applied_or_refused(
     drawn: tuple[Resource, Any], data: st.DataObject, form: str, validation: str
@@ -216,7 +217,7 @@ def patches(resource: Resource, form: str) -> st.SearchStrategy[Any]:
     return good | JSON
 
 
-@pytest.mark.parametrize("form", OFFERED)
+@pytest.mark.parametrize("form", PATCHES)
 def test_patches_nested_too_deeply(form: str) -> None:
     pod = SCHEMAS.decode(PODS, b'{"metadata":{"name":"p"}}', STRICT)[0]
     for deep in (b'{"spec":' * 150 + b"{}" + b"}" * 150, b'{"spec":' * 5000, b"[" * 100_000 + b"]" * 100_000):

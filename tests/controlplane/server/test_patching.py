@@ -6,18 +6,12 @@ from typing import Any
 import pytest
 from tests.support.api import Asking
 
+from kubesched.controlplane.api.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import Catalog
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas
-from kubesched.controlplane.server.verbs.patching import (
-    JSON_PATCH,
-    MERGE_PATCH,
-    MOST_OPERATIONS,
-    STRATEGIC_MERGE_PATCH,
-    patched,
-    patched_with_warnings,
-)
+from kubesched.controlplane.server.verbs.patching import MOST_OPERATIONS, patched, patched_with_warnings
 
 SCHEMAS = Schemas()
 CATALOG = Catalog()

@@ -10,14 +10,15 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.support.good_objects import DAMAGE, GOOD, places
 
+from kubesched.controlplane.api.media_types import APPLY_PATCH, JSON_PATCH
+from kubesched.controlplane.api.media_types import PATCHES as PATCHES
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.api.resources import RESOURCES, Resource
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.server.verbs.patching import APPLY_PATCH, JSON_PATCH, merged
-from kubesched.controlplane.server.verbs.patching import OFFERED as PATCHES
+from kubesched.controlplane.server.verbs.patching import merged
 from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.http import HttpServer
 from kubesched.controlplane.transport.local_client import LocalClient

@@ -10,12 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.api import Asking, events_of, seen
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage import journal as journal_module
 from kubesched.controlplane.storage.errors import DataError
 from kubesched.controlplane.storage.journal import SqliteJournal
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient
 
 PODS = "/api/v1/namespaces/default/pods"

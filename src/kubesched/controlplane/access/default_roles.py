@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from kubesched.controlplane.access.identities import AUTHENTICATED, MASTERS, UNAUTHENTICATED
 from kubesched.controlplane.access.policy import GROUP
 from kubesched.controlplane.access.rules import EVERYTHING, Rule, document_of
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.api.documents import Document
 
 SYSTEM = "kube-system"
 SCHEDULER = "system:kube-scheduler"

@@ -15,8 +15,9 @@ from kubesched.api.field_errors import aggregate
 from kubesched.api.go_text import quote
 from kubesched.controlplane.access.decisions import Decision
 from kubesched.controlplane.access.rules import Attributes, Rule, rule_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import User
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 GROUP = "rbac.authorization.k8s.io"
 ROLES, CLUSTER_ROLES = f"roles.{GROUP}", f"clusterroles.{GROUP}"

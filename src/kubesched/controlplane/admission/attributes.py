@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target, User
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, forbidden
 from kubesched.controlplane.representation.aggregated_discovery import subresource_kind
-from kubesched.controlplane.storage.store import Document
 
 CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}

@@ -18,11 +18,12 @@ from kubesched.controlplane.admission.parameters import Parameters
 from kubesched.controlplane.admission.reviewing import Grounds, Review
 from kubesched.controlplane.admission.validating_policies import ValidatingPolicies
 from kubesched.controlplane.admission.webhooks import Changing, Webhook, ask_all, webhooks_of, without_later
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.api.resources import Catalog
 from kubesched.controlplane.registry.registry import Objects
 from kubesched.controlplane.schema import Schemas
-from kubesched.controlplane.storage.store import Change, Document, Store
+from kubesched.controlplane.storage.store import Change, Store
 
 _GROUP = "admissionregistration.k8s.io"
 _POLICIES, _BINDINGS = f"validatingadmissionpolicies.{_GROUP}", f"validatingadmissionpolicybindings.{_GROUP}"

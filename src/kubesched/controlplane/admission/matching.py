@@ -13,10 +13,11 @@ from typing import Any
 
 from kubesched.api.labels import Selector, from_label_selector
 from kubesched.controlplane.admission.attributes import CREATE, UPDATE, Asked
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import not_found
 from kubesched.controlplane.kinds.checks import as_selector
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 _CONFIGURED = "admissionregistration.k8s.io"
 

@@ -18,6 +18,7 @@ from kubesched.cel.messages import MessageValue, misnamed
 from kubesched.controlplane.admission.parameters import ParameterError
 from kubesched.controlplane.admission.policies import Binding, Policy, bound, compiled_or_error, evaluated
 from kubesched.controlplane.admission.reviewing import Review
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.conversion import from_storage, to_storage
@@ -32,7 +33,6 @@ from kubesched.controlplane.kinds.admission.expressions import (
 )
 from kubesched.controlplane.managed_fields.list_types import WayError
 from kubesched.controlplane.schema.json_patching import FailedTestError, OperationError, json_patched
-from kubesched.controlplane.storage.store import Document
 
 
 class MutatingPolicy(Policy):

@@ -5,11 +5,11 @@ From a new or changed object to a refusal, or to what is to be written once it i
 
 # upstream: plugin/pkg/admission/limitranger, apiserver/pkg/admission/plugin/resourcequota (v1.36)
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.quota.charging import QUOTAS, charges
 from kubesched.controlplane.kinds.quota.limit_ranges import check_claim_limits, check_pod_limits
 from kubesched.controlplane.registry.registry import Settle
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 
 def admit(new: Document, old: Document | None, context: Context) -> Settle | None:

@@ -8,10 +8,11 @@ From the kind that a policy wants and the reference of a binding to documents.
 from collections.abc import Sequence
 
 from kubesched.api.labels import from_label_selector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.conversion import from_storage
 from kubesched.controlplane.kinds.checks import as_selector
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 
 class ParameterError(Exception):

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from kubesched.cel.errors import CelCompileError
 from kubesched.cel.types import DYN, Type
 from kubesched.controlplane.admission.matching import Match
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.admission.expressions import (
     ANYTHING,
     CONDITION,
@@ -25,7 +26,6 @@ from kubesched.controlplane.kinds.admission.expressions import (
     compiled,
     variable_type,
 )
-from kubesched.controlplane.storage.store import Document
 
 Compiled = Expression | CelCompileError
 P = TypeVar("P", bound="Policy")

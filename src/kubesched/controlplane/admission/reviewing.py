@@ -11,13 +11,13 @@ from kubesched.controlplane.admission.attributes import Asked
 from kubesched.controlplane.admission.authorizing import Decide, authorizer_of
 from kubesched.controlplane.admission.matching import Around, Match
 from kubesched.controlplane.admission.parameters import Parameters
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion import from_storage
 from kubesched.controlplane.kinds.admission.expressions import value_of
 from kubesched.controlplane.managed_fields.tracking import way_of_objects
 from kubesched.controlplane.managed_fields.types import Way
 from kubesched.controlplane.schema import Schemas
-from kubesched.controlplane.storage.store import Document
 
 
 class Grounds:

@@ -19,6 +19,7 @@ import msgspec
 from kubesched.controlplane.admission.parameters import ParameterError
 from kubesched.controlplane.admission.policies import Binding, Policy, bound, compiled_or_error, evaluated
 from kubesched.controlplane.admission.reviewing import Review
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.kinds.admission.expressions import (
@@ -31,7 +32,6 @@ from kubesched.controlplane.kinds.admission.expressions import (
     Names,
     value_of,
 )
-from kubesched.controlplane.storage.store import Document
 
 LONGEST_MESSAGE = 5 * 1024
 _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}

@@ -22,13 +22,13 @@ from kubesched.api.go_text import quote
 from kubesched.controlplane.admission.matching import Match
 from kubesched.controlplane.admission.policies import Conditions
 from kubesched.controlplane.admission.reviewing import Review
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, internal_error
 from kubesched.controlplane.api.trials import Question, Reply, UnansweredError
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.kinds.admission.expressions import EvaluationError
 from kubesched.controlplane.schema.json_patching import OperationError, json_patched
-from kubesched.controlplane.storage.store import Document
 
 REVIEW = "AdmissionReview"
 _GROUP = "admission.k8s.io"

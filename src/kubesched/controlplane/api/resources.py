@@ -4,17 +4,42 @@ From here come routing, discovery, storage and authorisation. Resources that sha
 several versions (events, autoscalers).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import msgspec
 
-if TYPE_CHECKING:
-    from kubesched.controlplane.custom.kinds import CustomKind
+from kubesched.controlplane.api.documents import Document
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
+
+
+class CustomKind(Protocol):
+    """One version of a kind that a CustomResourceDefinition defines: what the verbs ask its resource for."""
+
+    singular: str
+    list_kind: str
+    stored_version: str
+    schema: Document
+    scale: Document
+    warnings: list[str]
+    # typed where they are used, since their types know of resources
+    strategy: Any
+    reader: Any
+    way: Any
+    printer: Any
+
+    def to_storage(self, document: Document) -> Document:
+        """Return a document that says that it is of the version that is stored."""
+
+    def from_storage(self, document: Document) -> Document:
+        """Return a stored document in this version, changed in place."""
+
+    def kept(self, document: Document) -> Document:
+        """Return a document as it is stored, changed in place."""
+
+    def config_problems(self, config: Any) -> list[Any]:
+        """Return the problems of a configuration that is applied."""
 
 
 class Resource(msgspec.Struct, frozen=True):

@@ -6,8 +6,8 @@ From the catalog to objects; those of kinds that are defined while the server ru
 # upstream: pkg/controlplane/apiserver/aggregator.go, cmd/kube-apiserver/app/aggregator.go,
 # pkg/controlplane/controller/crdregistration (v1.36)
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.registry.registry import Services
-from kubesched.controlplane.storage.store import Document
 from kubesched.controlplane.transport.local_client import LocalClient
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"

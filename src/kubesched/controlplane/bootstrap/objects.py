@@ -11,10 +11,10 @@ since the objects were made.
 from collections.abc import Iterable
 
 from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM, default_roles
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.bootstrap.api_services import keep_api_services
 from kubesched.controlplane.kinds.flow_control_defaults import flow_defaults
 from kubesched.controlplane.kinds.network.service_addresses import SERVICE_NETWORK
-from kubesched.controlplane.storage.store import Document
 from kubesched.controlplane.transport.local_client import LocalClient
 
 NAMESPACES = ("default", SYSTEM, "kube-public", "kube-node-lease")

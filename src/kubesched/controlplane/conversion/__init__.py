@@ -5,9 +5,9 @@ From the version of a request to the stored one, and back.
 
 # upstream: pkg/apis/events/v1/conversion.go (v1.36)
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion.autoscalers import to_first, to_second
-from kubesched.controlplane.storage.store import Document
 
 # events.k8s.io/v1 -> core/v1
 _EVENT_FIELDS = {

@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.schema import library, reader_of
 from kubesched.controlplane.schema.careful import ShapeError
-from kubesched.controlplane.storage.store import Document
 
 _PLACE = "autoscaling.alpha.kubernetes.io"
 _METRICS, _CURRENT = f"{_PLACE}/metrics", f"{_PLACE}/current-metrics"

@@ -16,11 +16,11 @@ from kubesched.api.field_errors import Shown, as_json, child, forbidden, index, 
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
 from kubesched.cel.functions.named_formats import label_1035_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.custom.json_paths import parts_of
 from kubesched.controlplane.custom.rule_forms import go_struct
 from kubesched.controlplane.custom.schema_checks import schema_problems
 from kubesched.controlplane.kinds.checks import too_many
-from kubesched.controlplane.storage.store import Document
 
 APPROVED = "api-approved.kubernetes.io"
 MOST_SELECTABLE = 8

@@ -10,6 +10,7 @@ import msgspec
 
 from kubesched.api.field_errors import index, invalid
 from kubesched.api.go_text import quote
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import bad_request
 from kubesched.controlplane.custom.definition_checks import name_problems, names_problems, spec_problems
 from kubesched.controlplane.custom.formats import known_format
@@ -22,7 +23,6 @@ from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.careful import JsonReading, ShapeError
 from kubesched.controlplane.schema.shapes import Shape
 from kubesched.controlplane.schema.structs import read_scalar, struct_of
-from kubesched.controlplane.storage.store import Document
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
 CLEANUP = "customresourcecleanup.apiextensions.k8s.io"

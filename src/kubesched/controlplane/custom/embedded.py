@@ -5,10 +5,11 @@
 from typing import Any
 
 from kubesched.api.field_errors import as_json, child, index, invalid, required
-from kubesched.controlplane.custom.structure import EMBEDDED, Schema, below, items_of
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import annotations_problems
+from kubesched.controlplane.custom.structure import Schema, below, items_of
 from kubesched.controlplane.kinds.checks import labels_problems
-from kubesched.controlplane.registry.metadata import annotations_problems
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 
 def embedded_problems(value: Any, schema: Schema | None, path: str = "") -> list[str]:

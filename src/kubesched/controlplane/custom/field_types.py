@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from kubesched.controlplane.custom.list_types import LIST_TYPE, MAP_KEYS
-from kubesched.controlplane.custom.structure import EMBEDDED, META_FIELDS, PRESERVE, Schema, below, items_of
+from kubesched.controlplane.custom.structure import META_FIELDS, Schema, below, items_of
 from kubesched.controlplane.custom.validating import INT_OR_STRING, is_number
 from kubesched.controlplane.managed_fields.list_types import KeyedList, SetList
 from kubesched.controlplane.managed_fields.shape_types import way_of as way_of_shape
@@ -17,6 +17,7 @@ from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, WH
 from kubesched.controlplane.managed_fields.validation import Problem, list_problems, problems_of
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.go_words import printed, type_name
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED, PRESERVE
 from kubesched.controlplane.schema.shapes import Shape
 
 MAP_TYPE = "x-kubernetes-map-type"

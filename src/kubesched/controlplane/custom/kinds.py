@@ -8,6 +8,7 @@ From a definition that was accepted to resources.
 import re
 from typing import Any
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.custom.field_types import config_problems, way_of_objects
 from kubesched.controlplane.custom.printing import printer_of
@@ -15,7 +16,6 @@ from kubesched.controlplane.custom.reading import CustomReader, complete
 from kubesched.controlplane.custom.strategy import CustomStrategy
 from kubesched.controlplane.custom.structure import prune
 from kubesched.controlplane.managed_fields.validation import Problem
-from kubesched.controlplane.storage.store import Document
 
 _SUBRESOURCE_VERBS = ("get", "patch", "update")
 _VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?", re.ASCII)

@@ -11,13 +11,13 @@ from typing import Any
 
 from kubesched.api.go_numbers import shortest
 from kubesched.api.go_text import to_json
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.custom.json_paths import JsonPathError, compile_path
 from kubesched.controlplane.custom.validating import is_number
 from kubesched.controlplane.representation.tables.descriptions import DESCRIPTIONS
 from kubesched.controlplane.representation.tables.printing import Cells, Column, Printer, name, since
 from kubesched.controlplane.schema.go_words import printed
 from kubesched.controlplane.schema.scalars import ScalarError, canonical_time
-from kubesched.controlplane.storage.store import Document
 
 AGE: Document = {
     "name": "Age",

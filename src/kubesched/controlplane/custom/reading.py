@@ -14,17 +14,18 @@ import msgspec
 
 from kubesched.api.field_errors import as_json, child, index, invalid
 from kubesched.api.go_text import quote, to_json
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import invalid as refused
-from kubesched.controlplane.custom.structure import EMBEDDED, Schema, below, drop_nulls, fill_in, items_of, prune
+from kubesched.controlplane.custom.structure import Schema, below, drop_nulls, fill_in, items_of, prune
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.careful import JsonReading, ShapeError
 from kubesched.controlplane.schema.go_words import json_name
 from kubesched.controlplane.schema.json_text import JsonError, Twice, check_depth, may_have_doubles, parse
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 from kubesched.controlplane.schema.reading import KIND_ALONE, Read, UnrecognizedError, WrongVersionError
 from kubesched.controlplane.schema.shapes import Shape
 from kubesched.controlplane.schema.structs import read_scalar, struct_of
-from kubesched.controlplane.storage.store import Document
 
 _LARGEST = 2**63
 

@@ -9,13 +9,14 @@ From schemas to problems.
 from collections.abc import Iterator
 
 from kubesched.api.field_errors import Shown, as_json, child, index, invalid
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.custom.list_types import LIST_TYPE
 from kubesched.controlplane.custom.rule_forms import go_struct
 from kubesched.controlplane.custom.rule_types import Declared, as_resource
 from kubesched.controlplane.custom.rules import CompiledRule, RuleError
 from kubesched.controlplane.custom.structural_checks import MAP_TYPE, VALIDATIONS
-from kubesched.controlplane.custom.structure import EMBEDDED, Schema
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.custom.structure import Schema
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 
 def rule_problems(path: str, schema: Schema) -> list[str]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from kubesched.api.field_errors import as_json, child, invalid, not_supported, required
 from kubesched.api.go_text import to_json
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.custom.structure import Schema
-from kubesched.controlplane.storage.store import Document
 
 _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired")
 _NON_EMPTY, _NO_BREAKS = "must be non-empty if specified", "must not contain line breaks"

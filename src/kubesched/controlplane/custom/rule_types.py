@@ -17,8 +17,9 @@ from kubesched.cel.errors import CelRuntimeError
 from kubesched.cel.functions.conversions import to_duration, to_timestamp
 from kubesched.cel.types import Type
 from kubesched.cel.values import CelMap
-from kubesched.controlplane.custom.structure import EMBEDDED, Schema
+from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.custom.validating import INT_OR_STRING
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 _RESERVED = re.compile(
     "true|false|null|in|as|break|const|continue|else|for|function|if|import|let|loop|package|namespace|return|var|void|"

@@ -16,12 +16,13 @@ from kubesched.cel import types
 from kubesched.cel.errors import CelCompileError, CelRuntimeError
 from kubesched.cel.rules import Rule
 from kubesched.cel.values import Optional
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.custom.list_types import LIST_TYPE
 from kubesched.controlplane.custom.rule_types import Declared, as_resource, value_of
 from kubesched.controlplane.custom.structural_checks import VALIDATIONS
-from kubesched.controlplane.custom.structure import EMBEDDED, Schema
+from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.custom.validating import MISSING, by_keys, key_of
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 BUDGET = 10_000_000
 _OUT_OF_BUDGET = "validation failed due to running out of cost budget, no further validation rules will be run"

@@ -21,8 +21,9 @@ from kubesched.controlplane.custom.structural_checks import (
     structural_problems,
     unsupported,
 )
-from kubesched.controlplane.custom.structure import EMBEDDED, META_FIELDS, PRESERVE, Schema, prune
+from kubesched.controlplane.custom.structure import META_FIELDS, Schema, prune
 from kubesched.controlplane.custom.validating import value_problems
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED, PRESERVE
 
 _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 _SUPPORTED_AT_ROOT = {

@@ -14,11 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 from kubesched.api.go_text import quote
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.custom.definitions import CLEANUP, DEFINITIONS, ESTABLISHED, NAMES_ACCEPTED, TERMINATING
 from kubesched.controlplane.custom.kinds import condition_of, resources_of, version_rank
-from kubesched.controlplane.registry.registry import Services, timestamp
-from kubesched.controlplane.storage.store import DELETED, Change, Document, Stored
+from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.storage.store import DELETED, Change, Stored
 
 # deletes an object as a client would
 Delete = Callable[[Resource, Stored], None]

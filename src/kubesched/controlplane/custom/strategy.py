@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from kubesched.api.field_errors import invalid
 from kubesched.api.go_text import quote
 from kubesched.api.labels import label_key_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.custom.embedded import embedded_problems
 from kubesched.controlplane.custom.json_paths import parts_of
@@ -16,7 +17,7 @@ from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.custom.validating import MISSING, is_blocking, value_problems
 from kubesched.controlplane.registry.strategy import Context, Strategy
 from kubesched.controlplane.schema.go_words import printed, type_name
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 if TYPE_CHECKING:
     from kubesched.controlplane.custom.rules import Rules

@@ -11,8 +11,9 @@ from typing import Any
 from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, required
 from kubesched.cel.functions.regex import RegexError, compile_regex
 from kubesched.controlplane.custom.list_types import LIST_TYPE, MAP_KEYS
-from kubesched.controlplane.custom.structure import EMBEDDED, PRESERVE, Schema
+from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.custom.validating import INT_OR_STRING
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED, PRESERVE
 
 ROOT, ITEM, FIELD = "at the root", "for specified array items", "for specified object fields"
 MAP_TYPE, VALIDATIONS = "x-kubernetes-map-type", "x-kubernetes-validations"

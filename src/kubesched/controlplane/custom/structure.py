@@ -9,9 +9,10 @@ fields at all, as of values of `additionalProperties: true`.
 from copy import deepcopy
 from typing import Any
 
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED, PRESERVE
+
 Schema = dict[str, Any]
 
-PRESERVE, EMBEDDED = "x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"
 META_FIELDS = ("apiVersion", "kind", "metadata")
 
 

@@ -11,13 +11,14 @@ from base64 import b64decode
 from kubesched.api.field_errors import as_json, index, invalid, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_1035_problems, one_of, part, port_problems, text_problems
 from kubesched.controlplane.kinds.rbac import path_segment_problems
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 API_SERVICES = "apiservices.apiregistration.k8s.io"
 UNREACHABLE = "there is no network to services here, so the API server behind it cannot be reached"

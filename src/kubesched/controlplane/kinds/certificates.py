@@ -12,12 +12,12 @@ from cryptography.x509.oid import NameOID
 from kubesched.api.field_errors import child, duplicate, forbidden, index, invalid, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as not_allowed
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, too_long
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client"

@@ -28,9 +28,9 @@ from kubesched.api.meta import LabelSelector
 from kubesched.api.node_selectors import NAME_FIELD
 from kubesched.api.quantity import ZERO, InvalidQuantityError, Quantity, quantity_of
 from kubesched.api.resources import PODS, is_extended_resource
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import IMMUTABLE
 from kubesched.controlplane.api.statuses import bad_request
-from kubesched.controlplane.registry.metadata import IMMUTABLE
-from kubesched.controlplane.storage.store import Document
 
 TextProblems = Callable[[str], Iterable[str]]
 

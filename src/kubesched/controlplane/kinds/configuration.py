@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from kubesched.api.field_errors import forbidden, invalid, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import bad_request
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, text_problems, too_long
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 LARGEST = 1024 * 1024
 _FROZEN = "field is immutable when `immutable` is set"

@@ -7,11 +7,11 @@ They are stored as core/v1 has them; which version a client speaks is the resour
 
 from kubesched.api.field_errors import invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.kinds.checks import immutable, text_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _LONGEST_NOTE = 1024
 _LONGEST = 128

@@ -7,12 +7,12 @@ from math import ceil, log2
 
 from kubesched.api.field_errors import as_json, child, duplicate, forbidden, index, invalid, not_supported, required
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, text_problems
 from kubesched.controlplane.kinds.flow_control_defaults import EXEMPT, MANDATORY_LEVELS, MANDATORY_SCHEMAS
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 SCHEMAS = "flowschemas.flowcontrol.apiserver.k8s.io"
 LEVELS = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"

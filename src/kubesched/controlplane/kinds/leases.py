@@ -6,10 +6,10 @@ import re
 
 from kubesched.api.field_errors import forbidden, invalid, not_supported, required
 from kubesched.api.labels import label_key_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, part, text_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 OLDEST_EMULATION_VERSION = "OldestEmulationVersion"
 _NUMBER = r"(0|[1-9]\d*)"

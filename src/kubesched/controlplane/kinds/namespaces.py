@@ -9,11 +9,12 @@ name out of `spec.finalizers` through the path `finalize`.
 
 from kubesched.api.field_errors import as_json, index, invalid
 from kubesched.api.labels import label_key_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.checks import dns_label_problems, part, text_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 ACTIVE, TERMINATING = "Active", "Terminating"
 FINALIZER = "kubernetes"

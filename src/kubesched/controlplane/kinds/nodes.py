@@ -14,11 +14,11 @@ from typing import Any
 from kubesched.api.field_errors import as_json, child, duplicate, forbidden, index, invalid, required
 from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import one_of, part, resource_problems, text_problems
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 NOT_READY = "node.kubernetes.io/not-ready"
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)

@@ -22,11 +22,11 @@ from kubesched.controlplane.access.policy import (
     rules_in,
 )
 from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule, missing, quoted
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden, not_found
 from kubesched.controlplane.kinds.checks import label_selector_problems, one_of, part, text_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context, Strategy
-from kubesched.controlplane.storage.store import Document
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 _PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}

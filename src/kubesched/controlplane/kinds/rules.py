@@ -3,8 +3,8 @@
 From a kind's few methods to the steps of `Strategy`.
 """
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.registry.strategy import Context, Strategy
-from kubesched.controlplane.storage.store import Document
 
 # what a status update leaves alone in the metadata, for the kinds that are strict about it
 _OWNED_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")

@@ -10,8 +10,9 @@ one here, and nothing moves until somebody changes the template.
 
 from collections.abc import Sequence
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.controllers.workloads.imported import ImportedWorkloads
 from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.controlplane.storage.store import Document
 from kubesched.controlplane.transport.local_client import LocalClient
 
 
@@ -36,9 +37,6 @@ def settle_imported(client: LocalClient, imported: Sequence[Manifest]) -> None:
     """See that workloads of another cluster keep the pods that they had there."""
     workloads = [each for each in imported if each.kind in ("Deployment", "StatefulSet", "DaemonSet")]
     if workloads:
-        # imported here, since workloads are built on the whole of a server
-        from kubesched.controlplane.controllers.workloads.imported import ImportedWorkloads
-
         settling = ImportedWorkloads(client)
         for manifest in workloads:
             if _is_observed(manifest.document):

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.conversion import to_storage
@@ -21,7 +22,6 @@ from kubesched.controlplane.loading.importing import make_namespaces, settle_imp
 from kubesched.controlplane.loading.manifests import Manifest, read, shown
 from kubesched.controlplane.loading.repeated import Repeated
 from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.storage.store import Document
 from kubesched.controlplane.transport.local_client import LocalClient
 
 # what others need comes first; kinds that are not named come last: quotas are among them, which take for used what

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kubesched.api.go_text import quote, to_json
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import MOST_ANNOTATION_BYTES
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.managed_fields.entries import (
     BEFORE_APPLY,
@@ -35,8 +37,6 @@ from kubesched.controlplane.managed_fields.field_sets import (
 )
 from kubesched.controlplane.managed_fields.list_types import WayError
 from kubesched.controlplane.managed_fields.types import Way
-from kubesched.controlplane.registry.metadata import MOST_ANNOTATION_BYTES
-from kubesched.controlplane.storage.store import Document
 
 KUBECTL = "kubectl"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"

@@ -10,6 +10,7 @@ beginning of a deletion, what admission fills in) is nobody's.
 from functools import lru_cache
 from typing import Any
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import LONGEST_FIELD_MANAGER
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.api.resources import Resource
@@ -20,7 +21,6 @@ from kubesched.controlplane.managed_fields.list_types import WayError
 from kubesched.controlplane.managed_fields.shape_types import way_of
 from kubesched.controlplane.managed_fields.types import UNTYPED, Way
 from kubesched.controlplane.schema import Schemas
-from kubesched.controlplane.storage.store import Document
 
 _EMPTY: Document = {}
 
@@ -41,7 +41,8 @@ def _program(agent: str) -> str:
 def way_of_objects(schemas: Schemas, resource: Resource) -> Way:
     """Return the way in which objects of a resource are owned; all of JSON where their shape is not known."""
     if resource.custom is not None:
-        return resource.custom.way
+        way: Way = resource.custom.way
+        return way
     shape = schemas.for_kind(resource.api_version, resource.kind)
     return UNTYPED if shape is None else way_of(shape)
 

@@ -16,19 +16,22 @@ import msgspec
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS, Placement
+from kubesched.controlplane.controllers.framework.pod_index import Placement
+from kubesched.controlplane.kinds.pod.phases import RUNNING, TERMINAL
 from kubesched.controlplane.nodes import pod_status
 from kubesched.controlplane.nodes.addresses import OF_PODS, Addresses
 from kubesched.controlplane.nodes.admission import Room
-from kubesched.controlplane.nodes.nodes import NODES, is_simulated
+from kubesched.controlplane.nodes.nodes import is_simulated
 from kubesched.controlplane.nodes.pod_times import (
     seconds_before_stop,
     seconds_until_deadline,
     seconds_until_ready,
 )
 from kubesched.controlplane.nodes.resizing import DEFERRED, INFEASIBLE, is_resized, postpone, resized
-from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Document, Stored
+from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Stored
 
 RUN_SECONDS = "kubesched.io/run-seconds"
 EXIT_CODE = "kubesched.io/exit-code"
@@ -133,11 +136,11 @@ class Kubelets(Controller):
         name = stored.fields["spec.nodeName"]
         node = self.tools.get(NODES, "", name)
         going = "deletionTimestamp" in pod["metadata"]
-        over = pod["status"].get("phase") in pod_status.OVER
+        over = pod["status"].get("phase") in TERMINAL
         if node is None or not is_simulated(node.document()) or (over and not going):
             return None
         room = self._rooms.setdefault(name, Room())
-        running = pod["status"].get("phase") == pod_status.RUNNING
+        running = pod["status"].get("phase") == RUNNING
         refusal = room.take(_decode_pod(stored.body), None if running or going else _decode_node(node.body))
         if refusal is not None:
             pod_status.refuse(pod, refusal.reason, refusal.message, self.tools.now())
@@ -182,7 +185,7 @@ class Kubelets(Controller):
         if "deletionTimestamp" in pod["metadata"]:
             self._terminate(key, run, stored, pod)
             return
-        if pod["status"].get("phase") in pod_status.OVER:
+        if pod["status"].get("phase") in TERMINAL:
             self._leave(run)
             run.stop()
             return
@@ -256,7 +259,7 @@ class Kubelets(Controller):
     def _is_past_deadline(self, run: _Run, pod: Document, now: float) -> bool:
         """Return whether a pod has been active for too long; plan a look at it for when it will have been."""
         left = seconds_until_deadline(pod, self.tools.now(), self.tools.options.speed)
-        if left is None or pod["status"]["phase"] in pod_status.OVER:
+        if left is None or pod["status"]["phase"] in TERMINAL:
             run.fail_at = None
             return False
         run.fail_at = now + max(left, 0.0)
@@ -267,7 +270,7 @@ class Kubelets(Controller):
     def _terminate(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
         """Let a pod go that is being deleted, once its time is over."""
         now = self.tools.loop.time()
-        started = run.start_at is None and pod["status"].get("phase") not in pod_status.OVER
+        started = run.start_at is None and pod["status"].get("phase") not in TERMINAL
         grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
         options = self.tools.options
         stopping = seconds_before_stop(pod["spec"]) / options.speed + options.termination_seconds
@@ -276,7 +279,7 @@ class Kubelets(Controller):
             run.delete_at = now + seconds
         if now < run.delete_at:
             return
-        if pod["metadata"].get("finalizers") and pod["status"].get("phase") not in pod_status.OVER:
+        if pod["metadata"].get("finalizers") and pod["status"].get("phase") not in TERMINAL:
             # it stays for a while, but runs no more; what should have ended by itself was cut short
             lasts = pod["spec"].get("restartPolicy") == "Always"
             pod_status.finish(pod, 0 if lasts else _TERMINATED, self.tools.now())

@@ -7,10 +7,11 @@ From nodes to Lease objects. Large clusters renew less often, so that no more th
 
 from math import inf
 
+from kubesched.controlplane.api.stores import NODES
+from kubesched.controlplane.api.times import micro_timestamp
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.kinds.checks import part
-from kubesched.controlplane.nodes.nodes import NODES, is_simulated
-from kubesched.controlplane.registry.registry import micro_timestamp
+from kubesched.controlplane.nodes.nodes import is_simulated
 from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed
 
 LEASES = "leases.coordination.k8s.io"

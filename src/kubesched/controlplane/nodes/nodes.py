@@ -9,13 +9,14 @@ annotation `kubesched.io/simulated: "false"`. Allocatable amounts that equal the
 import msgspec
 
 from kubesched.api.release import GIT_VERSION
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import NODES
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.controllers.framework.workqueue import Agenda
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.nodes.addresses import OF_NODES, Addresses
-from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Document, Stored
+from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Stored
 
-NODES = "nodes"
 SIMULATED = "kubesched.io/simulated"
 _CONDITIONS = (
     ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),

@@ -8,13 +8,12 @@ From a pod's document to the same document with a new status.
 from datetime import datetime
 from typing import Any
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import moment, timestamp
+from kubesched.controlplane.kinds.pod.phases import FAILED, RUNNING, SUCCEEDED
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
 from kubesched.controlplane.nodes.resizing import reported
-from kubesched.controlplane.registry.registry import moment, timestamp
-from kubesched.controlplane.storage.store import Document
 
-PENDING, RUNNING, SUCCEEDED, FAILED = "Pending", "Running", "Succeeded", "Failed"
-OVER = (SUCCEEDED, FAILED)
 # what a program exits with that was killed
 _KILLED = 137
 

@@ -8,8 +8,8 @@ From a pod's document to seconds.
 from collections.abc import Iterator
 from datetime import datetime
 
-from kubesched.controlplane.registry.registry import moment
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import moment
 
 
 def seconds_until_ready(spec: Document) -> float:

@@ -9,9 +9,9 @@ from copy import deepcopy
 from datetime import datetime
 from typing import Final
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
-from kubesched.controlplane.registry.registry import timestamp
-from kubesched.controlplane.storage.store import Document
 
 PENDING: Final = "PodResizePending"
 DEFERRED, INFEASIBLE = "Deferred", "Infeasible"

@@ -10,16 +10,16 @@ from typing import Any
 
 from kubesched.api.field_errors import as_json, child, forbidden, invalid, required
 from kubesched.api.labels import label_key_problems, label_value_problems
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import IMMUTABLE, annotations_problems
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.api.times import timestamp
+from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.registry.strategy import Strategy
-from kubesched.controlplane.storage.store import Document
 
 MOST_NAMES_TRIED = 8
-MOST_ANNOTATION_BYTES = 256 * 1024
 LONGEST_GENERATED = 63
-IMMUTABLE = "field is immutable"
 # what an update takes over from the old object
 _KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 
@@ -88,16 +88,6 @@ def metadata_problems(document: Document, strategy: Strategy) -> list[str]:
         problems += [invalid(path, value, problem) for problem in label_value_problems(value)]
     problems += annotations_problems("metadata.annotations", meta.get("annotations"))
     problems += _owner_problems(meta.get("ownerReferences") or ())
-    return problems
-
-
-def annotations_problems(path: str, annotations: Mapping[str, str] | None) -> list[str]:
-    """Return what is wrong with annotations."""
-    problems = []
-    for key in annotations or ():
-        problems += [invalid(path, key, problem) for problem in label_key_problems(key.lower())]
-    if sum(len(key) + len(value) for key, value in (annotations or {}).items()) > MOST_ANNOTATION_BYTES:
-        problems.append(f"{path}: Too long: may not be more than {MOST_ANNOTATION_BYTES} bytes")
     return problems
 
 

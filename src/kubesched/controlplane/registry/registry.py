@@ -12,12 +12,13 @@ from uuid import UUID
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target, User
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.registry.strategy import Context, Strategies, Strategy
 from kubesched.controlplane.registry.token_issuer import Issuer
 from kubesched.controlplane.schema import Schemas
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 # without letters and digits that make words or look alike
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
@@ -90,7 +91,8 @@ class Services(msgspec.Struct):
     def strategy(self, resource: Resource, subresource: str = "") -> Strategy:
         """Return the rules of a kind, or of one of its subresources that has rules of its own."""
         if resource.custom is not None:
-            return resource.custom.strategy
+            strategy: Strategy = resource.custom.strategy
+            return strategy
         if subresource and (found := self.strategies.get(f"{resource.store}/{subresource}")):
             return found
         return self.strategies.get(resource.store, _SHARED_RULES)
@@ -107,18 +109,3 @@ class Services(msgspec.Struct):
     def name_suffix(self) -> str:
         """Return the part of a name that is made up."""
         return "".join(self.random.choice(_NAME_LETTERS) for _ in range(5))
-
-
-def timestamp(moment: datetime) -> str:
-    """Return a time as objects carry it."""
-    return moment.isoformat(timespec="seconds")[:19] + "Z"
-
-
-def micro_timestamp(moment: datetime) -> str:
-    """Return a time as fields of the type MicroTime carry it."""
-    return moment.isoformat(timespec="microseconds")[:26] + "Z"
-
-
-def moment(text: str) -> datetime:
-    """Return the time that an object carries."""
-    return datetime.fromisoformat(text)

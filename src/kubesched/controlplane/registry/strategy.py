@@ -13,9 +13,10 @@ from datetime import datetime
 import msgspec
 
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import User
 from kubesched.controlplane.api.resources import Catalog, Resource
-from kubesched.controlplane.storage.store import Document, Store, Stored
+from kubesched.controlplane.storage.store import Store, Stored
 
 
 class Context(msgspec.Struct, frozen=True):

@@ -11,10 +11,10 @@ from hashlib import sha512
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.representation.negotiation import JSON, Wanted, clauses
-from kubesched.controlplane.storage.store import Document
 
 GROUP, KIND = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
 # differs: the reference has ceased to serve the older one, which clients before 1.30 ask for

@@ -9,13 +9,13 @@ from base64 import b64encode
 from hashlib import sha256
 
 from kubesched.api.release import GIT_VERSION, MAJOR, MINOR
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Response, answer
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import method_not_allowed
 from kubesched.controlplane.representation.aggregated_discovery import AggregatedDiscovery, subresource_kind
 from kubesched.controlplane.representation.health import HEALTH, health
 from kubesched.controlplane.representation.negotiation import check_accepts_json
-from kubesched.controlplane.storage.store import Document
 
 VERSION = {
     "major": str(MAJOR),

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from kubesched.api.field_errors import invalid
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request
@@ -27,7 +28,7 @@ from kubesched.controlplane.representation.negotiation import (
     wanted_form,
 )
 from kubesched.controlplane.representation.tables import printer_of
-from kubesched.controlplane.storage.store import Change, Document, Stored
+from kubesched.controlplane.storage.store import Change, Stored
 
 _INCLUDED = ("None", "Metadata", "Object", "")
 _encode = msgspec.json.encode

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.config.document import DocumentError, parse_yaml
+from kubesched.controlplane.api.media_types import APPLY_PATCH, STRATEGIC_MERGE_PATCH
+from kubesched.controlplane.api.media_types import PATCHES as PATCHES
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, not_acceptable, unsupported_media_type
 from kubesched.controlplane.representation.protobuf import ProtobufError, from_protobuf
-from kubesched.controlplane.server.verbs.patching import APPLY_PATCH, STRATEGIC_MERGE_PATCH
-from kubesched.controlplane.server.verbs.patching import OFFERED as PATCHES
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 OFFERED = (JSON,)

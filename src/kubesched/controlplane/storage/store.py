@@ -12,13 +12,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import islice
 from sys import intern
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.managed_fields.entries import Owners, shown, whole
 
-Document = dict[str, Any]
 Changed = Callable[["Change"], None]
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.media_types import STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.representation.negotiation import WITHOUT_OWNERS
 from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.server.verbs.patching import STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.server.verbs.watching import Watch
 from kubesched.controlplane.server.verbs.writing import warnings_in
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 
 class LocalClient:

@@ -6,10 +6,11 @@ reservations end, their devices are given back, and claims that were made for a 
 
 # upstream: pkg/controller/resourceclaim/controller.go (v1.36)
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key
-from kubesched.controlplane.controllers.framework.pod_index import PODS
-from kubesched.controlplane.nodes.pod_status import OVER
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.kinds.pod.phases import TERMINAL
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 CLAIMS = "resourceclaims.resource.k8s.io"
 TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
@@ -113,7 +114,7 @@ class ClaimConsumers(Controller):
             self._add(change)
 
     def _pod_changed(self, change: Change) -> None:
-        over = change.type == DELETED or change.new.fields.get("status.phase") in OVER
+        over = change.type == DELETED or change.new.fields.get("status.phase") in TERMINAL
         if b'"resourceClaims"' not in change.new.body or not (over or b'"deletionTimestamp"' in change.new.body):
             return
         pod = change.new.document()
@@ -175,7 +176,7 @@ class ClaimConsumers(Controller):
 
 def is_done(pod: Document) -> bool:
     """Return whether a pod will not run (any more)."""
-    if pod["status"].get("phase") in OVER:
+    if pod["status"].get("phase") in TERMINAL:
         return True
     return "deletionTimestamp" in pod["metadata"] and not pod["spec"].get("nodeName")
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.storage.store import Stored
 
 Port = tuple[str, str, int]
 

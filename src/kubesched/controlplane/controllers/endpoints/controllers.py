@@ -9,13 +9,14 @@ longer the more pods a service has, so that a service of thousands is not writte
 
 from typing import Any
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.endpoints.backends import Backend, is_headless, ports_in
 from kubesched.controlplane.controllers.endpoints.index import ServicePods
 from kubesched.controlplane.controllers.endpoints.slices import HEADLESS, Group, SliceOwner, Slices
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
-from kubesched.controlplane.storage.store import Change, Changed, Document
+from kubesched.controlplane.storage.store import Change, Changed
 
 ENDPOINTS, NODES = "endpoints", "nodes"
 ENDPOINTS_MANAGED_BY, ENDPOINTS_MANAGER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"

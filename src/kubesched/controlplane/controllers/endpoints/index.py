@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.endpoints.backends import Backend, backend_of
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 

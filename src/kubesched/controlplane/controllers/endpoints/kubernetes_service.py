@@ -8,10 +8,11 @@ deleted and put right when they are changed.
 
 from ipaddress import ip_address
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.kinds.network.service_addresses import SERVICE_NETWORK, SERVICES
-from kubesched.controlplane.storage.store import Change, Changed, Document
+from kubesched.controlplane.storage.store import Change, Changed
 
 ENDPOINTS, SLICES = "endpoints", "endpointslices.discovery.k8s.io"
 NAMESPACE, NAME = "default", "kubernetes"

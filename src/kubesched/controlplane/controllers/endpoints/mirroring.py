@@ -5,6 +5,7 @@ From Endpoints to slices with the same addresses, for those who look at slices a
 
 # upstream: pkg/controller/endpointslicemirroring/{endpointslicemirroring_controller,reconciler,utils}.go (v1.36)
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.endpoints.controllers import (
     ENDPOINTS,
@@ -15,7 +16,7 @@ from kubesched.controlplane.controllers.endpoints.controllers import (
 from kubesched.controlplane.controllers.endpoints.slices import Group, SliceOwner, Slices
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
-from kubesched.controlplane.storage.store import Changed, Document
+from kubesched.controlplane.storage.store import Changed
 
 MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io"
 SKIP_MIRROR, LEADER = "endpointslice.kubernetes.io/skip-mirror", "control-plane.alpha.kubernetes.io/leader"

@@ -8,7 +8,7 @@ From the slices there are and the endpoints there should be to slices that chang
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.api.documents import Document
 
 MOST_IN_A_SLICE = 100
 

@@ -7,8 +7,9 @@ From services to IPAddress objects.
 
 from collections import defaultdict
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 _SERVICES, _ADDRESSES = "services", "ipaddresses.networking.k8s.io"
 _FAMILY, _MANAGED_BY, _ALLOCATOR = (

@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.endpoints.packing import Packed, pack
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 SLICES = "endpointslices.discovery.k8s.io"
 SERVICE_NAME, MANAGED_BY = "kubernetes.io/service-name", "endpointslice.kubernetes.io/managed-by"

@@ -9,11 +9,12 @@ from datetime import datetime
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.controllers.framework.workqueue import Agenda
-from kubesched.controlplane.registry.registry import timestamp
-from kubesched.controlplane.storage.store import ADDED, Change, Changed, Document, Store, Stored
+from kubesched.controlplane.storage.store import ADDED, Change, Changed, Store, Stored
 from kubesched.controlplane.transport.local_client import LocalClient
 
 # namespace and name

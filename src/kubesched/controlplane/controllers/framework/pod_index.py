@@ -3,10 +3,9 @@
 From changes of pods to an index. It is told before those who use it.
 """
 
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
-
-PODS = "pods"
 
 
 class Placement(Controller):

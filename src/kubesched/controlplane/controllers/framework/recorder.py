@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.controllers.framework.controller import Tools
-from kubesched.controlplane.registry.registry import timestamp
-from kubesched.controlplane.storage.store import Document
 
 NORMAL, WARNING = "Normal", "Warning"
 EVENTS: Final = "events"

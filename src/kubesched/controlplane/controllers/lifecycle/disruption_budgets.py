@@ -14,11 +14,12 @@ import msgspec
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.kinds.workload.templates import share_of
-from kubesched.controlplane.registry.registry import moment
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document, Stored
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 BUDGETS = "poddisruptionbudgets.policy"
 # a pod whose eviction was allowed counts as gone for so long

@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.controller import Controller, Tools
 from kubesched.controlplane.controllers.framework.workqueue import Agenda
 from kubesched.controlplane.server.verbs.delete_options import BACKGROUND, FOREGROUND, ORPHAN
 from kubesched.controlplane.server.verbs.deleting import FIRST_DEPENDENTS, ORPHANS
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document, Stored
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 _OWNERS = b'"ownerReferences"'
 _GOING = b'"deletionTimestamp"'

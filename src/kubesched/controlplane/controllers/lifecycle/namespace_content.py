@@ -8,8 +8,9 @@ From the objects that are still there to conditions.
 from collections import Counter
 from collections.abc import Sequence
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 _REMAINING, _FINALIZERS = "NamespaceContentRemaining", "NamespaceFinalizersRemaining"
 # how a condition reads when there is nothing to complain about

@@ -7,13 +7,14 @@ From a namespace that terminates to deletions, and to the last word that lets it
 
 from collections.abc import Callable
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.controllers.lifecycle.namespace_content import Remains
 from kubesched.controlplane.kinds.namespaces import FINALIZER, TERMINATING
 from kubesched.controlplane.server.verbs.delete_options import BACKGROUND
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 NAMESPACES = "namespaces"
 MOST_AT_A_TIME = 200

@@ -7,10 +7,11 @@ for those that are there.
 # upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.36)
 
 from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import NODES
 from kubesched.controlplane.controllers.framework.controller import Controller, Key
 from kubesched.controlplane.kinds.nodes import NOT_READY
-from kubesched.controlplane.nodes.nodes import NODES
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"

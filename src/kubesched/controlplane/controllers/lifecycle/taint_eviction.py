@@ -10,11 +10,11 @@ import msgspec
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint, Toleration
 from kubesched.api.tolerations import NO_EXECUTE, tolerates
+from kubesched.controlplane.api.stores import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS, Placement
+from kubesched.controlplane.controllers.framework.pod_index import Placement
+from kubesched.controlplane.kinds.pod.phases import FAILED, TERMINAL
 from kubesched.controlplane.kinds.pod.status import set_condition
-from kubesched.controlplane.nodes.nodes import NODES
-from kubesched.controlplane.nodes.pod_status import FAILED, OVER
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 _BY_TAINT = ("DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint")
@@ -65,7 +65,7 @@ class TaintEviction(Controller):
             return
         taints = self._taints.get(stored.fields.get("spec.nodeName", ""), ())
         pod = _decode_pod(stored.body)
-        if not taints or pod.metadata.deletion_timestamp or pod.status.phase in OVER:
+        if not taints or pod.metadata.deletion_timestamp or pod.status.phase in TERMINAL:
             self._until.pop(stored.uid, None)
             return
         seconds = tolerated_seconds(taints, pod.spec.tolerations)
@@ -123,7 +123,7 @@ class Orphans(Controller):
             stored = self.tools.get(PODS, *pod)
             if stored is None:
                 continue
-            if stored.fields.get("status.phase") not in OVER:
+            if stored.fields.get("status.phase") not in TERMINAL:
                 mark_disrupted(self.tools, stored, *_BY_ABSENCE, phase=FAILED)
             self.tools.delete(PODS, stored, grace_seconds=0)
 

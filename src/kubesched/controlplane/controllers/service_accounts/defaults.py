@@ -7,9 +7,10 @@ From namespaces to a ServiceAccount and a ConfigMap in each; what is deleted is 
 # pkg/controller/certificates/rootcacertpublisher/publisher.go (v1.36)
 
 from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.kinds.namespaces import TERMINATING
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 ACCOUNTS, CONFIG_MAPS, NAMESPACES = "serviceaccounts", "configmaps", "namespaces"
 DEFAULT = "default"

@@ -10,9 +10,10 @@ from base64 import b64encode
 from typing import Final
 
 from kubesched.controlplane.access.service_account_tokens import ACCOUNTS, LEGACY, LEGACY_ISSUER, USER_PREFIX
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.controller import Controller, Key
 from kubesched.controlplane.controllers.service_accounts.defaults import root_certificates
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 SECRETS: Final = "secrets"
 TYPE: Final = "kubernetes.io/service-account-token"

@@ -5,13 +5,14 @@ From pods, claims and volumes to claims, volumes and classes that may go.
 
 # upstream: pkg/controller/volume/{pvcprotection,pvprotection,vacprotection,ephemeral} (v1.36)
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS, VOLUMES
+from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.volume.claims import BOUND, CLAIM_PROTECTION
 from kubesched.controlplane.kinds.volume.volumes import VOLUME_PROTECTION
-from kubesched.controlplane.nodes.pod_status import OVER
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 ATTRIBUTES_CLASSES = "volumeattributesclasses.storage.k8s.io"
 _CLASS_PROTECTION = "kubernetes.io/vac-protection"
@@ -40,7 +41,9 @@ class Protection(Controller):
         if b'"persistentVolumeClaim"' not in pod.body and b'"ephemeral"' not in pod.body:
             return
         # a pod without a node does not run, and would not be started with a claim that is being deleted
-        over = change.type == DELETED or pod.fields.get("status.phase") in OVER or not pod.fields.get("spec.nodeName")
+        over = (
+            change.type == DELETED or pod.fields.get("status.phase") in TERMINAL or not pod.fields.get("spec.nodeName")
+        )
         for name in claims_of(pod.document()):
             users = self._users.setdefault((pod.namespace, name), set())
             if not over:

@@ -9,14 +9,14 @@ cannot have such a volume is given back to the scheduler.
 
 from typing import Any
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.stores import NODES
 from kubesched.controlplane.controllers.framework.controller import Tools
 from kubesched.controlplane.kinds.checks import part
-from kubesched.controlplane.storage.store import Document
 
 VOLUMES = "persistentvolumes"
 CLAIMS = "persistentvolumeclaims"
 CSI_NODES = "csinodes.storage.k8s.io"
-NODES = "nodes"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 SELECTED_NODE = "volume.kubernetes.io/selected-node"
 PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"

@@ -15,6 +15,7 @@ import msgspec
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import LabelSelector
 from kubesched.api.quantity import quantity_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.controllers.storage.provisioning import (
     NO_PROVISIONER,
@@ -25,7 +26,7 @@ from kubesched.controlplane.controllers.storage.provisioning import (
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.volume.claims import BOUND, CLASS_ANNOTATION, STORAGE_CLASSES, default_class
 from kubesched.controlplane.kinds.volume.classes import IMMEDIATE, WAIT_FOR_FIRST_CONSUMER
-from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed
 
 VOLUMES = "persistentvolumes"
 CLAIMS = "persistentvolumeclaims"

@@ -12,6 +12,7 @@ import msgspec
 
 from kubesched.api.labels import Selector, from_label_selector, selector_from_set
 from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.controllers.framework.recorder import Recorder
@@ -20,7 +21,7 @@ from kubesched.controlplane.controllers.workloads.scaling_rates import History, 
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
 from kubesched.controlplane.server.subresources.scale import SCALABLE
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document, Stored
+from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 AUTOSCALERS, PODS = "horizontalpodautoscalers.autoscaling", "pods"
 PERIOD_SECONDS = 15.0

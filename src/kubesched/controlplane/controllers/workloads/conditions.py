@@ -7,7 +7,7 @@ From lists of conditions to the same lists with one more, one changed, or one fe
 
 from collections.abc import Iterable
 
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.api.documents import Document
 
 
 def find_condition(status: Document, kind: str) -> Document | None:

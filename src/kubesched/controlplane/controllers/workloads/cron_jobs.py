@@ -13,7 +13,9 @@ from typing import Final
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.times import moment, timestamp
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.controllers.framework.recorder import Recorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
@@ -24,9 +26,8 @@ from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job.cron import Schedule, ScheduleError, parse_schedule, zone_of
 from kubesched.controlplane.kinds.job.statuses import COMPLETE, JOB_FAILED, is_finished, is_true
 from kubesched.controlplane.kinds.job.strategy import FORBID, REPLACE
-from kubesched.controlplane.registry.registry import moment, timestamp
 from kubesched.controlplane.server.verbs.delete_options import BACKGROUND
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 CRON_JOBS = "cronjobs.batch"
 _SCHEDULED: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"

@@ -14,7 +14,8 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod as FullPod
 from kubesched.api.pods import Taint, Toleration
 from kubesched.api.tolerations import NO_EXECUTE, first_untolerated, forbids_scheduling
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.storage.store import Stored
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _NODE: Final = "node.kubernetes.io"

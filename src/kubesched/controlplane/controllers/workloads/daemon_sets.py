@@ -12,9 +12,10 @@ from typing import Final
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.stores import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.controllers.workloads.daemon_nodes import (
     DaemonNode,
     Fitness,
@@ -30,8 +31,7 @@ from kubesched.controlplane.controllers.workloads.revisions import REVISIONS, Re
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.workload.rollouts import ROLLING_UPDATE, TEMPLATE_GENERATION
 from kubesched.controlplane.kinds.workload.templates import share_of
-from kubesched.controlplane.nodes.nodes import NODES
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 DAEMON_SETS = "daemonsets.apps"
 HASH: Final = "controller-revision-hash"

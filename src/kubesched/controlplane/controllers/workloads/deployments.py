@@ -12,6 +12,7 @@ written once in a look, at the end.
 import msgspec
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
 from kubesched.controlplane.controllers.framework.recorder import Recorder
@@ -39,7 +40,7 @@ from kubesched.controlplane.controllers.workloads.template_sets import (
 )
 from kubesched.controlplane.kinds.checks import as_selector, part
 from kubesched.controlplane.kinds.workload.rollouts import RECREATE
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 DEPLOYMENTS = "deployments.apps"
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.workloads import daemon_sets, rollouts, stateful_sets
 from kubesched.controlplane.controllers.workloads.deployments import DEPLOYMENTS
@@ -15,7 +16,7 @@ from kubesched.controlplane.controllers.workloads.owning import controller_refer
 from kubesched.controlplane.controllers.workloads.replica_sets import REPLICA_SETS
 from kubesched.controlplane.controllers.workloads.revisions import REVISIONS, revision_data, revision_of
 from kubesched.controlplane.controllers.workloads.template_sets import set_for
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient
 
 PODS: Final = "pods"

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import moment, timestamp
 from kubesched.controlplane.controllers.workloads import job_pods
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
@@ -19,8 +21,6 @@ from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.job.specs import FAILED, INDEXED
 from kubesched.controlplane.kinds.job.statuses import FAILURE_TARGET, SUCCESS_MET, is_true
-from kubesched.controlplane.registry.registry import moment, timestamp
-from kubesched.controlplane.storage.store import Document
 
 
 class Look(msgspec.Struct):

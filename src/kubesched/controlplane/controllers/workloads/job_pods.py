@@ -12,12 +12,13 @@ from typing import Final
 import msgspec
 
 from kubesched.api.labels import parse_int64
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, Pod
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.pod.amounts import containers_of
-from kubesched.controlplane.registry.registry import moment
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 INDEX: Final = "batch.kubernetes.io/job-completion-index"
 FAILURES: Final = "batch.kubernetes.io/job-index-failure-count"

@@ -12,9 +12,11 @@ from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.controller import Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.controllers.workloads import job_pods
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
@@ -25,9 +27,7 @@ from kubesched.controlplane.controllers.workloads.victims import in_order_of_end
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.job.statuses import COMPLETE, JOB_FAILED, SUCCESS_MET, SUSPENDED, is_finished
-from kubesched.controlplane.registry.registry import moment
 from kubesched.controlplane.server.verbs.delete_options import FOREGROUND
-from kubesched.controlplane.storage.store import Document
 
 JOBS = "jobs.batch"
 _OURS: Final = "kubernetes.io/job-controller"

@@ -13,14 +13,15 @@ from typing import ClassVar, Final
 import msgspec
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.controllers.framework.recorder import Recorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
 from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
 from kubesched.controlplane.kinds.checks import as_selector
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 # so many pods are made or deleted in one go, so that others get their turn
 BURST: Final = 25

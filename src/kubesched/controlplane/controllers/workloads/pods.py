@@ -13,11 +13,11 @@ from typing import Final, Protocol
 import msgspec
 
 from kubesched.api.labels import parse_int64
+from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.pod.validation import DELETION_COST
-from kubesched.controlplane.nodes.pod_status import OVER
-from kubesched.controlplane.registry.registry import moment
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
@@ -110,17 +110,17 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     @property
     def over(self) -> bool:
         """Return whether it has come to its end."""
-        return self.phase in OVER
+        return self.phase in TERMINAL
 
     @property
     def active(self) -> bool:
         """Return whether it runs, or will."""
-        return not self.going and self.phase not in OVER
+        return not self.going and self.phase not in TERMINAL
 
     @property
     def terminating(self) -> bool:
         """Return whether it is going, but has not come to its end."""
-        return self.going and self.phase not in OVER
+        return self.going and self.phase not in TERMINAL
 
     def seconds_to_available(self, least_seconds: int, now: datetime) -> float | None:
         """Return after how many seconds it has been ready long enough, 0 if it has; None if it is not ready."""

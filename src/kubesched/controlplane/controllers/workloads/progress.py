@@ -8,6 +8,8 @@ From a deployment and its replica sets to the deployment's status, which is chan
 from collections.abc import Sequence
 from datetime import datetime
 
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.controllers.workloads import rollouts
 from kubesched.controlplane.controllers.workloads.conditions import drop_condition, find_condition, set_condition
 from kubesched.controlplane.controllers.workloads.owning import counts
@@ -18,8 +20,6 @@ from kubesched.controlplane.controllers.workloads.rollouts import (
     REPLICA_FAILURE,
     wanted,
 )
-from kubesched.controlplane.registry.registry import timestamp
-from kubesched.controlplane.storage.store import Document
 
 
 def note_progress(deployment: Document, now: datetime, state: str, reason: str, message: str) -> None:

@@ -11,13 +11,14 @@ from collections.abc import Callable
 import msgspec
 
 from kubesched.api.quantity import Quantity, from_value, quantity_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
+from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.quota.charging import QUOTAS, contribution, counted_resources
 from kubesched.controlplane.kinds.quota.usage import Usage, measure_of
-from kubesched.controlplane.nodes.pod_status import OVER
-from kubesched.controlplane.storage.store import DELETED, MODIFIED, Change, Changed, Document, Stored
+from kubesched.controlplane.storage.store import DELETED, MODIFIED, Change, Changed, Stored
 
 _GOING = b'"deletionTimestamp"'
 # set and name
@@ -128,6 +129,6 @@ def _may_matter(resource: Resource, change: Change) -> bool:
     """Return whether a change may change what an object uses: of pods only few do."""
     if resource.store != PODS or change.type != MODIFIED or change.old is None:
         return True
-    over = [stored.fields.get("status.phase") in OVER for stored in (change.old, change.new)]
+    over = [stored.fields.get("status.phase") in TERMINAL for stored in (change.old, change.new)]
     going = [_GOING in stored.body for stored in (change.old, change.new)]
     return over[0] != over[1] or going[0] != going[1] or b'"activeDeadlineSeconds"' in change.new.body

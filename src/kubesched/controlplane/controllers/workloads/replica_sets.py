@@ -12,13 +12,14 @@ from typing import Final
 import msgspec
 
 from kubesched.api.labels import Selector, selector_from_set
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Key, Tools
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts
 from kubesched.controlplane.controllers.workloads.pods import Owner, Pod, Pods, controller_of
 from kubesched.controlplane.controllers.workloads.tallies import Tally
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
-from kubesched.controlplane.storage.store import DELETED, Change, Document
+from kubesched.controlplane.storage.store import DELETED, Change
 
 REPLICA_SETS = "replicasets.apps"
 _FAILURE = "ReplicaFailure"

@@ -14,11 +14,12 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api.labels import Selector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller
 from kubesched.controlplane.controllers.workloads.hashing import short_hash
 from kubesched.controlplane.controllers.workloads.pods import Owner, controller_of
-from kubesched.controlplane.storage.store import DELETED, Change, Changed, Document
+from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 REVISIONS = "controllerrevisions.apps"
 _LONGEST_PREFIX: Final = 223

@@ -11,11 +11,11 @@ from math import floor
 from typing import Final
 
 from kubesched.api.labels import parse_int64
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.kinds.workload.rollouts import ROLLING_UPDATE
 from kubesched.controlplane.kinds.workload.templates import share_of
-from kubesched.controlplane.registry.registry import moment
-from kubesched.controlplane.storage.store import Document
 
 REVISION: Final = "deployment.kubernetes.io/revision"
 REVISION_HISTORY: Final = "deployment.kubernetes.io/revision-history"

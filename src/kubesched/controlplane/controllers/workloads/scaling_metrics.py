@@ -12,8 +12,8 @@ from math import ceil
 from typing import NamedTuple
 
 from kubesched.api.quantity import ZERO, from_milli_value, quantity_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.pod.usage import RESOURCES, USAGE, container_usages
-from kubesched.controlplane.storage.store import Document
 
 TOLERANCE = Fraction(1, 10)
 _FIELDS = {"Resource": "resource", "ContainerResource": "containerResource"}

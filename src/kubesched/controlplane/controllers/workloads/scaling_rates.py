@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.api.documents import Document
 
 DOWN_WINDOW_SECONDS = 300
 # the longest window and the longest period that an autoscaler may have

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.workloads.owning import controller_reference
 from kubesched.controlplane.controllers.workloads.pods import Pod
 from kubesched.controlplane.kinds.checks import part
-from kubesched.controlplane.storage.store import Document
 
 POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
 POD_INDEX: Final = "apps.kubernetes.io/pod-index"

@@ -11,9 +11,10 @@ from datetime import datetime
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import PODS
 from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS
 from kubesched.controlplane.controllers.workloads import stateful_pods as identity
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_going
@@ -21,7 +22,6 @@ from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
 from kubesched.controlplane.controllers.workloads.revisions import Revisions, is_observed, template_of
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.workload.rollouts import ON_DELETE, ROLLING_UPDATE
-from kubesched.controlplane.storage.store import Document
 
 STATEFUL_SETS = "statefulsets.apps"
 HASH = "controller.kubernetes.io/hash"

@@ -7,12 +7,12 @@ From a deployment's template to a replica set, and from annotations to annotatio
 
 from typing import Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.workloads import rollouts
 from kubesched.controlplane.controllers.workloads.hashing import short_hash
 from kubesched.controlplane.controllers.workloads.owning import controller_reference
 from kubesched.controlplane.controllers.workloads.rollouts import wanted
 from kubesched.controlplane.kinds.checks import part
-from kubesched.controlplane.storage.store import Document
 
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # what a deployment does not hand on to its sets

@@ -16,8 +16,8 @@ from typing import Final
 
 import msgspec
 
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.workloads.pods import Pod
-from kubesched.controlplane.registry.registry import moment
 
 _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 

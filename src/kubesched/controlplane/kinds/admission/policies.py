@@ -11,6 +11,7 @@ from kubesched.api.labels import label_key_problems, subdomain_problems
 from kubesched.cel.errors import CelCompileError
 from kubesched.cel.parser import RESERVED
 from kubesched.cel.types import DYN, Type
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.admission.expressions import (
     ANYTHING,
     AUDITED,
@@ -34,7 +35,6 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.rbac import path_segment_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _MOST_ANNOTATIONS, _LONGEST_VALUE = 20, 5 * 1024
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")

@@ -11,9 +11,9 @@ from kubesched.api.field_errors import as_json, child, duplicate, index, invalid
 from kubesched.api.labels import label_key_problems
 from kubesched.cel.errors import CelCompileError
 from kubesched.cel.types import Type
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.admission.expressions import CONDITION, Names, compiled
 from kubesched.controlplane.kinds.checks import one_of, text_problems, too_many
-from kubesched.controlplane.storage.store import Document
 
 _MOST_CONDITIONS = 64
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")

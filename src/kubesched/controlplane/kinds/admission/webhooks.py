@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from kubesched.api.field_errors import as_json, child, duplicate, index, invalid, required
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.admission.rules import condition_problems, rule_problems
 from kubesched.controlplane.kinds.checks import (
     dns_1035_problems,
@@ -17,7 +18,6 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _TIMEOUT, _TIMEOUTS = 10, range(1, 31)
 _HTTPS = 443

@@ -6,8 +6,8 @@ from typing import Any
 
 from kubesched.api.field_errors import child, duplicate, forbidden, index, invalid, required
 from kubesched.api.quantity import Quantity
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import amount, too_many
-from kubesched.controlplane.storage.store import Document
 
 MOST_CHOICES = 10
 _NOT_VALID = "default value is not valid according to the requestPolicy"

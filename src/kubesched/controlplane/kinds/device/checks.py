@@ -11,8 +11,8 @@ import msgspec
 
 from kubesched.api.field_errors import as_json, child, duplicate, index, invalid, not_supported, required
 from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import dns_label_problems, driver_problems, text_problems, too_long, too_many
-from kubesched.controlplane.storage.store import Document
 
 MOST_SELECTORS = 32
 MOST_CONFIGS = 32

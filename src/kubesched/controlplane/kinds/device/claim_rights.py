@@ -7,8 +7,8 @@ scheduler, whoever reports on devices one that names their driver.
 # upstream: pkg/registry/resource/utils.go (AuthorizedForBinding, AuthorizedForDeviceStatus) (v1.36)
 
 from kubesched.api.field_errors import forbidden
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 NODE_NAME = "authentication.kubernetes.io/node-name"
 _ACCOUNT = "system:serviceaccount:"

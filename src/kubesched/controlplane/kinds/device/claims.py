@@ -8,6 +8,7 @@ from typing import Any
 
 from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, not_supported, required
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     conditions_problems,
     driver_problems,
@@ -40,7 +41,6 @@ from kubesched.controlplane.kinds.device.checks import (
 from kubesched.controlplane.kinds.device.claim_rights import right_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 MOST_CONSUMERS = 256
 _MOST_RESULTS = 32

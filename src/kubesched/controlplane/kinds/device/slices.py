@@ -12,6 +12,8 @@ from typing import Any
 from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, required
 from kubesched.api.labels import subdomain_problems
 from kubesched.api.resources import is_extended_resource
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import (
     conditions_problems,
     driver_problems,
@@ -37,9 +39,7 @@ from kubesched.controlplane.kinds.device.checks import (
     taint_problems,
 )
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 MOST_DEVICES = 128
 MOST_ADVANCED_DEVICES = 64

@@ -13,6 +13,7 @@ from typing import Any, Final
 from kubesched.api.field_errors import as_json, child, duplicate, invalid, not_supported, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import label_key_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     domain_path_problems,
     immutable,
@@ -27,7 +28,6 @@ from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.pod.amounts import containers_of
 from kubesched.controlplane.kinds.pod.defaults import default_spec
 from kubesched.controlplane.kinds.workload.templates import template_problems
-from kubesched.controlplane.storage.store import Document
 
 INDEXED, NON_INDEXED = "Indexed", "NonIndexed"
 FAILED, TERMINATING_OR_FAILED = "Failed", "TerminatingOrFailed"

@@ -10,10 +10,10 @@ a job that is finished stays so, has nothing left to count, and says when it beg
 from typing import Any
 
 from kubesched.api.field_errors import as_json, duplicate, invalid, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import not_negative
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.job.specs import INDEXED
-from kubesched.controlplane.storage.store import Document
 
 COMPLETE, JOB_FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
 FAILURE_TARGET, SUCCESS_MET = "FailureTarget", "SuccessCriteriaMet"

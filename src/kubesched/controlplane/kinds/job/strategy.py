@@ -7,6 +7,7 @@ from typing import Final
 
 from kubesched.api.field_errors import invalid, not_supported, required
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     as_selector,
     dns_label_problems,
@@ -28,7 +29,6 @@ from kubesched.controlplane.kinds.job.statuses import status_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.workload.templates import match_problems
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 JOB_NAME, OLD_JOB_NAME = "batch.kubernetes.io/job-name", "job-name"
 CONTROLLER_UID, OLD_CONTROLLER_UID = "batch.kubernetes.io/controller-uid", "controller-uid"

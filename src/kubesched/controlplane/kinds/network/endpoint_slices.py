@@ -7,6 +7,7 @@ from ipaddress import ip_address
 
 from kubesched.api.field_errors import child, duplicate, index, invalid, required
 from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     address_problems,
     dns_label_problems,
@@ -17,7 +18,6 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20_000, 8
 _FAMILIES = {"IPv4": 4, "IPv6": 6}

@@ -7,6 +7,7 @@ from ipaddress import ip_address, ip_network
 
 from kubesched.api.field_errors import as_json, child, forbidden, invalid, not_supported, required
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     domain_path_problems,
@@ -22,7 +23,6 @@ from kubesched.controlplane.kinds.default_classes import default_class_of
 from kubesched.controlplane.kinds.pod.probes import port_name_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _LONGEST_CONTROLLER = 250
 _PROTOCOLS = ("TCP", "UDP", "SCTP")

@@ -11,8 +11,8 @@ from ipaddress import IPv4Address, IPv4Network, ip_address
 
 from kubesched.api.field_errors import as_json, child, index, invalid
 from kubesched.controlplane.api import statuses
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 SERVICES = "services"
 SERVICE_NETWORK = IPv4Network("10.96.0.0/12")

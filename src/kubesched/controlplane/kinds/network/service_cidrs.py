@@ -7,13 +7,13 @@ from ipaddress import ip_address, ip_network
 from kubesched.api.field_errors import as_json, child, index, invalid, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import IMMUTABLE
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import conditions_problems, immutable, text_problems
 from kubesched.controlplane.kinds.rbac import path_segment_problems
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.metadata import IMMUTABLE
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _NO_NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"

@@ -8,6 +8,7 @@ A service keeps its address for life; which one it gets is in `service_addresses
 
 from kubesched.api.field_errors import as_json, child, duplicate, forbidden, index, invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     address_problems,
     dns_label_problems,
@@ -27,7 +28,6 @@ from kubesched.controlplane.kinds.network.service_addresses import (
 )
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")

@@ -10,13 +10,14 @@ From a pod with its defaults to one that may be validated; what is not allowed i
 from collections.abc import Iterator
 from typing import Any, Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError, forbidden
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.pod.service_account import use_account
 from kubesched.controlplane.kinds.quota.limit_ranges import fill_in_limits
 from kubesched.controlplane.kinds.workload.disruption_budgets import SYSTEM_PRIORITIES
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
 RUNTIME_CLASSES: Final = "runtimeclasses.node.k8s.io"

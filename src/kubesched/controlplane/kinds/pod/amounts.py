@@ -16,8 +16,8 @@ from kubesched.api.meta import RawQuantity
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import ZERO, InvalidQuantityError, Quantity, quantity_of
 from kubesched.api.resources import RequestRules, pod_requests
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import bad_request
-from kubesched.controlplane.storage.store import Document
 
 _MILLI = -3
 _OF_SERVICE = ("cpu", "memory")

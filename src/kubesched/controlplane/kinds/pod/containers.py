@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 import msgspec
 
 from kubesched.api.field_errors import duplicate, forbidden, invalid, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     one_of,
@@ -23,7 +24,6 @@ from kubesched.controlplane.kinds.pod.probes import PROBES, lifecycle_problems, 
 from kubesched.controlplane.kinds.pod.requirements import requirements_problems
 from kubesched.controlplane.kinds.pod.security import container_security_problems
 from kubesched.controlplane.kinds.pod.volumes import PULL_POLICIES
-from kubesched.controlplane.storage.store import Document
 
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 _RESTARTS = ("Always", "Never", "OnFailure")

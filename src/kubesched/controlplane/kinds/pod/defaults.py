@@ -11,8 +11,8 @@ from typing import Any
 
 from kubesched.api.quantity import Quantity
 from kubesched.api.resources import is_pod_level_resource
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.pod.amounts import containers_of, resources_of, sum_of_containers, write_canonically
-from kubesched.controlplane.storage.store import Document
 
 _SPEC = {
     "restartPolicy": "Always",

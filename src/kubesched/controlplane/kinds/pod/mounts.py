@@ -12,9 +12,9 @@ from typing import Final
 from kubesched.api.field_errors import forbidden, invalid, not_supported, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import config_key_problems, dns_label_problems, one_of, text_problems
 from kubesched.controlplane.kinds.pod.volumes import descending, no_backsteps
-from kubesched.controlplane.storage.store import Document
 
 _FIELDS: Final = (
     "metadata.name",

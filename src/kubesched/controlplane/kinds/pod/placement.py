@@ -11,6 +11,7 @@ from typing import Any
 
 from kubesched.api.field_errors import as_json, duplicate, forbidden, invalid, not_supported, required
 from kubesched.api.labels import label_key_problems, label_value_problems, parse_int64, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     label_selector_problems,
@@ -19,7 +20,6 @@ from kubesched.controlplane.kinds.checks import (
     one_of,
     text_problems,
 )
-from kubesched.controlplane.storage.store import Document
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kubesched.api.field_errors import forbidden, invalid, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import not_negative, one_of, port_problems, text_problems
-from kubesched.controlplane.storage.store import Document
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _SECONDS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")

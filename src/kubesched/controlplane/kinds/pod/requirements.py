@@ -14,9 +14,9 @@ from kubesched.api.go_text import quote
 from kubesched.api.labels import label_key_problems
 from kubesched.api.quantity import InvalidQuantityError, Quantity, parse_quantity, quantity_of
 from kubesched.api.resources import is_extended_resource, is_pod_level_resource
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import dns_label_problems, resource_problems, text_problems
 from kubesched.controlplane.kinds.pod.amounts import resources_of, sum_of_containers
-from kubesched.controlplane.storage.store import Document
 
 HUGE_PAGES: Final = "hugepages-"
 _OF_CONTAINERS = ("cpu", "memory", "ephemeral-storage")

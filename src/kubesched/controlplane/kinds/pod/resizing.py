@@ -10,9 +10,9 @@ from copy import deepcopy
 from typing import Final
 
 from kubesched.api.field_errors import forbidden, invalid
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.pod.amounts import class_of_service, resources_of
 from kubesched.controlplane.kinds.pod.placement import MIRROR_POD
-from kubesched.controlplane.storage.store import Document
 
 CONTAINERS: Final = ("containers", "initContainers")
 _RESIZED: Final = ("resources", "resizePolicy")

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable
 
 from kubesched.api.field_errors import as_json, duplicate, invalid, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import one_of
-from kubesched.controlplane.storage.store import Document
 
 _MOST = 2**31 - 1
 _RANGE = f"must be between 0 and {_MOST}, inclusive"

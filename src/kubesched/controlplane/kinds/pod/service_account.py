@@ -7,9 +7,9 @@ From a pod and its account to a volume, and a mount in each container that has n
 
 from typing import Any, Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, Fields
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 ACCOUNTS: Final = "serviceaccounts"
 DEFAULT: Final = "default"

@@ -13,10 +13,10 @@ from typing import Final
 
 from kubesched.api.field_errors import as_json, duplicate, forbidden, invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import address_problems, dns_label_problems, immutable, text_problems
 from kubesched.controlplane.kinds.pod.amounts import containers_of, resources_of
-from kubesched.controlplane.registry.registry import timestamp
-from kubesched.controlplane.storage.store import Document
 
 _OF_THE_SYSTEM = ("PodScheduled", "Ready", "Initialized")
 _NOT_NEGATIVE: Final = "must be a non-negative integer"

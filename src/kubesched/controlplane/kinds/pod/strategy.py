@@ -8,6 +8,7 @@ settled once created, save for what `pod.updates` lets change.
 
 from typing import Final
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.kinds.pod.admission import admit_changed, admit_new
 from kubesched.controlplane.kinds.pod.amounts import class_of_service
@@ -16,7 +17,6 @@ from kubesched.controlplane.kinds.pod.status import keep_from_old, set_condition
 from kubesched.controlplane.kinds.pod.updates import annotation_change_problems, change_problems
 from kubesched.controlplane.kinds.pod.validation import new_pod_problems, pod_problems
 from kubesched.controlplane.registry.strategy import Context, Strategy
-from kubesched.controlplane.storage.store import Document
 
 _GATED: Final = {
     "type": "PodScheduled",

@@ -3,6 +3,7 @@
 # upstream: pkg/registry/core/pod/strategy.go (podResizeStrategy, podEphemeralContainersStrategy) (v1.36)
 
 from kubesched.api.field_errors import forbidden
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.pod.defaults import default_pod
 from kubesched.controlplane.kinds.pod.placement import MIRROR_POD
 from kubesched.controlplane.kinds.pod.resizing import keep_all_but_resources, resize_problems
@@ -10,7 +11,6 @@ from kubesched.controlplane.kinds.pod.strategy import Pods
 from kubesched.controlplane.kinds.pod.updates import annotation_change_problems
 from kubesched.controlplane.kinds.pod.validation import pod_problems
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 

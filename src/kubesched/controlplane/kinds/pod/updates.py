@@ -14,10 +14,10 @@ from json import dumps
 from typing import Any, Final
 
 from kubesched.api.field_errors import as_json, forbidden, invalid, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.pod.containers import image_space_problems
 from kubesched.controlplane.kinds.pod.placement import MIRROR_POD, tolerations_problems
 from kubesched.controlplane.kinds.pod.validation import MOST_INT32
-from kubesched.controlplane.storage.store import Document
 
 _UPDATABLE: Final = ",".join(
     (

@@ -5,7 +5,7 @@ best guess; `kubesched.io/cpu-usage` and `kubesched.io/memory-usage` say what th
 """
 
 from kubesched.api.quantity import ZERO, InvalidQuantityError, Quantity, quantity_of
-from kubesched.controlplane.storage.store import Document
+from kubesched.controlplane.api.documents import Document
 
 RESOURCES = ("cpu", "memory")
 USAGE = "kubesched.io/{}-usage"

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from kubesched.api.field_errors import forbidden, invalid, not_supported, required
 from kubesched.api.labels import label_key_problems, parse_int64, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     address_problems,
     dns_label_problems,
@@ -37,7 +38,6 @@ from kubesched.controlplane.kinds.pod.placement import (
 from kubesched.controlplane.kinds.pod.requirements import requirements_problems, whole_pod_problems
 from kubesched.controlplane.kinds.pod.security import pod_security_problems
 from kubesched.controlplane.kinds.pod.volumes import judge_volumes
-from kubesched.controlplane.storage.store import Document
 
 MOST_INT32: Final = 2**31 - 1
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"

@@ -13,6 +13,7 @@ from kubesched.api.field_errors import duplicate, forbidden, invalid, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
 from kubesched.api.quantity import quantity_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     driver_problems,
@@ -21,7 +22,6 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.volume.claims import claim_spec_problems
-from kubesched.controlplane.storage.store import Document
 
 # the sources in the order in which they are looked at, with the fields that they cannot do without
 _SOURCES: Final[dict[str, tuple[str, ...]]] = {

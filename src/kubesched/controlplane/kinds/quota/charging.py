@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from kubesched.api.quantity import Quantity, from_value, quantity_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.quota.usage import Measure, Usage, measure_of, scopes_of
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 QUOTAS = "resourcequotas"
 # sets that no quota counts

@@ -15,6 +15,7 @@ from math import inf
 from kubesched.api.field_errors import aggregate, child, duplicate, forbidden, invalid, required
 from kubesched.api.labels import label_key_problems
 from kubesched.api.quantity import ZERO, Quantity, from_value, quantity_of
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as refused
 from kubesched.controlplane.kinds.checks import amount, part, text_problems
 from kubesched.controlplane.kinds.pod.amounts import resources_of, sum_of_containers
@@ -25,7 +26,7 @@ from kubesched.controlplane.kinds.pod.requirements import (
 )
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 LIMIT_RANGES = "limitranges"
 POD, CONTAINER, CLAIM = "Pod", "Container", "PersistentVolumeClaim"

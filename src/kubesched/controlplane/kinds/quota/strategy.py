@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from kubesched.api.field_errors import as_json, invalid, required
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import IMMUTABLE
 from kubesched.controlplane.kinds.checks import NO_OPERATOR, part, resource_problems
 from kubesched.controlplane.kinds.pod.requirements import HUGE_PAGES, standard_name_problems
 from kubesched.controlplane.kinds.quota.usage import (
@@ -19,9 +21,7 @@ from kubesched.controlplane.kinds.quota.usage import (
     VOLUME_ATTRIBUTES_CLASS,
 )
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.metadata import IMMUTABLE
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _COUNTED = ("pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps")
 _CLAIMS = ("persistentvolumeclaims", "services.nodeports", "services.loadbalancers")

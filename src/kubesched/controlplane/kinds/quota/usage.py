@@ -17,11 +17,12 @@ from kubesched.api.labels import DOES_NOT_EXIST, EXISTS, IN, NOT_IN, Requirement
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import Quantity, from_value, quantity_of
 from kubesched.api.resources import is_extended_resource, pod_requests
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.kinds.pod.amounts import class_of_service, containers_of, resources_of, sum_of_containers
+from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.pod.requirements import HUGE_PAGES, is_native
-from kubesched.controlplane.registry.registry import moment
-from kubesched.controlplane.storage.store import Document
 
 Usage = Mapping[str, Quantity]
 # a scope as quotas have it: name, operator, values
@@ -45,7 +46,6 @@ _OF_CLAIMS = ("persistentvolumeclaims", "requests.storage")
 _OF_CLASS: Final = ".storageclass.storage.k8s.io/"
 # kinds that are counted under their bare names, too
 _OLD_NAMES = ("replicationcontrollers", "resourcequotas", "secrets", "configmaps")
-_OVER = ("Succeeded", "Failed")
 _OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
 
 
@@ -109,7 +109,7 @@ def _pod_usage(pod: Document, now: datetime) -> Usage:
 def is_over(pod: Document, now: datetime) -> bool:
     """Return whether a pod has come to its end, or should have, so that it is charged no more."""
     meta = pod["metadata"]
-    if (pod.get("status") or {}).get("phase") in _OVER:
+    if (pod.get("status") or {}).get("phase") in TERMINAL:
         return True
     grace = meta.get("deletionGracePeriodSeconds")
     if not meta.get("deletionTimestamp") or grace is None:

@@ -9,6 +9,7 @@ from typing import Any
 from kubesched.api.field_errors import child, forbidden, invalid, required
 from kubesched.api.labels import subdomain_problems
 from kubesched.api.quantity import Quantity
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as refused
 from kubesched.controlplane.kinds.checks import (
     amount,
@@ -25,7 +26,7 @@ from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.volume.volumes import PENDING, VOLUME_MODES, access_mode_problems, add_finalizer
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Store
+from kubesched.controlplane.storage.store import Store
 
 BOUND = "Bound"
 CLAIM_PROTECTION = "kubernetes.io/pvc-protection"

@@ -7,6 +7,7 @@ from typing import Any
 from kubesched.api.field_errors import child, duplicate, forbidden, index, invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
 from kubesched.api.quantity import ZERO
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     NOT_NEGATIVE,
     amount,
@@ -22,7 +23,6 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.volume.volumes import add_finalizer, volume_spec_problems
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 IMMEDIATE, WAIT_FOR_FIRST_CONSUMER = "Immediate", "WaitForFirstConsumer"
 _MOST_PARAMETERS = 512

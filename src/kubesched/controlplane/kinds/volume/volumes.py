@@ -7,6 +7,9 @@ from typing import Any
 
 from kubesched.api.field_errors import as_json, child, forbidden, invalid, not_supported, required
 from kubesched.api.labels import subdomain_problems
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import IMMUTABLE
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import (
     amount,
     driver_problems,
@@ -19,10 +22,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.rules import Rules
-from kubesched.controlplane.registry.metadata import IMMUTABLE
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 PENDING = "Pending"
 VOLUME_PROTECTION = "kubernetes.io/pv-protection"

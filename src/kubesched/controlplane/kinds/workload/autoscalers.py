@@ -7,6 +7,7 @@ import copy
 from typing import Any
 
 from kubesched.api.field_errors import as_json, child, duplicate, forbidden, invalid, not_supported, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     amount,
     dns_label_problems,
@@ -21,7 +22,6 @@ from kubesched.controlplane.kinds.pod.requirements import container_resource_pro
 from kubesched.controlplane.kinds.rbac import path_segment_problems
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _PERIOD = 15
 _UP = {

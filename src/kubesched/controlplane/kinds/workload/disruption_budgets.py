@@ -4,6 +4,7 @@
 # plugin/pkg/admission/priority (v1.36)
 
 from kubesched.api.field_errors import as_json, child, forbidden, invalid
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as refused
 from kubesched.controlplane.kinds.checks import (
     conditions_problems,
@@ -16,7 +17,7 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.workload.templates import share_problems, too_large_share_problems
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 HIGHEST_USER_PRIORITY = 1_000_000_000
 # name -> value

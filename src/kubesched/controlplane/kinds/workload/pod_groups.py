@@ -10,6 +10,7 @@ from typing import Any
 
 from kubesched.api.field_errors import child, invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     conditions_problems,
     dns_label_problems,
@@ -21,7 +22,6 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.device.checks import list_problems, named
 from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 MOST_TEMPLATES = 8
 MOST_CLAIMS = 4

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, required
 from kubesched.api.labels import selector_from_set
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     immutable,
@@ -30,7 +31,6 @@ from kubesched.controlplane.kinds.workload.templates import (
     too_large_share_problems,
 )
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 _TOO_GREAT = "cannot be greater than status.replicas"
 _STATEFUL_CHANGES = (

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from kubesched.api.field_errors import as_json, child, forbidden, invalid, not_supported, required
 from kubesched.api.labels import InvalidSelectorError, from_label_selector, parse_int64
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     as_selector,
     immutable,
@@ -29,7 +30,6 @@ from kubesched.controlplane.kinds.workload.templates import (
     too_large_share_problems,
 )
 from kubesched.controlplane.registry.strategy import Context
-from kubesched.controlplane.storage.store import Document
 
 ROLLING_UPDATE, RECREATE, ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"
 HISTORY_LIMIT = 10

@@ -14,6 +14,8 @@ import msgspec
 from kubesched.api.field_errors import as_json, forbidden, invalid, not_supported, required
 from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import annotations_problems
 from kubesched.controlplane.kinds.checks import (
     label_selector_problems,
     labels_problems,
@@ -23,8 +25,6 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.pod.validation import spec_problems
-from kubesched.controlplane.registry.metadata import annotations_problems
-from kubesched.controlplane.storage.store import Document
 
 _NOT_MATCHED = "`selector` does not match template `labels`"
 

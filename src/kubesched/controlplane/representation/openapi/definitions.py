@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.custom.publishing import definition_name
-from kubesched.controlplane.custom.publishing import definition_of as custom_definition
+from kubesched.controlplane.representation.openapi.custom_definitions import definition_name
+from kubesched.controlplane.representation.openapi.custom_definitions import definition_of as custom_definition
 from kubesched.controlplane.representation.openapi.descriptions import description_of
 from kubesched.controlplane.schema import Schemas, library
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubesched.api.release import GIT_VERSION
+from kubesched.controlplane.api.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.custom.publishing import root_in_second
+from kubesched.controlplane.representation.openapi.custom_definitions import root_in_second
 from kubesched.controlplane.representation.openapi.definitions import (
     REFERENCE,
     WHICH_KIND,
@@ -21,7 +22,6 @@ from kubesched.controlplane.representation.openapi.definitions import (
     which_kind,
 )
 from kubesched.controlplane.schema import Schemas
-from kubesched.controlplane.server.verbs.patching import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 
 Document = dict[str, Any]
 

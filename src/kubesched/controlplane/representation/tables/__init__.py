@@ -35,7 +35,8 @@ _BUILT_IN = ("", "apps", "batch", "policy", "autoscaling")
 def printer_of(resource: Resource) -> Printer:
     """Return how objects of a resource are shown; of kinds that nobody knows, names and ages."""
     if resource.custom is not None:
-        return resource.custom.printer
+        printer: Printer = resource.custom.printer
+        return printer
     found = PRINTERS.get(resource.store)
     if found is not None:
         return found

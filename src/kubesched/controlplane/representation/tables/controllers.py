@@ -5,7 +5,7 @@
 from datetime import datetime
 from typing import Any
 
-from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.representation.tables.printing import (
     NONE,
     UNKNOWN,

@@ -14,7 +14,7 @@ import msgspec
 
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import LabelSelector
-from kubesched.controlplane.registry.registry import moment
+from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.representation.tables.descriptions import DESCRIPTIONS
 
 Document = dict[str, Any]

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from kubesched.api.field_errors import not_supported, required
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.resources import Resource
@@ -19,7 +20,7 @@ from kubesched.controlplane.kinds.pod.admission import copy_topology_labels
 from kubesched.controlplane.kinds.pod.status import set_condition
 from kubesched.controlplane.server.verbs.verbs import Verbs
 from kubesched.controlplane.server.verbs.writing import check_namespace, check_namespace_is_open, with_warnings
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 _BINDING: Final = Resource("", "v1", "bindings", "Binding")
 _SUCCESS: Final = b'{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","code":201}'

@@ -6,10 +6,10 @@ since nodes are simulated and nothing runs in pods. Whoever waits for an answer 
 
 # upstream: pkg/registry/core/pod/{strategy.go,rest/log.go}, pkg/registry/core/{node,service}/strategy.go (v1.36)
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.statuses import ApiError, bad_request, not_found
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
-from kubesched.controlplane.storage.store import Document
 
 # subresource -> what there is not
 _ABSENT = {

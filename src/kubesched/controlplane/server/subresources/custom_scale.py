@@ -6,6 +6,7 @@ From a document to its scale, and from a changed scale to the document.
 # upstream: apiextensions-apiserver/pkg/registry/customresource/etcd.go (ScaleREST) (v1.36)
 
 from kubesched.api.go_text import quote
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target, answer
 from kubesched.controlplane.api.statuses import bad_request, internal_error, not_found
@@ -14,7 +15,6 @@ from kubesched.controlplane.custom.strategy import nested
 from kubesched.controlplane.server.subresources.scale import IDENTITY, KIND, wanted_scale
 from kubesched.controlplane.server.verbs.server_side_apply import apply_config, check_kind, is_apply, read_config
 from kubesched.controlplane.server.verbs.verbs import Verbs
-from kubesched.controlplane.storage.store import Document
 
 
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:

@@ -14,17 +14,19 @@ from kubesched.api.field_errors import as_json
 from kubesched.api.field_errors import invalid as invalid_field
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target, answer
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, forbidden, invalid, not_found
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
-from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
 from kubesched.controlplane.server.verbs.deleting import check_preconditions
 from kubesched.controlplane.server.verbs.verbs import Verbs
 from kubesched.controlplane.server.verbs.writing import check_namespace, check_namespace_is_open, with_warnings
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 MOST_DISRUPTED_PODS: Final = 2000
 BUDGETS: Final = "poddisruptionbudgets.policy"

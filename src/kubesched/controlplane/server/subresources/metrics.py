@@ -10,16 +10,18 @@ from collections.abc import Iterator
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import list_options
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import not_found
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.usage import Usage, container_usages, is_measured, total
-from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.registry.selectors import matcher
 from kubesched.controlplane.representation.encoders import form_for
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
-from kubesched.controlplane.storage.store import Document, Stored, in_order
+from kubesched.controlplane.storage.store import Stored, in_order
 
 WINDOW = "15s"
 _PODS, _NODES = "pods", "nodes"

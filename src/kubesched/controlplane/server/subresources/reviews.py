@@ -17,14 +17,14 @@ from kubesched.controlplane.access import Attributes, Rule
 from kubesched.controlplane.access.rules import document_of
 from kubesched.controlplane.access.service_account_tokens import Bearer, bearer_of
 from kubesched.controlplane.api import statuses
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target, User, answer
 from kubesched.controlplane.api.statuses import bad_request
-from kubesched.controlplane.registry.registry import timestamp
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.representation.negotiation import check_takes_plain
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
-from kubesched.controlplane.storage.store import Document
 
 INVALID_TOKEN = "invalid bearer token"
 _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io"

@@ -13,6 +13,7 @@ import msgspec
 from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.api.labels import from_label_selector, selector_from_set
 from kubesched.api.meta import LabelSelector
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target, answer
 from kubesched.controlplane.api.resources import Resource
@@ -21,7 +22,6 @@ from kubesched.controlplane.kinds.checks import NOT_NEGATIVE
 from kubesched.controlplane.server.verbs.patching import patched
 from kubesched.controlplane.server.verbs.server_side_apply import apply_config, check_kind, is_apply, read_config
 from kubesched.controlplane.server.verbs.verbs import Verbs
-from kubesched.controlplane.storage.store import Document
 
 SCALABLE = ("replicationcontrollers", "replicasets.apps", "statefulsets.apps", "deployments.apps")
 KIND = Resource("autoscaling", "v1", "scales", "Scale")

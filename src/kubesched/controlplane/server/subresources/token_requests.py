@@ -10,15 +10,17 @@ from typing import Any, Final
 
 from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.controlplane.access.service_account_tokens import ACCOUNTS, PRIVATE, USER_PREFIX
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target, answer
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import bad_request, conflict, invalid, not_found
-from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.api.times import timestamp
+from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
 from kubesched.controlplane.server.verbs.verbs import Verbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 TOKEN_REQUEST: Final = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest")
 _HOUR: Final = 3600

@@ -9,10 +9,12 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Response, Target, answer
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import conflict, not_found
-from kubesched.controlplane.registry.registry import Services, moment, timestamp
+from kubesched.controlplane.api.times import moment, timestamp
+from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.registry.selectors import matcher
 from kubesched.controlplane.registry.strategy import Strategy
 from kubesched.controlplane.representation.encoders import form_for
@@ -26,7 +28,7 @@ from kubesched.controlplane.server.verbs.delete_options import (
 )
 from kubesched.controlplane.server.verbs.reading import Reading
 from kubesched.controlplane.server.verbs.writing import with_warnings
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 # differs: the reference overflows into the past; nobody waits longer than this
 LONGEST_GRACE = 2**31 - 1

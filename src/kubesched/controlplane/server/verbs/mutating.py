@@ -10,13 +10,13 @@ from copy import deepcopy
 
 import msgspec
 
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.registry.metadata import kept_metadata
 from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.registry.strategy import Context, Strategy
 from kubesched.controlplane.schema import IGNORE
-from kubesched.controlplane.storage.store import Document
 
 # what the server alone says of a new object
 _OWN = ("uid", "creationTimestamp", "name", "namespace", "generation")

@@ -13,6 +13,8 @@ import msgspec
 
 from kubesched.api.field_errors import invalid as invalid_value
 from kubesched.api.go_text import to_json
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.media_types import JSON_PATCH, PATCHES, STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, invalid
@@ -24,13 +26,7 @@ from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_
 from kubesched.controlplane.schema.merging import ListOfListsError, MergeError, strategic_merge
 from kubesched.controlplane.schema.reading import Read, UnrecognizedError
 from kubesched.controlplane.schema.shapes import Field, ListType, Scalar, ScalarType, Shape, Type
-from kubesched.controlplane.storage.store import Document
 
-JSON_PATCH = "application/json-patch+json"
-MERGE_PATCH = "application/merge-patch+json"
-STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
-APPLY_PATCH = "application/apply-patch+yaml"
-OFFERED = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
 MOST_OPERATIONS = 10_000
 
 _NO_MERGE_PATCH = "Invalid JSON Patch"
@@ -55,7 +51,7 @@ def patched_with_warnings(
     The document is of the resource's kind, or of another that it names (a scale).
     """
     form = request.headers.get("content-type", "").partition(";")[0].strip()
-    if form not in OFFERED:
+    if form not in PATCHES:
         raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
     shape = schemas.for_kind(document.get("apiVersion", ""), document.get("kind", ""))
     reader = schemas.reader(resource) if shape is None else reader_of(shape)

@@ -12,10 +12,13 @@ from typing import Any
 import msgspec
 
 from kubesched.config.document import DocumentError, parse_yaml
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.media_types import APPLY_PATCH
 from kubesched.controlplane.api.query_options import apply_options, field_validation
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import bad_request, conflict, not_found
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.managed_fields.applying import Application, Applied, ConflictsError, apply
 from kubesched.controlplane.managed_fields.entries import APPLY, Owners
@@ -23,12 +26,10 @@ from kubesched.controlplane.managed_fields.field_sets import MEMBER, Fields
 from kubesched.controlplane.managed_fields.list_types import WayError
 from kubesched.controlplane.managed_fields.tracking import manager_of, way_of_objects
 from kubesched.controlplane.managed_fields.validation import in_words, problems_of
-from kubesched.controlplane.registry.registry import timestamp
 from kubesched.controlplane.representation.negotiation import MOST_YAML_NODES
 from kubesched.controlplane.schema.go_words import json_name
-from kubesched.controlplane.server.verbs.patching import APPLY_PATCH
 from kubesched.controlplane.server.verbs.verbs import Verbs
-from kubesched.controlplane.storage.store import Document, Stored
+from kubesched.controlplane.storage.store import Stored
 
 # what cannot be written on a path: the status on that of an object, the rest on that of its status
 _STATUS: Fields = {"f:status": MEMBER}

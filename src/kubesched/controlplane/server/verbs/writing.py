@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.field_errors import invalid as invalid_value
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.query_options import field_validation, is_dry_run
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.resources import Resource
@@ -27,17 +28,18 @@ from kubesched.controlplane.api.statuses import (
     invalid,
     not_found,
 )
+from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.managed_fields.entries import Owners, given, same, shown
 from kubesched.controlplane.managed_fields.tracking import owners_after, owners_of_new
 from kubesched.controlplane.registry.metadata import fill_in, kept_metadata, metadata_problems
-from kubesched.controlplane.registry.registry import Services, timestamp
+from kubesched.controlplane.registry.registry import Services
 from kubesched.controlplane.registry.strategy import Context, Strategy
 from kubesched.controlplane.representation.encoders import form_for
 from kubesched.controlplane.server.verbs.mutating import changed_at_creation, changed_at_update, context_of, preparation
 from kubesched.controlplane.server.verbs.patching import patched_with_warnings
 from kubesched.controlplane.server.verbs.reset_fields import unowned
-from kubesched.controlplane.storage.store import Document, Stored, in_order
+from kubesched.controlplane.storage.store import Stored, in_order
 
 MOST_NAMES_TRIED = 8
 LONGEST_WARNINGS = 4096

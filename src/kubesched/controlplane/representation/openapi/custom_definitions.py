@@ -9,7 +9,9 @@ said.
 from typing import Any
 
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.custom.structure import EMBEDDED, PRESERVE, Schema
+from kubesched.controlplane.schema.openapi_extensions import EMBEDDED, PRESERVE
+
+Schema = dict[str, Any]
 
 _WHICH_KIND = "x-kubernetes-group-version-kind"
 _UNSAID = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")

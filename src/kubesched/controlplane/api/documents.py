@@ -1,0 +1,5 @@
+"""Objects as dicts and lists, as JSON has them."""
+
+from typing import Any
+
+Document = dict[str, Any]

@@ -1,0 +1,19 @@
+"""Limits of object metadata that several rooms check: annotations, and the words for immutable fields."""
+
+from collections.abc import Mapping
+
+from kubesched.api.field_errors import invalid
+from kubesched.api.labels import label_key_problems
+
+MOST_ANNOTATION_BYTES = 256 * 1024
+IMMUTABLE = "field is immutable"
+
+
+def annotations_problems(path: str, annotations: Mapping[str, str] | None) -> list[str]:
+    """Return what is wrong with annotations."""
+    problems = []
+    for key in annotations or ():
+        problems += [invalid(path, key, problem) for problem in label_key_problems(key.lower())]
+    if sum(len(key) + len(value) for key, value in (annotations or {}).items()) > MOST_ANNOTATION_BYTES:
+        problems.append(f"{path}: Too long: may not be more than {MOST_ANNOTATION_BYTES} bytes")
+    return problems
