@@ -3,13 +3,14 @@
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
 # make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
 # make docs   write the pages that come from the code
+# make upstream SRC=...   compare our tables with a checkout of kubernetes (docs/next-release.md)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FUZZ_SECONDS ?= 3600
 
-.PHONY: run test test-slow test-cluster check bench fuzz docs lock clean
+.PHONY: run test test-slow test-cluster check bench fuzz docs upstream lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -25,8 +26,8 @@ test-cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/real_cluster
 
 check: $(READY)
-	$(BIN)/ruff check src tests benchmarks fuzz
-	$(BIN)/ruff format --check src tests benchmarks fuzz
+	$(BIN)/ruff check src tests benchmarks fuzz tools
+	$(BIN)/ruff format --check src tests benchmarks fuzz tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -40,6 +41,13 @@ fuzz: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
+
+# SRC: a checkout, or a git directory with TO=TAG; FROM=TAG lists the named files that changed since; HELP: a file with
+# what kube-scheduler --help prints; WRITE=1 renews feature gates and types
+upstream: $(READY)
+	@test -n "$(SRC)" || { echo "make upstream SRC=<checkout of kubernetes>; see docs/next-release.md"; exit 2; }
+	$(BIN)/python -m tools.upstream $(SRC) $(if $(TO),--to $(TO)) $(if $(FROM),--from $(FROM)) \
+		$(if $(HELP),--help-text $(HELP)) $(if $(WRITE),--write)
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kubesched needs Python 3.11 or later; set PYTHON=python3.11")'

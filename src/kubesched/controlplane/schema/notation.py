@@ -41,6 +41,7 @@ _SCALARS: dict[str, Type] = {
     "RawExtension": ScalarType(Scalar.RAW, "runtime.RawExtension"),
     "FieldsV1": ScalarType(Scalar.RAW, "v1.FieldsV1"),
     "Any": ScalarType(Scalar.ANY, "interface {}"),
+    "JSON": ScalarType(Scalar.ANY, "v1.JSON"),
     # JSON of several forms, each of which is another message in Protocol Buffers
     "JSONSchemaPropsOrArray": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrArray"),
     "JSONSchemaPropsOrBool": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrBool"),

@@ -57,6 +57,31 @@ _NAMED: dict[Scalar, tuple[str, Schema]] = {
     ),
     Scalar.RAW: (f"{_MACHINERY}.runtime.RawExtension", {"type": "object", "description": "Any JSON object."}),
 }
+_EXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+# scalars that are published under the name of their Go type
+_NAMED_TYPES: dict[str, tuple[str, Schema]] = {
+    "v1.FieldsV1": (
+        f"{_META}.FieldsV1",
+        {"type": "object", "description": "A set of fields, as a tree of their names."},
+    ),
+    "v1.JSON": (f"{_EXTENSIONS}.JSON", {"description": "Any JSON value."}),
+    "v1.JSONSchemaPropsOrArray": (
+        f"{_EXTENSIONS}.JSONSchemaPropsOrArray",
+        {"description": "A schema, or a list of schemas."},
+    ),
+    "v1.JSONSchemaPropsOrBool": (f"{_EXTENSIONS}.JSONSchemaPropsOrBool", {"description": "A schema, or a boolean."}),
+    "v1.JSONSchemaPropsOrStringArray": (
+        f"{_EXTENSIONS}.JSONSchemaPropsOrStringArray",
+        {"description": "A schema, or a list of texts."},
+    ),
+}
+# groups whose types live in packages of their own
+_PACKAGES = {
+    _META_VERSION: _META,
+    "apiextensions.k8s.io/v1": _EXTENSIONS,
+    "apiregistration.k8s.io/v1": "io.k8s.kube-aggregator.pkg.apis.apiregistration.v1",
+    "metrics.k8s.io/v1beta1": "io.k8s.metrics.pkg.apis.metrics.v1beta1",
+}
 
 
 def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
@@ -84,9 +109,8 @@ def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
             for type_ in _mentioned(shape):
                 if isinstance(type_, Shape):
                     waiting.append(type_)
-                elif isinstance(type_, ScalarType) and type_.scalar in _NAMED:
-                    key, schema = _NAMED[type_.scalar]
-                    found[key] = schema
+                elif isinstance(type_, ScalarType) and (named := _named(type_)) is not None:
+                    found[named[0]] = named[1]
     return dict(sorted(found.items()))
 
 
@@ -102,8 +126,6 @@ def _meta(name: str) -> Shape:
 
 def name_of(shape: Shape) -> str:
     """Return the name of a type's definition."""
-    if shape.api_version == _META_VERSION:
-        return f"{_META}.{shape.name}"
     return _name(shape.api_version, shape.name)
 
 
@@ -115,6 +137,8 @@ def kind_name(resource: Resource) -> str:
 
 
 def _name(api_version: str, name: str) -> str:
+    if package := _PACKAGES.get(api_version):
+        return f"{package}.{name}"
     group, _, version = api_version.rpartition("/")
     # groups of others are written backwards, as all domains
     if group and "." in group and not group.endswith(".k8s.io"):
@@ -204,9 +228,13 @@ def _schema(type_: Type) -> Schema:
         case MapType():
             return {"type": "object", "additionalProperties": _schema(type_.value)}
         case ScalarType():
-            if type_.scalar in _NAMED:
-                return {"$ref": f"{REFERENCE}{_NAMED[type_.scalar][0]}"}
-            return _PLAIN[type_.scalar]
+            named = _named(type_)
+            return _PLAIN[type_.scalar] if named is None else {"$ref": f"{REFERENCE}{named[0]}"}
+
+
+def _named(type_: ScalarType) -> tuple[str, Schema] | None:
+    """Return the definition of a scalar that has a name of its own."""
+    return _NAMED_TYPES.get(type_.go) or _NAMED.get(type_.scalar)
 
 
 def _mentioned(shape: Shape) -> Iterator[Type]:

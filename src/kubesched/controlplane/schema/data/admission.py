@@ -35,9 +35,9 @@ ParamKind atomic: apiVersion=1, kind=2
 Validation: expression=1!, message=2, reason=3 *StatusReason, messageExpression=4
 Variable atomic: name=1!, expression=2!
 AuditAnnotation: key=1!, valueExpression=2!
-ValidatingAdmissionPolicyBinding kind: spec=2 ValidatingAdmissionPolicyBindingSpec
-ValidatingAdmissionPolicyBindingSpec: policyName=1, paramRef=2 *ParamRef, matchResources=3 *MatchResources
-    validationActions=4 []ValidationAction set
+ValidatingAdmissionPolicyBinding kind: spec=2 ValidatingAdmissionPolicyBindingSpec required
+ValidatingAdmissionPolicyBindingSpec: policyName=1 string required, paramRef=2 *ParamRef
+    matchResources=3 *MatchResources, validationActions=4 []ValidationAction set required
 ParamRef atomic: name=1, namespace=2, selector=3 *LabelSelector
     parameterNotFoundAction=4 *ParameterNotFoundActionType
 MatchResources atomic: namespaceSelector=1 *LabelSelector, objectSelector=2 *LabelSelector

@@ -7,7 +7,7 @@ Scale kind: spec=2 ScaleSpec, status=3 ScaleStatus
 ScaleSpec: replicas=1 int32
 ScaleStatus: replicas=1! int32, selector=2
 
-HorizontalPodAutoscaler kind: spec=2 HorizontalPodAutoscalerSpec, status=3 HorizontalPodAutoscalerStatus
+HorizontalPodAutoscaler kind: spec=2 HorizontalPodAutoscalerSpec required, status=3 HorizontalPodAutoscalerStatus
 HorizontalPodAutoscalerSpec: scaleTargetRef=1! CrossVersionObjectReference, minReplicas=2 *int32, maxReplicas=3! int32
     targetCPUUtilizationPercentage=4 *int32
 HorizontalPodAutoscalerStatus: observedGeneration=1 *int64, lastScaleTime=2 *Time, currentReplicas=3! int32
@@ -19,7 +19,7 @@ AUTOSCALERS = """
 string: ScalingPolicySelect, HPAScalingPolicyType, MetricSourceType, MetricTargetType
 string: HorizontalPodAutoscalerConditionType
 
-HorizontalPodAutoscaler kind: spec=2 HorizontalPodAutoscalerSpec, status=3 HorizontalPodAutoscalerStatus
+HorizontalPodAutoscaler kind: spec=2 HorizontalPodAutoscalerSpec required, status=3 HorizontalPodAutoscalerStatus
 HorizontalPodAutoscalerSpec: scaleTargetRef=1! CrossVersionObjectReference, minReplicas=2 *int32, maxReplicas=3! int32
     metrics=4 []MetricSpec atomic, behavior=5 *HorizontalPodAutoscalerBehavior
 CrossVersionObjectReference: kind=1!, name=2!, apiVersion=3

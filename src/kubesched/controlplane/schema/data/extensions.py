@@ -32,15 +32,15 @@ CustomResourceDefinitionCondition: type=1! CustomResourceDefinitionConditionType
     lastTransitionTime=3 Time, reason=4, message=5, observedGeneration=6 int64
 
 JSONSchemaProps: id=1, $schema=2 JSONSchemaURL, $ref=3 *string, description=4, type=5, format=6, title=7
-    default=8 *Any, maximum=9 *float64, exclusiveMaximum=10 bool, minimum=11 *float64, exclusiveMinimum=12 bool
+    default=8 *JSON, maximum=9 *float64, exclusiveMaximum=10 bool, minimum=11 *float64, exclusiveMinimum=12 bool
     maxLength=13 *int64, minLength=14 *int64, pattern=15, maxItems=16 *int64, minItems=17 *int64, uniqueItems=18 bool
-    multipleOf=19 *float64, enum=20 []Any atomic, maxProperties=21 *int64, minProperties=22 *int64
+    multipleOf=19 *float64, enum=20 []JSON atomic, maxProperties=21 *int64, minProperties=22 *int64
     required=23 []string atomic, items=24 *JSONSchemaPropsOrArray, allOf=25 []JSONSchemaProps atomic
     oneOf=26 []JSONSchemaProps atomic, anyOf=27 []JSONSchemaProps atomic, not=28 *JSONSchemaProps
     properties=29 map[string]JSONSchemaProps, additionalProperties=30 *JSONSchemaPropsOrBool
     patternProperties=31 map[string]JSONSchemaProps, dependencies=32 map[string]JSONSchemaPropsOrStringArray
     additionalItems=33 *JSONSchemaPropsOrBool, definitions=34 map[string]JSONSchemaProps
-    externalDocs=35 *ExternalDocumentation, example=36 *Any, nullable=37 bool
+    externalDocs=35 *ExternalDocumentation, example=36 *JSON, nullable=37 bool
     x-kubernetes-preserve-unknown-fields=38 *bool, x-kubernetes-embedded-resource=39 bool
     x-kubernetes-int-or-string=40 bool, x-kubernetes-list-map-keys=41 []string atomic
     x-kubernetes-list-type=42 *string, x-kubernetes-map-type=43 *string

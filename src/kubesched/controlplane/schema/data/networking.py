@@ -34,9 +34,9 @@ IngressClass kind: spec=2 IngressClassSpec
 IngressClassSpec: controller=1, parameters=2 *IngressClassParametersReference
 IngressClassParametersReference: apiGroup=1 *string, kind=2!, name=3!, scope=4! *string optional, namespace=5 *string
 
-IPAddress kind: spec=2 IPAddressSpec
-IPAddressSpec: parentRef=1 *ParentReference
-ParentReference: group=1, resource=2, namespace=3, name=4
+IPAddress kind: spec=2 IPAddressSpec required
+IPAddressSpec: parentRef=1 *ParentReference required
+ParentReference: group=1, resource=2 string required, namespace=3, name=4 string required
 ServiceCIDR kind: spec=2 ServiceCIDRSpec, status=3 ServiceCIDRStatus
 ServiceCIDRSpec: cidrs=1 []string atomic
 ServiceCIDRStatus: conditions=1 []Condition by(type)
