@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.support.logs import a_log
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import World, live
 
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.run.klog.logs import Log, LogOptions
+from kubesched.run.klog.options import LogOptions
 from kubesched.run.observing import Instruments, ObservedElection, dump
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.testing import a_node, a_pod
@@ -19,7 +20,7 @@ from kubesched.testing import a_node, a_pod
 
 def instruments(lines: list[str] | None = None) -> Instruments:
     put: Callable[[str], Any] = [].append if lines is None else lines.append
-    return Instruments(Log(LogOptions(verbosity=2), put, put), MetricOptions(), FeatureGates({}), "v1.36.4")
+    return Instruments(a_log(LogOptions(verbosity=2), put, put), MetricOptions(), FeatureGates({}), "v1.36.4")
 
 
 def test_one_page_has_everything_and_the_log_what_became_of_pods() -> None:
@@ -85,7 +86,7 @@ def test_who_leads_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_dump_tells_what_the_scheduler_believes_and_what_is_wrong_with_it() -> None:
     lines: list[str] = []
-    log = Log(LogOptions(verbosity=3), lines.append, lines.append)
+    log = a_log(LogOptions(verbosity=3), lines.append, lines.append)
 
     async def story(world: World, scheduler: Scheduler) -> None:
         world.put(a_node("n1", cpu="4", memory="8Gi"))

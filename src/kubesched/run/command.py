@@ -68,7 +68,8 @@ def _run(flags: Given) -> int:
     # more objects are there, takes a fifth of the start
     gc.set_threshold(50_000, 20, 50)
     # what is slow to import is not needed to show help or an error
-    from kubesched.run.klog.logs import Logs, read_log_options
+    from kubesched.run.klog.logs import Logs
+    from kubesched.run.klog.options import read_log_options
     from kubesched.run.options import gates_of, read_options, write_config
     from kubesched.run.running import Running
 

@@ -73,7 +73,7 @@ class Instruments:
 
     def set_verbosity(self, level: int) -> None:
         """Log more, or less, from now on."""
-        self.log.levels.verbosity = level
+        self.log.set_verbosity(level)
         self.observers.listen()
 
 

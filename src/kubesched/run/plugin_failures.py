@@ -12,7 +12,7 @@ from kubesched.common.notes import MOST_LINES, REPEATED_EVERY_SECONDS
 from kubesched.core.framework.observer import Observer
 from kubesched.core.framework.texts import tidy
 from kubesched.errors import PluginError
-from kubesched.run.klog.logs import without_secrets
+from kubesched.run.klog.secrets import without_secrets
 
 MOST_CHARACTERS = 100_000
 

@@ -5,6 +5,7 @@ table of where each pod is and why some are nowhere; or a cluster to play with, 
 it is told to end.
 """
 
+import logging
 import os
 import sys
 from contextlib import ExitStack
@@ -32,6 +33,8 @@ from kubesched.controlplane.storage.store import HISTORY
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.run.klog.logs import KlogHandler
+from kubesched.run.klog.options import LogOptions
 from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import Wishes
 from kubesched.up.detached import detach
@@ -152,10 +155,18 @@ def up(context: click.Context, /, **options: Any) -> None:
             ending.at_end.append(claim.clear)
         folder = None if asked.data is None else stack.enter_context(opened(asked.data, HISTORY))
         run = _prepared(asked, wishes, None if claim is None else _door(asked, claim, folder), folder)
+        handler = KlogHandler(LogOptions(), _write_log, _write_log)
+        stack.callback(handler.uninstall)
+        handler.install(logging.getLogger())
         sys.exit(run_loop(run.run(ending)))
 
 
 ARGUMENTS, COMMAND = CommandOrOthers.ARGUMENTS, CommandOrOthers.COMMAND
+
+
+def _write_log(line: str) -> None:
+    """Write a line that a plugin or a library has logged."""
+    click.echo(line, err=True, nl=False)
 
 
 def _check_files(asked: Asked) -> None:

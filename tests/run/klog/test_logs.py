@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.support.logs import a_log
 from tests.support.world import World, live
 
 from kubesched.config.feature_gates import FeatureGates
@@ -20,8 +21,9 @@ from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.flags import LOGS
 from kubesched.run.go_flags import parse_flags
 from kubesched.run.klog.formats import ERROR, INFO, WARNING, Entry, json_line, text_line
-from kubesched.run.klog.logs import Log, LogOptionError, LogOptions, Logs, ModuleLevel, parse_vmodule, read_log_options
+from kubesched.run.klog.logs import Logs
 from kubesched.run.klog.observer import LogObserver
+from kubesched.run.klog.options import LogOptionError, LogOptions, ModuleLevel, parse_vmodule, read_log_options
 from kubesched.run.klog.writer import LogWriter
 from kubesched.run.observing import Instruments
 from kubesched.serving.metrics.options import MetricOptions
@@ -107,7 +109,7 @@ class Captured:
     def __init__(self, **options: Any) -> None:
         self.lines: list[str] = []
         self.errors: list[str] = []
-        self.log = Log(LogOptions(**options), self.lines.append, self.errors.append, lambda: MOMENT)
+        self.log = a_log(LogOptions(**options), self.lines.append, self.errors.append, lambda: MOMENT)
 
     @property
     def messages(self) -> list[str]:

@@ -1,215 +1,149 @@
-"""The log: messages with keys and values, as verbose as asked for.
+"""The log of the process, on Python's standard `logging`.
 
-From whoever has something to say to standard error, in klog's text format or as JSON. What is said at a level that
-nobody asked for costs a comparison. Texts from elsewhere are searched for secrets, which are never written.
+    Log (messages of the scheduler) ────┐
+    logging.getLogger("my_plugin") ─────┼──▶ root logger ──▶ KlogHandler ──▶ LogWriter, a thread ──▶ standard error
+    loggers of libraries ───────────────┘     verbosity       klog text or JSON
+
+klog's verbosity is a level of `logging`: V(0) is INFO, V(4) is DEBUG, V(1) to V(3) lie between them, V(5) and more
+below. A message at a verbosity that is not asked for costs a comparison.
 """
 
 # upstream: component-base/logs/api/v1, klog/v2 (v1.36)
 
 import fnmatch
-import os
-import re
+import logging
 import sys
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from pathlib import PurePath
-from typing import Any, NamedTuple, TextIO
+from typing import Any, TextIO
 
-import msgspec
-
-from kubesched.api.quantity import quantity_of
-from kubesched.config.feature_gates import FeatureGates
-from kubesched.errors import KubeschedError
-from kubesched.run.go_flags import Given
-from kubesched.run.klog.formats import ERROR, INFO, WARNING, Entry, Format, json_line, text_line
+from kubesched.run.klog.formats import FORMATTERS, KLOG_VALUES, level_of, lowest_level_of, verbosity_of
+from kubesched.run.klog.options import LogOptions
 from kubesched.run.klog.writer import LogWriter
 
-FORMATS: Mapping[str, Format] = {"text": text_line, "json": json_line}
-VMODULE_SYNTAX = "expect comma-separated list of filename=N"
 CLOSE_SECONDS = 2.0
-HIDDEN = "[hidden]"
-_SECRETS = (
-    (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL), HIDDEN),
-    (re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"), HIDDEN),
-    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {HIDDEN}"),
-    (re.compile(r"://[^/\s:@]+:[^/\s@]+@"), f"://{HIDDEN}@"),
-    (
-        re.compile(
-            r"(?i)\b(password|passwd|(?:[\w-]*[_-])?(?:token|secret|key-data))(['\"]?\s*[=:]\s*)['\"]?[^\s'\",;}]+"
-        ),
-        rf"\1\2{HIDDEN}",
-    ),
-)
+_LOGGER = logging.getLogger("kubesched")
+# without a KlogHandler on the root logger nothing is written
+_LOGGER.addHandler(logging.NullHandler())
 
 
-class LogOptionError(KubeschedError):
-    """Logging flags that cannot be honoured."""
+class KlogHandler(logging.Handler):
+    """Hands lines in klog's format to `put`, those of errors to `put_error`; neither may block."""
 
-
-class ModuleLevel(NamedTuple):
-    """How verbose the files are whose names match a pattern."""
-
-    pattern: str
-    level: int
-
-
-class LogOptions(msgspec.Struct, frozen=True):
-    """How to log; with `split` only errors go to standard error, the rest to standard output."""
-
-    format: str = "text"
-    verbosity: int = 0
-    modules: tuple[ModuleLevel, ...] = ()
-    split: bool = False
-
-
-def read_log_options(flags: Given, gates: FeatureGates) -> LogOptions:
-    """Return what the logging flags amount to; LogOptionError names each that is wrong."""
-    chosen = flags["logging-format"]
-    problems = []
-    if chosen not in FORMATS:
-        problems.append(f'--logging-format: "{chosen}" is not supported; use "text" or "json"')
-    if flags["log-flush-frequency"].nanoseconds <= 0:
-        problems.append("--log-flush-frequency: must be greater than zero")
-    if flags["v"] < 0:
-        problems.append("-v: must not be negative")
-    if flags["vmodule"] and chosen == "json":
-        problems.append(
-            '--vmodule: only supported for the text log format; leave it out or use --logging-format="text"'
-        )
-    if chosen == "json" and not gates.enabled("LoggingBetaOptions"):
-        problems.append('--logging-format: "json" needs --feature-gates=LoggingBetaOptions=true')
-    alpha = gates.enabled("LoggingAlphaOptions")
-    for name in FORMATS:
-        buffered = flags[f"log-{name}-info-buffer-size"]
-        given = {
-            f"--log-{name}-split-stream": flags[f"log-{name}-split-stream"],
-            f"--log-{name}-info-buffer-size": bool(buffered) and not quantity_of(buffered).is_zero(),
-        }
-        for flag, used in given.items():
-            if used and not alpha:
-                problems.append(f"{flag}: needs --feature-gates=LoggingAlphaOptions=true")
-    try:
-        modules = parse_vmodule(flags["vmodule"])
-    except ValueError as error:
-        problems.append(f"--vmodule: {error}")
-    if problems:
-        raise LogOptionError("; ".join(problems))
-    return LogOptions(chosen, flags["v"], modules, flags[f"log-{chosen}-split-stream"])
-
-
-def parse_vmodule(text: str) -> tuple[ModuleLevel, ...]:
-    """Return the levels in a text such as `scheduling_queue=5,leading*=4`; ValueError if there is something else."""
-    modules = []
-    for part in filter(None, text.split(",")):
-        pattern, equals, level = part.partition("=")
-        if not pattern or not equals or not re.fullmatch(r"-?[0-9]{1,9}", level):
-            raise ValueError(f"syntax error in {part!r}: {VMODULE_SYNTAX}")
-        if level.startswith("-"):
-            raise ValueError(f"negative value for vmodule level in {part!r}")
-        modules.append(ModuleLevel(pattern, int(level)))
-    return tuple(modules)
-
-
-def without_secrets(text: str) -> str:
-    """Return a text with everything hidden that looks like a credential."""
-    for pattern, shown in _SECRETS:
-        text = pattern.sub(shown, text)
-    return text
-
-
-class Levels:
-    """How verbose the log is, by file; may be changed while the process runs."""
-
-    def __init__(self, options: LogOptions) -> None:
-        self.verbosity = options.verbosity
+    def __init__(self, options: LogOptions, put: Callable[[str], None], put_error: Callable[[str], None]) -> None:
+        super().__init__()
+        self.setFormatter(FORMATTERS[options.format]())
+        self._put = put
+        self._put_error = put_error
+        self._verbosity = options.verbosity
         self._modules = options.modules
-        self._level_of: dict[str, int] = {}
+        self._verbosity_of_file: dict[str, int] = {}
+        self._logger: logging.Logger | None = None
+        self._level_before = logging.NOTSET
 
-    def enabled(self, level: int, depth: int) -> bool:
-        """Return whether a level is written as far as the file of a caller is concerned."""
-        if level <= self.verbosity or not self._modules:
-            return level <= self.verbosity
-        file = sys._getframe(depth).f_code.co_filename
-        highest = self._level_of.get(file)
-        if highest is None:
+    def install(self, logger: logging.Logger) -> None:
+        """Take the records of a logger and of those below it, down to the configured verbosity."""
+        self._logger, self._level_before = logger, logger.level
+        logger.addHandler(self)
+        self.set_verbosity(self._verbosity)
+
+    def uninstall(self) -> None:
+        """Take no more records; the logger has its former level again."""
+        if self._logger is not None:
+            self._logger.removeHandler(self)
+            self._logger.setLevel(self._level_before)
+            self._logger = None
+
+    def set_verbosity(self, verbosity: int) -> None:
+        """Write messages up to a verbosity from now on; `--vmodule` still raises it for single files."""
+        self._verbosity = verbosity
+        if self._logger is not None:
+            self._logger.setLevel(lowest_level_of(max(verbosity, *(module.level for module in self._modules), 0)))
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is written, as far as its file is concerned."""
+        verbosity = verbosity_of(record.levelno)
+        return verbosity <= self._verbosity or verbosity <= self._module_verbosity(record.pathname)
+
+    def _module_verbosity(self, file: str) -> int:
+        """Return the verbosity that `--vmodule` has for a file."""
+        if not self._modules:
+            return 0
+        found = self._verbosity_of_file.get(file)
+        if found is None:
             stem = PurePath(file).stem
             matching = (module.level for module in self._modules if fnmatch.fnmatchcase(stem, module.pattern))
-            highest = self._level_of[file] = next(matching, 0)
-        return level <= highest
+            found = self._verbosity_of_file[file] = next(matching, 0)
+        return found
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Have the line of a record written."""
+        (self._put_error if record.levelno >= logging.ERROR else self._put)(self.format(record))
 
 
 class Log:
-    """Takes messages; `with_values` and `with_name` give logs that say more with each of them."""
+    """Messages with keys and values; `with_values` and `with_name` return logs that add some to each message."""
 
-    def __init__(
-        self,
-        options: LogOptions,
-        put: Callable[[str], None],
-        put_error: Callable[[str], None],
-        now: Callable[[], datetime] = datetime.now,
-    ) -> None:
-        self._format = FORMATS[options.format]
-        self.levels = Levels(options)
-        self._put = put
-        self._put_error = put_error
-        self._now = now
-        self._pid = os.getpid()
-        self._values: dict[str, Any] = {}
+    def __init__(self, logger: logging.Logger, handler: KlogHandler, values: Mapping[str, Any] | None = None) -> None:
+        self._logger = logger
+        self._handler = handler
+        self._values = dict(values or {})
 
     def with_values(self, **values: Any) -> "Log":
         """Return a log that adds these values to each message."""
-        made = Log.__new__(Log)
-        made.__dict__ = {**self.__dict__, "_values": {**self._values, **values}}
-        return made
+        return Log(self._logger, self._handler, {**self._values, **values})
 
     def with_name(self, name: str) -> "Log":
         """Return a log under a name, after the names it has already."""
         known = self._values.get("logger")
         return self.with_values(logger=f"{known}.{name}" if known else name)
 
-    def enabled(self, level: int, depth: int = 1) -> bool:
-        """Return whether messages of a level are written, as far as the caller's file is concerned."""
-        return self.levels.enabled(level, depth + 1)
+    def set_verbosity(self, verbosity: int) -> None:
+        """Write messages up to a verbosity from now on."""
+        self._handler.set_verbosity(verbosity)
+
+    def enabled(self, v: int) -> bool:
+        """Return whether messages of a verbosity are written, for some file at least."""
+        return self._logger.isEnabledFor(level_of(v))
 
     def info(self, message: str, /, v: int = 0, **values: Any) -> None:
-        """Say something, at a level."""
-        if self.enabled(v, 2):
-            self._write(INFO, v, message, values, None)
+        """Log a message at a verbosity."""
+        if self.enabled(v):
+            self._log(level_of(v), message, values)
 
     def warning(self, message: str, /, **values: Any) -> None:
-        """Say that something is not as it should be, and goes on all the same."""
-        self._write(WARNING, 0, without_secrets(message), values, None)
+        """Log a problem that the scheduler copes with."""
+        self._log(logging.WARNING, message, values)
 
     def error(self, problem: BaseException | str | None, message: str, /, **values: Any) -> None:
-        """Say that something went wrong."""
-        shown = None if problem is None else without_secrets(str(problem))
-        self._write(ERROR, 0, without_secrets(message), values, shown)
+        """Log an error, with its cause under the key `err`."""
+        self._log(logging.ERROR, message, values, None if problem is None else str(problem))
 
-    def _write(self, severity: str, level: int, message: str, values: Mapping[str, Any], problem: str | None) -> None:
-        frame = sys._getframe(2)
-        path = PurePath(frame.f_code.co_filename)
-        place = f"{path.parent.name}/{path.name}"
-        everything = {**self._values, **values}
-        entry = Entry(severity, level, message, everything, problem, place, frame.f_lineno, self._now())
-        (self._put_error if severity == ERROR else self._put)(self._format(entry, self._pid))
+    def _log(self, level: int, message: str, values: Mapping[str, Any], problem: str | None = None) -> None:
+        extra = {KLOG_VALUES: ({**self._values, **values}, problem)}
+        # the caller of `info`, `warning` or `error` is where the message comes from
+        self._logger.log(level, message, extra=extra, stacklevel=3)
 
 
 class Logs:
-    """The log of a process with its writers; `close` it at the end."""
+    """The log of a process: a handler on the root logger, and its writers; `close` it at the end."""
 
     def __init__(self, options: LogOptions, out: TextIO | None = None, errors: TextIO | None = None) -> None:
         to_errors = LogWriter(errors or sys.stderr)
         self._writers = [to_errors]
         if options.split:
             self._writers.append(LogWriter(out or sys.stdout))
-        self.log = Log(options, self._writers[-1].put, to_errors.put)
+        self._handler = KlogHandler(options, self._writers[-1].put, to_errors.put)
+        self._handler.install(logging.getLogger())
+        self.log = Log(_LOGGER, self._handler)
 
     def flush(self) -> None:
-        """Wait for what was said to be written, but not for long."""
+        """Wait until the messages so far are written, but not for long."""
         for writer in self._writers:
             writer.flush(CLOSE_SECONDS)
 
     def close(self) -> None:
-        """Write what is left and end."""
+        """Write what is left; take no more records."""
+        self._handler.uninstall()
         for writer in self._writers:
             writer.close(CLOSE_SECONDS)

@@ -24,7 +24,8 @@ from kubesched.core.framework.observer import (
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.texts import described
 from kubesched.core.scheduling.decision import NO_NODES
-from kubesched.run.klog.logs import Log, without_secrets
+from kubesched.run.klog.logs import Log
+from kubesched.run.klog.secrets import without_secrets
 
 # The lowest level at which a method logs, where it is not 0.
 _LEVELS = {
