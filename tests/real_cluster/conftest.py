@@ -6,7 +6,7 @@ own, and nodes that only its pods tolerate, so it may run beside others; everyth
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,7 +14,7 @@ from uuid import uuid4
 import pytest
 from tests.support.api_client import ApiClient, Document, document_of
 from tests.support.clusters import Schedulers
-from tests.support.processes import eventually
+from tests.support.processes import SchedulerProcess, eventually
 
 from kubesched.api.pods import Toleration
 from kubesched.testing import a_namespace, a_node, a_pod
@@ -36,6 +36,16 @@ class RealCluster(Schedulers):
     def flags(self) -> tuple[str, ...]:
         """Return what lets a scheduler stand for a lease of its own."""
         return (f"--leader-elect-resource-name={self.prefix}",)
+
+    def scheduler(self, *arguments: str, config: Document | None = None) -> AbstractContextManager[SchedulerProcess]:
+        """Start a scheduler; where the server has no devices, without them, as docs/compatibility.md says."""
+        if self.api.ask("GET", "/apis/resource.k8s.io/v1")[0] == 404:
+            profiles = (config or {}).get("profiles", [{}])
+            for profile in profiles:
+                profile.setdefault("plugins", {})["multiPoint"] = {"disabled": [{"name": "DynamicResources"}]}
+            config = {**(config or {}), "profiles": profiles}
+            arguments = (*arguments, "--feature-gates=DRAExtendedResource=false")
+        return super().scheduler(*arguments, config=config)
 
     def create(self, obj: Any) -> Document:
         """Create something that is deleted in the end."""

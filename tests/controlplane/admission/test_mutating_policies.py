@@ -62,6 +62,34 @@ def test_items_of_lists_are_found_by_their_keys() -> None:
     }
 
 
+PODS = "/api/v1/namespaces/default/pods"
+POD = {"metadata": {"name": "a"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def test_a_binding_is_changed_before_the_pod_is_bound() -> None:
+    asking = an_api()
+    text = (
+        "[JSONPatch{op: 'add', path: '/target/name', value: 'other'}, "
+        "JSONPatch{op: 'add', path: '/metadata/annotations', value: {'bound': 'twice'}}]"
+    )
+    bind(asking, a_policy(text, resource="pods/binding"))
+    asking.ok("POST", PODS, POD)
+    binding = {"metadata": {"name": "a"}, "target": {"kind": "Node", "name": "n"}}
+    asking.ok("POST", f"{PODS}/a/binding", binding)
+    pod = asking.ok("GET", f"{PODS}/a")
+    assert (pod["spec"]["nodeName"], pod["metadata"]["annotations"]) == ("other", {"bound": "twice"})
+
+
+def test_an_eviction_is_changed_before_it_is_carried_out() -> None:
+    asking = an_api()
+    text = "[JSONPatch{op: 'add', path: '/deleteOptions', value: {'dryRun': ['All']}}]"
+    bind(asking, a_policy(text, resource="pods/eviction"))
+    asking.ok("POST", PODS, POD)
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "a"}}
+    asking.ok("POST", f"{PODS}/a/eviction", eviction)
+    assert asking.ok("GET", f"{PODS}/a")["metadata"]["name"] == "a", "the eviction was a dry run"
+
+
 def test_patches_are_worked_out_from_the_object() -> None:
     asking = an_api()
     text = (

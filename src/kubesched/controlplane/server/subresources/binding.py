@@ -49,6 +49,10 @@ def bind_by_name(verbs: Verbs, target: Target, request: Request) -> Response:
 
 def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -> Response:
     services, pods, name = verbs.services, target.resource, target.name
+    if not services.admission.idle:
+        objects = (binding, None)
+        changed = services.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
+        binding = binding if changed is None else changed
     meta, node = binding["metadata"], binding.get("target") or {}
     # 1. May there be a binding here, and is it one of this pod?
     check_namespace(meta, target.namespace)
@@ -67,7 +71,6 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
     pod = stored.document()
     _check_bindable(pods, name, pod)
     if not services.admission.idle:
-        services.admission.change("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
         services.admission.check("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
     # 3. Bind it.
     pod["spec"]["nodeName"] = node["name"]

@@ -55,7 +55,6 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     pod = stored.document()
     dry_run = bool(options.dry_run)
     if not services.admission.idle:
-        services.admission.change("CREATE", target, request, (eviction, None), dry_run=dry_run)
         services.admission.check("CREATE", target, request, (eviction, None), dry_run=dry_run)
     if not _goes_freely(pod):
         budget = _budget_of(services, stored)
@@ -75,6 +74,10 @@ def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, Del
     # the old version is the same but for its name
     body = request.body.replace(b'"policy/v1beta1"', b'"policy/v1"', 1)
     eviction, warnings = verbs.writing.read(_EVICTION, msgspec.structs.replace(request, body=body))
+    if not verbs.services.admission.idle:
+        objects = (eviction, None)
+        changed = verbs.services.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
+        eviction = eviction if changed is None else changed
     check_namespace(eviction["metadata"], target.namespace)
     if eviction["metadata"].get("name") != target.name:
         raise bad_request("name in URL does not match name in Eviction object")
