@@ -32,7 +32,7 @@ _NANO = -9
 _MILLI = -3
 _MAX_INT64_DIGITS = 18
 
-# differs: the reference expands any exponent in memory (1e999999999 can take the process down); no real
+# differs (quantities): the reference expands any exponent in memory (1e999999999 can take the process down); no real
 # quantity comes near these bounds, beyond which the text is refused.
 _MAX_TEXT = 1000
 _MAX_EXPONENT = 1000

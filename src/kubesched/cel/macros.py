@@ -176,7 +176,8 @@ def _transform_map_entry(offset: int, target: Node, args: list[Node]) -> Node:
     return _insert(offset, target, args)
 
 
-# differs: chained optMap() copies its target again and again, which takes the reference's memory without bound
+# differs (chained `optMap`): chained optMap() copies its target again and again, which takes the reference's memory
+# without bound
 _MOST_COPIED: Final = 10_000
 
 

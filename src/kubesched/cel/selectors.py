@@ -102,7 +102,7 @@ def _compiled(expression: str, *, list_attributes: bool) -> Program:
             raise CelCompileError(f"must evaluate to bool or the unknown type, not {found}")
         return plan(root)
     except RecursionError:
-        # differs: Python's stack ends before the reference's
+        # differs (nested deeper than Python's stack): Python's stack ends before the reference's
         raise CelCompileError("compilation failed: expression recursion limit exceeded") from None
 
 

@@ -31,7 +31,8 @@ TRY_AGAIN_SECONDS = 10.0
 # a series that was not seen for so long has ended
 FINISHED_AFTER = timedelta(minutes=6)
 REFRESHED_EVERY = timedelta(minutes=30)
-# differs: the reference starts a thread of execution for each event and remembers all of the last minutes
+# differs (events that wait to be written): the reference starts a thread of execution for each event and remembers all
+# of the last minutes
 MOST_WAITING = 10_000
 MOST_REMEMBERED = 4096
 WORKERS = 10

@@ -173,7 +173,7 @@ class _PolicyDecoder(Decoder):
             name = known.get(key.lower(), key)
             if name in found:
                 self.errors.append(f"{path}.{key}: is given twice, in different case; keep one")
-            # differs: v1.21 passes over fields of extenders that it does not know.
+            # differs (policy files of v1.21): v1.21 passes over fields of extenders that it does not know.
             found[name] = value
         return found
 

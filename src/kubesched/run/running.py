@@ -76,7 +76,8 @@ class Running:
         # whether it has led: from then on nothing is written without the lease
         self._leads = False
         self._watchdog = Watchdog(flags[LIMIT].seconds, self._stuck, self._leave)
-        # differs: the reference goes on until it notices, and a process that was stopped for a while notices late
+        # differs (a leader that was stopped): the reference goes on until it notices, and a process that was stopped
+        # for a while notices late
         self.scheduler.only_while(lambda: not self._objection())
         self.clients.scheduling.unless(self._objection)
 

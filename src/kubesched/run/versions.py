@@ -59,7 +59,7 @@ def _raw() -> str:
         "MinCompatibilityMajor": "",
         "MinCompatibilityMinor": "",
         "GitVersion": GIT_VERSION,
-        # differs: there is no build
+        # differs (`--version=raw`): there is no build
         "GitCommit": "",
         "GitTreeState": "",
         "BuildDate": "",

@@ -24,7 +24,8 @@ def _offset_seconds(zone: str) -> int:
         return 0
     found = _OFFSET.fullmatch(zone)
     if found is None:
-        # differs: the reference reads the machine's time zone files; devices have no times to ask about
+        # differs (constructs protocol buffer messages): the reference reads the machine's time zone files; devices have
+        # no times to ask about
         raise CelAbortError(f"kubesched knows time zones by offset only: {zone}")
     hours, minutes = int(found[1]), int(found[2])
     return (hours * 60 + (-minutes if zone.startswith("-") else minutes)) * 60

@@ -150,7 +150,8 @@ class Kubeconfig(msgspec.Struct, frozen=True):
         if not data:
             return Pem(self.where(field), path=self.located(path) if path else None)
         if path:
-            # differs: the reference refuses such a file, in words that say the data will be used
+            # differs (a kubeconfig that gives a certificate): the reference refuses such a file, in words that say the
+            # data will be used
             note(f"{self.where(field)} is given twice; {field}-data is used")
         where = self.where(f"{field}-data")
         try:
@@ -180,7 +181,7 @@ def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
     elif not master:
         raise KubeconfigError(f"kubeconfig {path}: {of}: cluster is not set; set it to a name in clusters")
     if context.user:
-        # differs: with the reference a user that is missing is anonymous
+        # differs (a context whose user does not exist): with the reference a user that is missing is anonymous
         user = _entry(path, document.users, context.user, f"{of}: user").user
     if master:
         # upstream: another server has another name

@@ -35,7 +35,7 @@ LARGEST_FILE = 16 << 20
 PEM_FILE_SECONDS = 1.0
 
 
-# differs: the reference runs a failing plugin again for each request
+# differs (an exec plugin that hangs): the reference runs a failing plugin again for each request
 PAUSE_SECONDS = 2.0
 # a complaint that goes on is repeated so often
 

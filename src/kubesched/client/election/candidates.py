@@ -85,7 +85,8 @@ class Candidate:
 
     def drop(self, obj: ApiObject) -> None:
         """Take note that the candidate is gone; it is written anew."""
-        # differs: the reference does not stand for election again before five minutes have passed
+        # differs (a LeaseCandidate that was deleted): the reference does not stand for election again before five
+        # minutes have passed
         self._known = None
         self._wanted.set()
 
@@ -124,7 +125,8 @@ class Candidate:
             )
             await self._rest.send("POST", path_of("LeaseCandidate", self._namespace), encode(candidate))
             return
-        # differs: where the server's clock is ahead, the reference renews again and again and is never believed
+        # differs (a candidate in a coordinated election): where the server's clock is ahead, the reference renews again
+        # and again and is never believed
         renewed = max(self._wall(), known.spec.ping_time or self._wall())
         spec = msgspec.structs.replace(known.spec, renew_time=renewed)
         path = path_of("LeaseCandidate", self._namespace, known.name)

@@ -169,7 +169,7 @@ class Elector:
         self._record_event("stopped leading")
         try:
             current = await self._lock.read()
-            # differs: the reference overwrites the record of whoever leads by now
+            # differs (a lease that is given up at the end): the reference overwrites the record of whoever leads by now
             if current is not None and current.holder == self._settings.identity:
                 record = self.candidacy.released(current)
                 await self._lock.update(record)
@@ -201,7 +201,7 @@ class Elector:
     async def _renewed(self, stop: asyncio.Event) -> bool:
         """Try to renew the lease until the deadline; return whether it was, or need not be since all ends."""
         settings, clock = self._settings, self._clock
-        # differs: the reference may go on past the end of its lease when answers are slow
+        # differs (a renewal of the lease): the reference may go on past the end of its lease when answers are slow
         deadline = min(clock() + settings.renew_seconds, self._renewed_at + settings.lease_seconds)
         while not stop.is_set():
             began = clock()

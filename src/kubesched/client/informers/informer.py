@@ -127,7 +127,8 @@ class Informers:
         for reflector in self.reflectors.values():
             await reflector.synced.wait()
 
-    # differs: the reference's new leader schedules on a cache that may miss the last bindings of the old one
+    # differs (a new leader): the reference's new leader schedules on a cache that may miss the last bindings of the old
+    # one
     async def catch_up(self) -> None:
         """Return when all that is known is as new as what the API server has now."""
         await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))

@@ -5,7 +5,8 @@ older copy. Versions start anew then; a watch from a version of before would wai
 what is there. Everybody lists anew in a new epoch, and nothing is to be decided before all have.
 """
 
-# differs: the reference's watches wait for ever when a cluster was restored from an older copy
+# differs (comes back with another past): the reference's watches wait for ever when a cluster was restored from an
+# older copy
 
 import asyncio
 import time

@@ -4,7 +4,8 @@ From headers and a check of what the sender may do to the user that the request 
 """
 
 # upstream: apiserver/pkg/endpoints/filters/impersonation/impersonation.go (v1.36)
-# differs: the narrower verbs (impersonate:MODE, impersonate-on:MODE:VERB) of 1.36 are not asked about, `impersonate` is
+# differs (impersonation): the narrower verbs (impersonate:MODE, impersonate-on:MODE:VERB) of 1.36 are not asked about,
+# `impersonate` is
 
 from collections.abc import Callable, Mapping
 from urllib.parse import unquote

@@ -147,7 +147,8 @@ def _version(request: Request, watching: bool) -> int:
     try:
         return parse_whole(text, LARGEST_VERSION)
     except ValueError as error:
-        # differs: the reference answers 500 to a watch, though it is the client who is wrong
+        # differs (a watch from a version that is no number): the reference answers 500 to a watch, though it is the
+        # client who is wrong
         problem = invalid_value("resourceVersion", text, str(error))
         raise bad_request(problem if watching else f"invalid resource version: {problem}") from None
 

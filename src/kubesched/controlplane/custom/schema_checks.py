@@ -94,7 +94,8 @@ def _root_problems(path: str, schema: Schema) -> list[str]:
         return []
     names = " ".join(_SUPPORTED_AT_ROOT.values())
     words = f"only [{names}] fields are allowed at the root of the schema if the status subresource is enabled"
-    # differs: the reference shows every field of the schema, those that are not set, too
+    # differs (the schema in the refusal of a definition): the reference shows every field of the schema, those that are
+    # not set, too
     return [invalid(path, as_json(schema), words)]
 
 

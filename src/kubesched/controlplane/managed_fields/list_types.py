@@ -76,7 +76,8 @@ class Elements(Way):
     def _by_key(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, list | tuple):
             raise WayError(f"expected list, got {printed(value)}")
-        # differs: the reference owns elements with the same key together, as a whole; here the last one counts
+        # differs (elements of a keyed list): the reference owns elements with the same key together, as a whole; here
+        # the last one counts
         return {self.key(each): each for each in value}
 
     def merged(self, live: Any, wanted: Any) -> Any:

@@ -10,7 +10,7 @@ from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, Ma
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.schema.structs import ZEROS
 
-# differs: the reference reads further defaults of keys from its schema; this is the only one that is no zero
+# the reference reads the defaults of keys from its schema; this is the only one that is no zero
 _KEY_DEFAULTS = {"protocol": "TCP"}
 _structs: dict[Shape, Struct] = {}
 

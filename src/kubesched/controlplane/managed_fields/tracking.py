@@ -79,5 +79,6 @@ def _updated(
     try:
         return updated(owners, manager, time, way.changed(*change), excluded)
     except WayError:
-        # differs: the reference forgets all owners of what it cannot track
+        # differs (owners of fields of an object that cannot be tracked): the reference forgets all owners of what it
+        # cannot track
         return owners

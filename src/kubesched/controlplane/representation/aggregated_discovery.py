@@ -17,7 +17,7 @@ from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.representation.negotiation import JSON, Wanted, clauses
 
 GROUP, KIND = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
-# differs: the reference has ceased to serve the older one, which clients before 1.30 ask for
+# differs (aggregated discovery): the reference has ceased to serve the older one, which clients before 1.30 ask for
 _FORMS = tuple(Wanted(GROUP, version, KIND) for version in ("v2", "v2beta1"))
 _ANY = (JSON, "application/*", "*/*")
 # the kinds of subresources that are not of the kind of their resource

@@ -203,7 +203,7 @@ class Table(Made):
         conditions = self._printer.conditions(document)
         if conditions:
             row["conditions"] = conditions
-        # differs: the reference has the owners of fields in here, too; nobody reads them in a table
+        # differs (rows of tables): the reference has the owners of fields in here, too; nobody reads them in a table
         if self._included == "Object":
             row["object"] = from_storage(self.resource, document)
         elif self._included == "Metadata":

@@ -26,7 +26,7 @@ OFFERED = (JSON,)
 # in a body; YAML takes its time, and everybody waits
 MOST_YAML_NODES = 50_000
 UNDERSTOOD = (JSON, YAML, PROTOBUF)
-# differs: the reference also answers in YAML and Protocol Buffers
+# differs (media types): the reference also answers in YAML and Protocol Buffers
 _GOOD_ENOUGH = (JSON, "application/*", "*/*")
 _META = "meta.k8s.io"
 TABLE, METADATA, METADATA_LIST = "Table", "PartialObjectMetadata", "PartialObjectMetadataList"

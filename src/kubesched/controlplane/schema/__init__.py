@@ -81,7 +81,8 @@ class Schemas:
         try:
             return strategic_merge(self.shape(resource), document, patch)
         except MergeError as error:
-            # differs: Go answers 500 to most patches that cannot be applied, though it is the client who is wrong
+            # differs (a strategic merge patch that cannot be applied): Go answers 500 to most patches that cannot be
+            # applied, though it is the client who is wrong
             raise bad_request(str(error)) from None
 
     def reader(self, resource: Resource) -> Reads:

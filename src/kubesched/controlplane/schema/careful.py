@@ -239,7 +239,7 @@ class ConverterReading(JsonReading):
         return place
 
     def _scalar(self, type_: ScalarType, value: Any, place: Place) -> Any:
-        # differs: Go cuts a number that is too large down to its last bits
+        # differs (a number in a strategic merge patch): Go cuts a number that is too large down to its last bits
         whole = isinstance(value, float) and value.is_integer()
         return super()._scalar(type_, int(value) if whole else value, place)
 

@@ -14,7 +14,8 @@ from typing import Any
 from kubesched.controlplane.schema.json_syntax import syntax_error
 
 MOST_DIGITS = 4000
-# differs: Go reads 10 000 levels; all that is kept here must be written and read again within Python's stack
+# differs (bodies and patches nested deeper): Go reads 10 000 levels; all that is kept here must be written and read
+# again within Python's stack
 DEEPEST = 200
 
 # what an unusual text begins with, which is looked for at many times the speed, and the whole

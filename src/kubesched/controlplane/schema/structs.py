@@ -131,7 +131,8 @@ def _member(field: Field) -> tuple[Any, Any]:
         return annotation | None, None
     match field.type:
         case ListType() | MapType():
-            # differs: Go writes null for a list that must be there and is not; nothing that is stored has nulls
+            # differs (lists that must be there and are not): Go writes null for a list that must be there and is not;
+            # nothing that is stored has nulls
             if field.always:
                 return annotation | None, None
             empty: Any = list if isinstance(field.type, ListType) else dict

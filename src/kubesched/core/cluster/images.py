@@ -31,8 +31,9 @@ class NodeImages:
 
     def assign(self, row: int, images: Iterable[ContainerImage]) -> None:
         """Set what a row holds; of an image that is listed twice the last size counts."""
-        # differs: the reference's live cache gives every node the size that the first one reported, while anybody
-        # holds the image; what it builds from scratch, which the corpus shows, has each node's own.
+        # differs (an image that is larger): the reference's live cache gives every node the size that the first one
+        # reported, while anybody holds the image; what it builds from scratch, which the corpus shows, has each node's
+        # own.
         new = {name: image.size_bytes for image in images for name in image.names}
         old = self._of_row.pop(row, {})
         for name in old.keys() - new.keys():

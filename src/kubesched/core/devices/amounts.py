@@ -76,7 +76,8 @@ def _in_range(requested: Quantity, allowed: CapacityRequestPolicyRange, low: Qua
 
 
 def _step(allowed: CapacityRequestPolicyRange) -> int:
-    # differs: upstream divides by a step of zero and crashes; it is no step here
+    # differs (a capacity policy with a step of zero): upstream divides by a step of zero and crashes; it is no step
+    # here
     return quantity_of(allowed.step).value() if allowed.step is not None else 0
 
 

@@ -159,7 +159,8 @@ def alternatives(
     if request.first_available:
         return request.first_available
     if request.exactly is None:
-        # differs: upstream crashes on a request of an unknown kind; its words for one are those of PreFilter
+        # differs (a request of an unknown kind): upstream crashes on a request of an unknown kind; its words for one
+        # are those of PreFilter
         raise AllocationError(f"request {request.name}: unsupported request type")
     return (request.exactly,)
 

@@ -9,8 +9,8 @@ by the interpreter's stack.
 """
 
 # upstream: structured/internal/incubating/allocator_incubating.go allocateOne, allocateDevice (v1.36)
-# differs: where only the oldest implementation's features are on, upstream also tries other orders of the devices of a
-# request; they have no solution that this order has not.
+# differs (oldest allocator's features): where only the oldest implementation's features are on, upstream also tries
+# other orders of the devices of a request; they have no solution that this order has not.
 
 from __future__ import annotations
 

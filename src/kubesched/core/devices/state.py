@@ -8,7 +8,8 @@ are not in use; every change of a pool's use gives it a version that it never ha
 """
 
 # upstream: dynamicresources/allocateddevices.go, structured/schedulerapi/types.go (v1.36)
-# differs: upstream forgets a device when one of several claims that hold it is gone; here the last one counts.
+# differs (a device that two claims hold): upstream forgets a device when one of several claims that hold it is gone;
+# here the last one counts.
 
 from __future__ import annotations
 

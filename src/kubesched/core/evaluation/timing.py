@@ -154,7 +154,8 @@ class TimedEvaluation(Evaluation):
 
     # -- who was asked
 
-    # differs: the reference counts a node for a filter only if no filter before it objected; here all judge alone
+    # differs (`scheduler_plugin_evaluation_total`): the reference counts a node for a filter only if no filter before
+    # it objected; here all judge alone
 
     def _filter_names(self) -> Names:
         """Return who pre-filters and who filters in this cycle."""

@@ -92,7 +92,8 @@ class Bindings:
 
     async def _verify(self, placed: Placed) -> None:
         """See that a pod which an extender says it bound is bound; put it back if it is not."""
-        # differs: the reference takes its word for it, and the pod is never heard of again
+        # differs (an extender that says it bound): the reference takes its word for it, and the pod is never heard of
+        # again
         for seconds in VERIFY_AFTER_SECONDS:
             await asyncio.sleep(seconds)
             latest = self._watching.latest(placed.pod)
@@ -103,7 +104,8 @@ class Bindings:
 
     async def _look(self, pod: PodInfo) -> None:
         """Find out what became of a pod whose binding was refused or not answered; its place is kept until then."""
-        # differs: the reference frees the place at once, and may give it away although the binding landed
+        # differs (a binding that is refused or not answered): the reference frees the place at once, and may give it
+        # away although the binding landed
         found = await self._found(pod)
         if found is not None:
             self._ground.inbox.later(lambda: self._watching.put(found))

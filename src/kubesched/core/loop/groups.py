@@ -181,8 +181,8 @@ class Groups:
         if found is not None and found.status.ok:
             plugin = profile.pod_group_post_filter[0].name
             self._evict_for_group(pods, Preemption(plugin, CLUSTER, found.victims))
-        # differs: the reference lets pods of groups back off and tries again, whatever happens; here a group of which
-        # nobody got a place waits for what may help any of its pods
+        # differs (a group of pods of which none can be placed): the reference lets pods of groups back off and tries
+        # again, whatever happens; here a group of which nobody got a place waits for what may help any of its pods
         blamed = _blamed(result)
         going: set[str] = set()
         for index, queued in enumerate(pods):
@@ -262,7 +262,8 @@ def _failure(
     if failure is None and result.waits_for_preemption:
         return Failed(queued, UNSCHEDULABLE, status.message, blamed, nominated_node_name=pod.node_name)
     if failure is None or (pod.needs_preemption and not result.waits_for_preemption):
-        # differs: the reference evicts others for a pod even if its group cannot be placed all the same
+        # differs (a pod of a group that finds victims): the reference evicts others for a pod even if its group cannot
+        # be placed all the same
         message = f"{UNSCHEDULABLE_GROUP}, {pod.permission.message}"
         return Failed(queued, UNSCHEDULABLE, message, blamed)
     return _evicting_once(msgspec.structs.replace(failure, unschedulable_plugins=blamed), going)

@@ -59,7 +59,8 @@ class Preempting:
 
     def node_appeared(self) -> None:
         """Remember that preemptors may have better choices now than waiting for their victims."""
-        # differs: the reference misses a node that is added while victims are being deleted
+        # differs (a node that is added while victims): the reference misses a node that is added while victims are
+        # being deleted
         self._woken |= self._running
 
     def begin(self, preemptor: Preemptor, preemption: Preemption) -> Coroutine[Any, Any, None] | None:
@@ -94,12 +95,14 @@ class Preempting:
             self._running.discard(uid)
             woken = uid in self._woken
             self._woken.discard(uid)
-            # differs: the reference says success, and no time at all, whatever became of it
+            # differs (`scheduler_preemption_goroutines_*`): the reference says success, and no time at all, whatever
+            # became of it
             self._ground.observers.preemption_ended(
                 preemptor.pod, node_name, failure, self._ground.observers.clock() - began
             )
         if failure is not None and not woken:
-            # differs: the reference tries again at once, and while nobody answers without a pause
+            # differs (a preemption whose deletions fail): the reference tries again at once, and while nobody answers
+            # without a pause
             await asyncio.sleep(TRY_AGAIN_SECONDS)
         if failure is not None or woken:
             queue, now = self._ground.queue, self._ground.now

@@ -29,7 +29,8 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return what can bring a domain about: nodes and their labels, and pods that leave one."""
-        # differs: the reference registers for nothing, and tries such groups again after their backoff
+        # differs (a group that no domain): the reference registers for nothing, and tries such groups again after their
+        # backoff
         return (
             Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
             Registration(ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)),

@@ -44,7 +44,7 @@ class Gating:
         else:
             queued.gating_plugin = ""
             queued.gating_events = ()
-        # differs: the reference says Success of pods that are held back, too
+        # differs (PreEnqueue in): the reference says Success of pods that are held back, too
         stopwatch.point(PRE_ENQUEUE, refusal, stopwatch.began)
         stopwatch.tell()
         return refusal is not None

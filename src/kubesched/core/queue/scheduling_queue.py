@@ -122,7 +122,8 @@ class SchedulingQueue:
         """Replace a pod's object; `events` are what the update stands for. An unknown pod is taken in."""
         queued = self.get(pod.uid)
         if queued is None:
-            # differs: the reference does not see the nomination of a new pod that is held back
+            # differs (a pod with a nomination that is held back): the reference does not see the nomination of a new
+            # pod that is held back
             self._renominate(pod)
             self._activate(QueuedPod(pod, now), now, (WAITING_POD_UPDATED if events else WAITING_POD_ADDED).label)
             return

@@ -139,7 +139,7 @@ def _nobody_else_is_asked(context: CycleContext, profile: Profile) -> bool:
     if context.extenders or not profile.score:
         return False
     percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
-    # differs: where the user sets nothing, all nodes are looked at
+    # differs (how many nodes are looked at): where the user sets nothing, all nodes are looked at
     return not 0 < percentage < 100
 
 

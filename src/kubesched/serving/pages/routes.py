@@ -97,7 +97,8 @@ class Routes:
         return refused("404 page not found", 404)
 
     async def _configz(self, config: Callable[[], Mapping[str, Any]], request: Request) -> Answer:
-        # differs: the reference shows private keys and passwords to everybody who may see the page
+        # differs (private keys of extenders): the reference shows private keys and passwords to everybody who may see
+        # the page
         value = {"componentconfig": without_secrets(await self._write(config))}
         return Answer(to_json(value, sort_keys=False).encode(), 200, JSON, NO_SNIFF)
 

@@ -110,7 +110,7 @@ def statusz(component: str, started_at: float, versions: Versions, paths: Sequen
         found = {
             "startTime": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "uptimeSeconds": up(),
-            # differs: the field's name is given by the kind
+            # differs (/statusz): the field's name is given by the kind
             "goVersion": f"python{platform.python_version()}",
             "binaryVersion": versions.binary,
             "emulationVersion": versions.emulation,

@@ -51,7 +51,8 @@ class TokenSecrets(Controller):
             return
         annotations = secret["metadata"].get("annotations") or {}
         account = self.tools.get(ACCOUNTS, key[0], annotations.get(NAME, ""))
-        # differs: a secret of an account that was never there stays, since it may be loaded without it
+        # differs (secrets with a token of an account): a secret of an account that was never there stays, since it may
+        # be loaded without it
         if account is None or annotations.get(UID, account.uid) != account.uid:
             return
         data = dict(secret.get("data") or {})

@@ -16,7 +16,8 @@ _OFFSET, _PRIME, _MASK = 2166136261, 16777619, 2**32 - 1
 
 def short_hash(value: Any, collisions: int | None = None) -> str:
     """Return a name for a value; a count of collisions makes another one."""
-    # differs: the reference hashes a dump of Go's structs, so its names for the same template are others
+    # differs (hashes of templates): the reference hashes a dump of Go's structs, so its names for the same template are
+    # others
     number = _OFFSET
     for byte in to_json(value).encode():
         number = (number ^ byte) * _PRIME & _MASK

@@ -130,7 +130,8 @@ def _value_problems(path: str, operator: str, value: str) -> list[str]:
         why = "value must be empty when `operator` is 'Exists'"
         return [invalid(f"{path}.operator", value, why)] if value else []
     if operator in ("Lt", "Gt"):
-        # differs: the gate TaintTolerationComparisonOperators is open, for schedulers that have it open
+        # differs (operators `Lt` and `Gt`): the gate TaintTolerationComparisonOperators is open, for schedulers that
+        # have it open
         return _number_problems(f"{path}.value", value)
     return [not_supported(f"{path}.operator", operator, ("Equal", "Exists"))]
 

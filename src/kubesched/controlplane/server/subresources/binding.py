@@ -61,7 +61,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
         raise bad_request("name in URL does not match name in Binding object")
     problems = _problems(node)
     if problems:
-        # differs: the reference answers these with a bare 500
+        # differs (a Binding whose target): the reference answers these with a bare 500
         raise invalid(_BINDING, name, problems)
     # 2. Is it the pod that was meant, and can it still be bound?
     stored = services.store.get(pods.store, target.namespace, name)

@@ -50,7 +50,8 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     stored = services.store.get(pods.store, target.namespace, target.name)
     if stored is None:
         raise not_found(pods, target.name)
-    # differs: the reference charges the budget before it looks whether this is the pod that was meant
+    # differs (an eviction with preconditions): the reference charges the budget before it looks whether this is the pod
+    # that was meant
     check_preconditions(pods, stored, options.preconditions)
     pod = stored.document()
     dry_run = bool(options.dry_run)

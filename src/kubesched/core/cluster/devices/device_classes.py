@@ -40,8 +40,9 @@ class DeviceClasses:
 
 
 # upstream: dynamic-resource-allocation/deviceclass/extendedresourcecache (v1.36)
-# differs: upstream keeps this up event by event, so that a class which loses a clash when it arrives has no implicit
-# name either, and removing the winner leaves none; here the answer depends on the classes alone.
+# differs (device classes that claim one): upstream keeps this up event by event, so that a class which loses a clash
+# when it arrives has no implicit name either, and removing the winner leaves none; here the answer depends on the
+# classes alone.
 def _by_resource(classes: list[DeviceClass]) -> dict[str, DeviceClass]:
     """Return the classes by resource name; of several that claim one name the newest has it, then the first by name."""
     found: dict[str, DeviceClass] = {}

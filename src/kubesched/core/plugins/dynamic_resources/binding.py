@@ -81,8 +81,8 @@ class ClaimBinder:
         made_up = state.is_made_up(index)
         held_as = claim.uid
         if made_up and claim.name == MADE_UP_NAME:
-            # differs: upstream creates a claim that asks for nothing where a node's device plugin serves a pod that has
-            # other claims, and then fails
+            # differs (a pod with claims whose extended resources): upstream creates a claim that asks for nothing where
+            # a node's device plugin serves a pod that has other claims, and then fails
             if plan is None or plan.made_up is None or not plan.made_up.spec.devices.requests:
                 return claim
             claim = state.claims[index] = await self._create(plan.made_up)

@@ -96,7 +96,8 @@ class Preparation:
             if claim.uid in shared_in_group:
                 # made for another pod of the group in the same cycle
                 state.shared[index] = pending
-                # differs: upstream lets the pod go to nodes from which these devices cannot be reached
+                # differs (pods of a group that share a claim): upstream lets the pod go to nodes from which these
+                # devices cannot be reached
                 return _note_reach(index, pending, state)
             return unresolvable(f"resource claim {claim.full_name} is in the process of being allocated")
         if state.is_made_up(index):

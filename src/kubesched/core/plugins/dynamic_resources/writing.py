@@ -78,7 +78,8 @@ class ClaimWriter:
             raise NotBoundError(f"claim {claim.full_name} got deleted in the meantime")
         found, allocation = claim.status.allocation, promise.allocation
         if allocation is not None and found is not None:
-            # differs: upstream fails here as well where another pod of the group has written what both were promised
+            # differs (claims that pods of a group write): upstream fails here as well where another pod of the group
+            # has written what both were promised
             if not same_devices(found, allocation):
                 raise NotBoundError(f"claim {claim.full_name} got allocated elsewhere in the meantime")
             allocation = None
@@ -87,7 +88,8 @@ class ClaimWriter:
             claim = await self._protected(claim)
             what = "add allocation and reservation to claim"
         elif any(user.uid == promise.consumer.uid for user in claim.status.reserved_for):
-            # differs: upstream writes the reservation of a group once for each pod, which API servers refuse
+            # differs (claims that pods of a group write): upstream writes the reservation of a group once for each pod,
+            # which API servers refuse
             return claim
         status = msgspec.structs.replace(
             claim.status,

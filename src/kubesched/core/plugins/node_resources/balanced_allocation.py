@@ -43,7 +43,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         self._table = cluster.table
         self._options = request_options(gates)
         self._resources = args.resources
-        # differs: upstream crashes here on a class with selectors
+        # differs (NodeResourcesBalancedAllocation): upstream crashes here on a class with selectors
         self._devices = DeviceCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible  # type: ignore[misc]
         # what pods of a template have in common; a plain attribute, because a bound method hashes slowly

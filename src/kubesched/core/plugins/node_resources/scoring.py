@@ -86,7 +86,8 @@ def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None
             before = np.where(here, devices[code].allocated[rows], before)
         used = before + request
         if request > LARGEST // 2:
-            # differs: upstream's sum may overflow; ours, here and for one row, stays at the largest number
+            # differs (scores of nodes and pods with exbibytes): upstream's sum may overflow; ours, here and for one
+            # row, stays at the largest number
             used[used < 0] = LARGEST
         yield Use(capacity, before, used, weight)
 

@@ -104,7 +104,7 @@ class LimitWorlds(FilterWorlds):
         for wanted, mask in ((request.wanted, ~bare), (request.without_csi_node, bare)):
             if wanted.problem is not None:
                 settled[mask] = self._code(wanted.problem)
-            # differs: the first one missing by name is reported, not any
+            # differs (several CSI drivers): the first one missing by name is reported, not any
             for name in reversed(wanted.required):
                 installed = by_distinct(codes, attached.driver_sets, partial(has_driver, name=name), np.bool_)
                 settled[mask & ~installed] = self._code(not_installed(name))

@@ -71,8 +71,8 @@ class Binder:
             take_back(self._cluster.volumes, reserved, bound, provided)
 
 
-# differs: the reference replaces whole objects. Ours lack the fields that nobody reads here, which must not be lost,
-# hence patches; the version that they are based on is part of them.
+# differs (binding a claim or volume in PreBind): the reference replaces whole objects. Ours lack the fields that nobody
+# reads here, which must not be lost, hence patches; the version that they are based on is part of them.
 
 
 def _claiming(volume: PersistentVolume) -> Patch:

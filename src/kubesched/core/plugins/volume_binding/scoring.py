@@ -100,7 +100,8 @@ def _add_provisions(findings: Findings, unbound: Mask, uses: Uses) -> None:
     for provision in findings.provisions:
         if provision.pools is None or provision.chosen is None:
             continue
-        # differs: the reference crashes where a claim names its class in an annotation only
+        # differs (scoring by storage capacity): the reference crashes where a claim names its class in an annotation
+        # only
         use = uses.of(storage_class_name(provision.claim))
         mask = provision.wanted & unbound & (provision.chosen != NONE)
         use.used |= mask
