@@ -14,18 +14,18 @@ import pytest
 from aiohttp import web
 from tests.client.conftest import Authority
 
-from kubesched.client.extenders import ExtenderCarrier, tls_context
+from kubesched.client.extenders import HttpExtenderClient, tls_context
 from kubesched.config.golang import Duration
 from kubesched.config.types import Extender, ExtenderTLSConfig
 from kubesched.core.framework.effects import Bind
 from kubesched.core.framework.extenders import (
-    Answer,
-    FilterAnswer,
-    FilterQuestion,
-    PreemptAnswer,
-    PreemptQuestion,
-    PrioritizeAnswer,
-    PrioritizeQuestion,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderPreemptionArgs,
+    ExtenderPreemptionResult,
+    ExtenderPrioritizeArgs,
+    ExtenderPrioritizeResult,
+    ExtenderResult,
 )
 from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
@@ -33,7 +33,7 @@ from kubesched.testing import a_node, a_pod
 VERBS = {"filter_verb": "filter", "prioritize_verb": "prioritize", "preempt_verb": "preempt", "bind_verb": "bind"}
 NODES = {name: a_node(name) for name in ("n1", "n2")}
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-Work = Callable[[ExtenderCarrier, Extender], Awaitable[Any]]
+Work = Callable[[HttpExtenderClient, Extender], Awaitable[Any]]
 
 
 def served(handler: Handler, work: Work, context: ssl.SSLContext | None = None, **words: Any) -> Any:
@@ -53,7 +53,7 @@ def served(handler: Handler, work: Work, context: ssl.SSLContext | None = None, 
             http_timeout=words.pop("http_timeout", Duration(nanoseconds=5_000_000_000)),
             **{**VERBS, **words},
         )
-        carrier = ExtenderCarrier([extender], NODES.get)
+        carrier = HttpExtenderClient([extender], NODES.get)
         try:
             return await work(carrier, extender)
         finally:
@@ -73,8 +73,8 @@ def replying(answer: Any, status: int = 200, seen: list[Any] | None = None) -> H
     return handler
 
 
-def filtering(carrier: ExtenderCarrier, extender: Extender) -> Awaitable[Answer]:
-    return carrier.ask(FilterQuestion(extender, a_pod("p"), ["n1", "n2"]))
+def filtering(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[ExtenderResult]:
+    return carrier.ask(ExtenderFilterArgs(extender, a_pod("p"), ["n1", "n2"]))
 
 
 def test_filter_sends_whole_nodes_under_the_names_of_the_reference() -> None:
@@ -86,7 +86,7 @@ def test_filter_sends_whole_nodes_under_the_names_of_the_reference() -> None:
         "Error": "",
     }
     answer = served(replying(reply, seen=seen), filtering)
-    assert answer == FilterAnswer(["n2"], {"n1": "too far"}, {})
+    assert answer == ExtenderFilterResult(["n2"], {"n1": "too far"}, {})
     ((verb, body),) = seen
     assert verb == "filter"
     assert body["Pod"]["metadata"]["name"] == "p"
@@ -97,29 +97,29 @@ def test_filter_sends_whole_nodes_under_the_names_of_the_reference() -> None:
 def test_an_extender_that_caches_nodes_is_sent_names_only() -> None:
     seen: list[Any] = []
     answer = served(replying({"NodeNames": ["n1"]}, seen=seen), filtering, node_cache_capable=True)
-    assert answer == FilterAnswer(["n1"], {}, {})
+    assert answer == ExtenderFilterResult(["n1"], {}, {})
     ((_, body),) = seen
     assert (body["Nodes"], body["NodeNames"]) == (None, ["n1", "n2"])
 
 
 def test_prioritize_brings_scores_by_host() -> None:
-    def work(carrier: ExtenderCarrier, extender: Extender) -> Awaitable[Answer]:
-        return carrier.ask(PrioritizeQuestion(extender, a_pod("p"), ["n1"]))
+    def work(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[ExtenderResult]:
+        return carrier.ask(ExtenderPrioritizeArgs(extender, a_pod("p"), ["n1"]))
 
     answer = served(replying([{"Host": "n1", "Score": 7}]), work)
-    assert answer == PrioritizeAnswer({"n1": 7})
+    assert answer == ExtenderPrioritizeResult({"n1": 7})
 
 
 @pytest.mark.parametrize("caches", [True, False])
 def test_preempt_sends_victims_and_brings_back_uids(caches: bool) -> None:
     seen: list[Any] = []
 
-    def work(carrier: ExtenderCarrier, extender: Extender) -> Awaitable[Answer]:
-        return carrier.ask(PreemptQuestion(extender, a_pod("p"), {"n1": [a_pod("v")]}, {"n1": 1}))
+    def work(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[ExtenderResult]:
+        return carrier.ask(ExtenderPreemptionArgs(extender, a_pod("p"), {"n1": [a_pod("v")]}, {"n1": 1}))
 
     reply = {"NodeNameToMetaVictims": {"n1": {"Pods": [{"UID": "default-v"}], "NumPDBViolations": 1}}}
     answer = served(replying(reply, seen=seen), work, node_cache_capable=caches)
-    assert answer == PreemptAnswer({"n1": ["default-v"]}, {"n1": 1})
+    assert answer == ExtenderPreemptionResult({"n1": ["default-v"]}, {"n1": 1})
     ((_, body),) = seen
     sent = body["NodeNameToMetaVictims" if caches else "NodeNameToVictims"]["n1"]
     assert sent["NumPDBViolations"] == 1
@@ -130,7 +130,7 @@ def test_preempt_sends_victims_and_brings_back_uids(caches: bool) -> None:
 def test_bind_names_pod_uid_and_node(reply: Any, refusal: str) -> None:
     seen: list[Any] = []
 
-    def work(carrier: ExtenderCarrier, extender: Extender) -> Awaitable[str]:
+    def work(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[str]:
         return carrier.bind(extender, Bind("default", "p", "uid-1", "n1"))
 
     assert served(replying(reply, seen=seen), work) == refusal
@@ -149,7 +149,7 @@ def test_bind_names_pod_uid_and_node(reply: Any, refusal: str) -> None:
     ],
 )
 def test_answers_that_are_none_become_a_sentence(handler: Handler, words: dict[str, Any], said: str) -> None:
-    async def work(carrier: ExtenderCarrier, extender: Extender) -> tuple[Any, str]:
+    async def work(carrier: HttpExtenderClient, extender: Extender) -> tuple[Any, str]:
         return await filtering(carrier, extender), extender.url_prefix.rstrip("/")
 
     answer, url = served(handler, work, **words)
@@ -169,7 +169,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
     ],
 )
 def test_what_is_not_needed_of_an_answer_may_be_anything(text: str, names: list[str]) -> None:
-    assert served(replying(text), filtering, node_cache_capable=True) == FilterAnswer(names, {}, {})
+    assert served(replying(text), filtering, node_cache_capable=True) == ExtenderFilterResult(names, {}, {})
 
 
 def test_what_is_needed_of_an_answer_may_not_be_anything() -> None:
@@ -198,7 +198,7 @@ def test_an_extender_that_has_moved_is_followed(code: int) -> None:
             return web.Response(status=code, headers={"Location": "/moved"})
         return web.json_response({"NodeNames": (await request.json())["NodeNames"][:1]})
 
-    assert served(handler, filtering, node_cache_capable=True) == FilterAnswer(["n1"], {}, {})
+    assert served(handler, filtering, node_cache_capable=True) == ExtenderFilterResult(["n1"], {}, {})
 
 
 @pytest.mark.parametrize("status", [200, 503])
@@ -209,10 +209,10 @@ def test_the_password_of_an_extender_is_sent_and_never_shown(status: int) -> Non
         seen.append(request.headers.get("Authorization", ""))
         return web.json_response([1], status=status)
 
-    async def work(carrier: ExtenderCarrier, extender: Extender) -> list[Any]:
+    async def work(carrier: HttpExtenderClient, extender: Extender) -> list[Any]:
         secret = msgspec.structs.replace(extender, url_prefix=extender.url_prefix.replace("//", "//me:s3cr3t@"))
         gone = msgspec.structs.replace(extender, url_prefix="http://me:s3cr3t@127.0.0.1:9")
-        other = ExtenderCarrier([secret, gone], NODES.get)
+        other = HttpExtenderClient([secret, gone], NODES.get)
         try:
             return [await filtering(other, secret), await filtering(other, gone)]
         finally:
@@ -236,7 +236,7 @@ def test_a_slow_extender_is_given_up_in_time() -> None:
 def test_an_extender_that_is_not_there_is_named() -> None:
     async def play() -> Any:
         extender = Extender(url_prefix="http://127.0.0.1:9", **VERBS)  # type: ignore[arg-type]
-        carrier = ExtenderCarrier([extender], NODES.get)
+        carrier = HttpExtenderClient([extender], NODES.get)
         try:
             return await filtering(carrier, extender)
         finally:
@@ -253,7 +253,7 @@ def test_connections_are_used_again() -> None:
         ports.add(request.transport.get_extra_info("peername"))
         return web.json_response({"NodeNames": []})
 
-    async def work(carrier: ExtenderCarrier, extender: Extender) -> None:
+    async def work(carrier: HttpExtenderClient, extender: Extender) -> None:
         for _ in range(5):
             await filtering(carrier, extender)
 
@@ -271,7 +271,7 @@ def test_tls_is_verified_unless_asked_otherwise(tmp_path: Path) -> None:
     trusted = ExtenderTLSConfig(ca_data=certificate.read_bytes())
     for settings in (trusted, ExtenderTLSConfig(insecure=True)):
         answer = served(reply, filtering, context, tls_config=settings, node_cache_capable=True)
-        assert answer == FilterAnswer(["n1"], {}, {})
+        assert answer == ExtenderFilterResult(["n1"], {}, {})
 
 
 def test_authorities_in_the_configuration_are_the_only_ones(
@@ -287,7 +287,7 @@ def test_authorities_in_the_configuration_are_the_only_ones(
         answer = served(reply, filtering, other_authority.serving(tmp_path), tls_config=settings)
         assert "certificate verify failed" in answer.error
     answer = served(reply, filtering, authority.serving(tmp_path), tls_config=both, node_cache_capable=True)
-    assert answer == FilterAnswer(["n1"], {}, {})
+    assert answer == ExtenderFilterResult(["n1"], {}, {})
 
 
 @pytest.mark.parametrize(("name", "trusted"), [("server.test", True), ("other.test", False), ("", False)])

@@ -9,7 +9,7 @@ from kubesched.api.pods import Pod
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster_effects import ClusterEffects, run
 from kubesched.core.framework.effects import Bind, ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
-from kubesched.core.framework.waits import NoWaits
+from kubesched.core.framework.waiting import NoWaits
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import a_resource_claim
 

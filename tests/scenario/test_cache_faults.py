@@ -204,7 +204,7 @@ def test_fault_27_a_deleted_pod_that_waits_with_a_node_in_hand_makes_room_at_onc
         held = {"labels": {"held": "yes"}} if where == "permit" else {"volumes": ["data"]}
         world.put(a_pod("p", cpu="1", priority=5, **held))
         await asyncio.sleep(2)
-        assert len(scheduler.waiting) + len(scheduler.pre_binding) == 1
+        assert len(scheduler.waiting_pods) + len(scheduler.pods_in_pre_bind) == 1
         world.put(a_pod("q", cpu="1", priority=5))
         await asyncio.sleep(2)
         assert "1 Insufficient cpu" in message_of(world, "q")

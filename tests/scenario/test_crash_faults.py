@@ -18,7 +18,7 @@ from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, ScorePlugin
@@ -290,13 +290,13 @@ class Slow:
     def __init__(self, world: World) -> None:
         self.world = world
 
-    async def ask(self, question: Question) -> Answer:
-        assert isinstance(question, FilterQuestion)
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
+        assert isinstance(question, ExtenderFilterArgs)
         before = self.looked_at()
         await asyncio.sleep(0.7)
         if self.looked_at() != before:
             self.world.invalid.append("something changed behind the back of a cycle")
-        return FilterAnswer(node_names=list(question.node_names), failed={})
+        return ExtenderFilterResult(node_names=list(question.node_names), failed={})
 
     def looked_at(self) -> object:
         scheduler = self.world.scheduler
@@ -329,7 +329,7 @@ def test_fault_53_bindings_that_fail_in_the_middle_of_a_cycle_wait_for_its_end()
         await asyncio.sleep(120)
 
     config = HEAD + "extenders: [{urlPrefix: 'http://127.0.0.1:1', filterVerb: filter}]"
-    world = live(story, config=config, carrier=Slow)
+    world = live(story, config=config, extender_client=Slow)
     assert set(refused.values()) == {2}
     assert len(world.bindings) == 12
     assert not world.notes, world.notes

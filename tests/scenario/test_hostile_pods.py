@@ -15,7 +15,7 @@ from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import Bound, FailedAttempt, Observer
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.core.queue.arithmetic import SLOW_SECONDS
+from kubesched.core.queue.backoff import SLOW_SECONDS
 from kubesched.testing import a_node, a_pod, a_spread, an_affinity
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
 

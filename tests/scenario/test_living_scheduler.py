@@ -12,7 +12,7 @@ from kubesched.api.storage import PersistentVolume
 from kubesched.config.types import Extender
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.framework.effects import Bind, Delete, Effect, Patch, Read
-from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
@@ -228,7 +228,7 @@ def test_a_pod_waits_for_its_volume_and_tells_where_it_will_be() -> None:
         assert isinstance(volume, PersistentVolume)
         assert (pod.spec.node_name, pod.status.nominated_node_name) == ("", "n1")
         assert volume.spec.claim_ref is not None
-        assert (volume.spec.claim_ref.name, len(scheduler.pre_binding)) == ("data", 1)
+        assert (volume.spec.claim_ref.name, len(scheduler.pods_in_pre_bind)) == ("data", 1)
         world.put(a_claim("data", storage_class="local", bound_to="pv"))
 
     assert live(story).node_of("p") == "n1"
@@ -303,11 +303,13 @@ class Oracle:
         self.world = world
         self.bound: list[str] = []
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
         await asyncio.sleep(3)
-        assert isinstance(question, FilterQuestion)
+        assert isinstance(question, ExtenderFilterArgs)
         others = {name: "not this one" for name in question.node_names if name != "n2"}
-        return FilterAnswer(node_names=[name for name in question.node_names if name not in others], failed=others)
+        return ExtenderFilterResult(
+            node_names=[name for name in question.node_names if name not in others], failed=others
+        )
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         self.bound.append(bind.name)
@@ -329,7 +331,7 @@ def test_fault_38_a_slow_extender_delays_its_pod_and_reports_wait_for_it() -> No
     async def play() -> None:
         world = World()
         oracle = Oracle(world)
-        scheduler = build_scheduler(world, EXTENDED, carrier=oracle)
+        scheduler = build_scheduler(world, EXTENDED, extender_client=oracle)
         world.scheduler = scheduler
         running = asyncio.get_running_loop().create_task(scheduler.run())
         world.put(a_node("n1"))

@@ -12,7 +12,13 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Delete
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, PrioritizeAnswer, Question
+from kubesched.core.framework.extenders import (
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderPrioritizeResult,
+    ExtenderResult,
+)
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.observer import Observer
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Permission, PermitPlugin
@@ -324,8 +330,8 @@ class Asks(PermitPlugin):
 
     name = "Asks"
 
-    def __init__(self, waiting: Any) -> None:
-        self.waiting = waiting
+    def __init__(self, waiting_pods: Any) -> None:
+        self.waiting = waiting_pods
 
     def events_to_register(self) -> list[Registration]:
         return []
@@ -493,11 +499,11 @@ def test_hints_are_counted_by_what_they_said() -> None:
 class SlowExtender:
     """Answers everything with yes, after two seconds."""
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
         await asyncio.sleep(2)
-        if isinstance(question, FilterQuestion):
-            return FilterAnswer(node_names=question.node_names)
-        return PrioritizeAnswer(scores={})
+        if isinstance(question, ExtenderFilterArgs):
+            return ExtenderFilterResult(node_names=question.node_names)
+        return ExtenderPrioritizeResult(scores={})
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         return ""
@@ -520,7 +526,7 @@ extenders: [{urlPrefix: "http://127.0.0.1:1", filterVerb: filter, prioritizeVerb
         assert page.samples("goroutines") == {"prioritizing_extender": 1}
         await asyncio.sleep(5)
 
-    page = measured(story, config=config, carrier=lambda world: SlowExtender())
+    page = measured(story, config=config, extender_client=lambda world: SlowExtender())
     assert page.samples("goroutines") == {}
     # what an extender takes is part of the attempt
     assert page.value("scheduling_algorithm_duration_seconds_sum") == pytest.approx(4)

@@ -11,7 +11,7 @@ from kubesched.core.framework.events import Registration
 from kubesched.core.framework.plugin import Permission, PermitPlugin, PostBindPlugin, PreFilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import SUCCESS, Code, Status
-from kubesched.core.framework.waiting import PodsThatWait
+from kubesched.core.framework.waiting_pods import WaitingPods
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 
@@ -28,8 +28,8 @@ class Together(PermitPlugin):
 
     name = "Together"
 
-    def __init__(self, waiting: PodsThatWait) -> None:
-        self.waiting = waiting
+    def __init__(self, waiting_pods: WaitingPods) -> None:
+        self.waiting = waiting_pods
 
     def events_to_register(self) -> list[Registration]:
         return []
@@ -66,7 +66,7 @@ def test_a_plugin_allows_the_pods_that_wait_for_it() -> None:
             world.put(a_pod(name, cpu="1"))
         await asyncio.sleep(5)
         assert [world.node_of(name) for name in "ab"] == ["", ""]
-        assert len(scheduler.waiting) == 2
+        assert len(scheduler.waiting_pods) == 2
         world.put(a_pod("c", cpu="1"))
         await asyncio.sleep(1)
         assert [world.node_of(name) for name in "abc"] == ["n1"] * 3
@@ -96,9 +96,9 @@ def test_a_pod_that_waits_too_long_is_turned_away_and_its_place_is_given_to_othe
         world.put(a_node("n1", cpu="1"))
         world.put(a_pod("a", cpu="1"))
         await asyncio.sleep(19)
-        assert len(scheduler.waiting) == 1
+        assert len(scheduler.waiting_pods) == 1
         await asyncio.sleep(2)
-        assert len(scheduler.waiting) == 0
+        assert len(scheduler.waiting_pods) == 0
         timed_out = [event.note for event in world.events if "timeout" in event.note]
         assert "rejected due to timeout after waiting 20s at plugin Together" in timed_out[0]
         world.delete("Pod", "default/a")

@@ -113,7 +113,7 @@ def test_a_gang_that_does_not_fit_takes_no_place_and_says_why() -> None:
         put_members(world, "a b c")
         await asyncio.sleep(60)
         assert places(world, "a b c") == [""] * 3
-        assert len(scheduler.waiting) == 0
+        assert len(scheduler.waiting_pods) == 0
         one, *others = sorted(said_of(world, name) for name in "abc")
         assert one.startswith("0/1 nodes are available: 1 Insufficient cpu.")
         assert set(others) == {

@@ -18,7 +18,12 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
-from kubesched.core.framework.extenders import Answer, PreemptAnswer, PreemptQuestion, Question
+from kubesched.core.framework.extenders import (
+    ExtenderArgs,
+    ExtenderPreemptionArgs,
+    ExtenderPreemptionResult,
+    ExtenderResult,
+)
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin
 from kubesched.core.framework.status import Status, unresolvable, unschedulable
@@ -83,8 +88,8 @@ def test_fault_33_nothing_is_left_of_preemptions_that_are_over() -> None:
             kept.append(sum(isinstance(obj, PodInfo) for obj in gc.get_objects()))
         assert len(evicted(world)) > 24
         preemptions = scheduler.engine.services.preemptions
-        holders = preemptions, scheduler.cluster.nominations, scheduler.waiting, scheduler.pre_binding
-        assert not left_over(scheduler.preempting, *holders)
+        holders = preemptions, scheduler.cluster.nominations, scheduler.waiting_pods, scheduler.pods_in_pre_bind
+        assert not left_over(scheduler.evictions, *holders)
         assert not scheduler.queue.pods()
         assert not any(scheduler.cluster.table.slots.pods)
 
@@ -335,10 +340,10 @@ class Adviser:
         self.answer = answer
         self.asked: list[dict[str, list[str]]] = []
 
-    async def ask(self, question: Question) -> Answer:
-        assert isinstance(question, PreemptQuestion)
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
+        assert isinstance(question, ExtenderPreemptionArgs)
         self.asked.append({name: [pod.name for pod in pods] for name, pods in question.victims.items()})
-        return PreemptAnswer(self.answer)
+        return ExtenderPreemptionResult(self.answer)
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         raise AssertionError("it has no bind verb")
@@ -373,7 +378,7 @@ def test_fault_38_extenders_have_a_say_in_preemption(answer: dict[str, list[str]
         world.put(a_pod("high", cpu="1", priority=10))
         await asyncio.sleep(10)
 
-    world = live(story, config=ADVISED, carrier=lambda world: adviser)
+    world = live(story, config=ADVISED, extender_client=lambda world: adviser)
     assert adviser.asked[0] == {"n1": ["cheap"], "n2": ["dear"]}
     assert (sorted(evicted(world)), bool(world.node_of("high"))) == (victims, bool(victims))
     if not victims:

@@ -273,7 +273,7 @@ def test_fault_42_any_number_of_pods_that_wait_holds_up_nobody_else() -> None:
         world.put(a_pod("p"))
         await asyncio.sleep(5)
         placed.append(world.node_of("p"))
-        for waiting in scheduler.waiting:
+        for waiting in scheduler.waiting_pods:
             waiting.allow(Patient.name)
 
     live(story, **with_plugins(Patient))

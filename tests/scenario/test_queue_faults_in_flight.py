@@ -16,7 +16,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, Plugin, ReservePlugin
 from kubesched.core.framework.registry import Registry
@@ -54,24 +54,26 @@ class Doubtful(PermitPlugin):
 class OnlyN2:
     """An extender that takes its time and then wants `n2`."""
 
-    async def ask(self, question: Question) -> Answer:
-        assert isinstance(question, FilterQuestion)
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
+        assert isinstance(question, ExtenderFilterArgs)
         await asyncio.sleep(3)
         failed = {name: "not this one" for name in question.node_names if name != "n2"}
-        return FilterAnswer(node_names=[name for name in question.node_names if name not in failed], failed=failed)
+        return ExtenderFilterResult(
+            node_names=[name for name in question.node_names if name not in failed], failed=failed
+        )
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         raise AssertionError("nobody asked it to bind")
 
 
 def allow(scheduler: Scheduler, uid: str) -> None:
-    waiting = scheduler.waiting.get(uid)
+    waiting = scheduler.waiting_pods.get(uid)
     assert waiting is not None, f"nothing is to be decided about {uid}"
     waiting.allow(Doubtful.name)
 
 
 def turn_away(scheduler: Scheduler, uid: str) -> None:
-    waiting = scheduler.waiting.get(uid)
+    waiting = scheduler.waiting_pods.get(uid)
     assert waiting is not None, f"nothing is to be decided about {uid}"
     assert waiting.reject(Doubtful.name, "not this time")
 
@@ -113,7 +115,7 @@ def test_fault_1_an_event_while_an_extender_takes_its_time_is_not_lost() -> None
         await asyncio.sleep(15)
         assert world.node_of("p") == "n2"
 
-    live(story, config=EXTENDED, carrier=lambda world: OnlyN2())
+    live(story, config=EXTENDED, extender_client=lambda world: OnlyN2())
 
 
 def test_fault_2_an_event_counts_for_those_in_flight_whoever_is_done_before() -> None:
@@ -294,7 +296,7 @@ def test_fault_12_a_pod_recreated_while_its_attempt_fails_leaves_no_events_behin
         assert_nothing_is_kept(scheduler)
         world.put(a_node("n2"))
 
-    assert live(story, config=EXTENDED, carrier=lambda world: OnlyN2()).bindings == {"second": "n2"}
+    assert live(story, config=EXTENDED, extender_client=lambda world: OnlyN2()).bindings == {"second": "n2"}
 
 
 def test_fault_13_a_pod_that_is_skipped_since_it_is_being_deleted_is_done() -> None:
@@ -327,7 +329,7 @@ def test_fault_13_scaling_out_and_in_again_and_again_leaves_nothing_behind() -> 
             await asyncio.sleep(30)
             assert_nothing_is_kept(scheduler)
             assert not scheduler.queue.pods()
-            assert not scheduler.watching.known_pods()
+            assert not scheduler.event_handlers.known_pods()
             assert not scheduler.cluster.table.pods
 
     live(story)

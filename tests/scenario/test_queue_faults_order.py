@@ -13,7 +13,7 @@ from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.events import Registration
-from kubesched.core.framework.extenders import Answer, FilterAnswer, FilterQuestion, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
 from kubesched.core.framework.plugin import PreEnqueuePlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unresolvable
@@ -33,13 +33,13 @@ class Slow:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    async def ask(self, question: Question) -> Answer:
-        assert isinstance(question, FilterQuestion)
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
+        assert isinstance(question, ExtenderFilterArgs)
         self.asked.append(question.pod.name)
         await asyncio.sleep(1)
         if question.pod.name == "welcome":
-            return FilterAnswer(node_names=question.node_names)
-        return FilterAnswer(node_names=[], failed=dict.fromkeys(question.node_names, "not here"))
+            return ExtenderFilterResult(node_names=question.node_names)
+        return ExtenderFilterResult(node_names=[], failed=dict.fromkeys(question.node_names, "not here"))
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         raise AssertionError("nobody asked it to bind")
@@ -54,7 +54,7 @@ async def turmoil(world: World, seconds: int) -> None:
 
 def live_with(slow: Slow, story: Story) -> World:
     config = CONFIG + "extenders: [{urlPrefix: 'http://127.0.0.1:1/x', filterVerb: filter}]"
-    return live(story, config=config, carrier=lambda world: slow)
+    return live(story, config=config, extender_client=lambda world: slow)
 
 
 def test_fault_15_important_pods_that_fit_nowhere_do_not_hold_up_the_others() -> None:

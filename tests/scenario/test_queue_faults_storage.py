@@ -102,12 +102,12 @@ def test_fault_10_a_volume_that_is_created_late_is_used_at_once(phases: list[str
         await asyncio.sleep(30)
         for name in ("a", "b"):
             for phase in phases:
-                assert len(scheduler.pre_binding) == 0
+                assert len(scheduler.pods_in_pre_bind) == 0
                 world.put(
                     a_volume(f"for-{name}", storage_class="local", nodes="kubernetes.io/hostname=n1", phase=phase)
                 )
                 await asyncio.sleep(15)
-            assert len(scheduler.pre_binding) == 1
+            assert len(scheduler.pods_in_pre_bind) == 1
             bind_claims(world)
             await asyncio.sleep(1)
 

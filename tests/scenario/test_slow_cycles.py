@@ -16,7 +16,7 @@ from kubesched.core.framework.plugin import FilterPlugin, ReservePlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.core.queue.arithmetic import MOST_SLOW_SECONDS, SLOW_FACTOR, slow_backoff_seconds
+from kubesched.core.queue.backoff import MOST_SLOW_SECONDS, SLOW_FACTOR, slow_backoff_seconds
 from kubesched.testing import a_node, a_pod
 
 CONFIG = """

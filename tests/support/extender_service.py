@@ -13,7 +13,7 @@ from typing import Any
 from aiohttp import web
 from tests.support.world import World, assert_settled
 
-from kubesched.client.extenders import ExtenderCarrier
+from kubesched.client.extenders import HttpExtenderClient
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
@@ -106,9 +106,11 @@ def extended(story: Story, replies: Mapping[str, Reply], **settings: Any) -> Wor
     async def play() -> World:
         world, service = World(), Service(replies)
         await service.open()
-        carrier = ExtenderCarrier([], lambda name: world.objects.get(("Node", name)))
+        extender_client = HttpExtenderClient([], lambda name: world.objects.get(("Node", name)))
         config = configuration(service, settings)
-        scheduler = world.scheduler = build_scheduler(world, config, carrier=carrier, note=world.notes.append)
+        scheduler = world.scheduler = build_scheduler(
+            world, config, extender_client=extender_client, note=world.notes.append
+        )
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:
             await story(world, scheduler, service)
@@ -117,7 +119,7 @@ def extended(story: Story, replies: Mapping[str, Reply], **settings: Any) -> Wor
         finally:
             scheduler.stop()
             await running
-            await carrier.close()
+            await extender_client.close()
             await service.close()
         return world
 

@@ -34,9 +34,9 @@ from kubesched.core.framework.effects import (
 )
 from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.registry import Registry
-from kubesched.core.loop.comparing import compare
-from kubesched.core.loop.scheduler import Carrier, LoopOptions, Scheduler
-from kubesched.core.loop.waits import LoopWaits
+from kubesched.core.loop.comparer import compare
+from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions, Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.core.scheduling.decision import decide
 
@@ -104,7 +104,7 @@ class World:
     def relist(self) -> None:
         """Report everything as it is, and the absence of what is gone, as a client does after a gap."""
         scheduler = self._scheduler()
-        known: list[ApiObject] = [info.pod for info in scheduler.watching.known_pods()]
+        known: list[ApiObject] = [info.pod for info in scheduler.event_handlers.known_pods()]
         known += [node for node in scheduler.cluster.table.nodes if node is not None]
         for obj in self.objects.values():
             scheduler.put(obj)
@@ -277,13 +277,13 @@ def live(
     config: str | None = None,
     gates: FeatureGates | None = None,
     registry: Registry | None = None,
-    carrier: Callable[[World], Carrier] | None = None,
+    extender_client: Callable[[World], ExtenderClient] | None = None,
     observers: Collection[Observer] = (),
 ) -> World:
     """Play a story in a new world with a living scheduler, in virtual time; hold what must hold in the end.
 
     After every step (a report delivered, an effect carried out) the queue is validated. `registry` brings plugins of
-    the story's own, `carrier` makes what answers for the extenders, `observers` are told what happens, all plugins
+    the story's own, `extender_client` makes what answers for the extenders, `observers` see every plugin
     timed.
     """
 
@@ -297,7 +297,7 @@ def live(
             gates,
             registry,
             options=LoopOptions(seed=seed),
-            carrier=carrier(world) if carrier else None,
+            extender_client=extender_client(world) if extender_client else None,
             note=world.notes.append,
             observers=watchers if observers else None,
             waits=LoopWaits(lambda: BEGINNING + timedelta(seconds=clock())),

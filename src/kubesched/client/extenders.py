@@ -22,13 +22,13 @@ from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender, ExtenderTLSConfig
 from kubesched.core.framework.effects import Bind
 from kubesched.core.framework.extenders import (
-    Answer,
-    FilterAnswer,
-    FilterQuestion,
-    PreemptAnswer,
-    PreemptQuestion,
-    PrioritizeAnswer,
-    Question,
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderPreemptionArgs,
+    ExtenderPreemptionResult,
+    ExtenderPrioritizeResult,
+    ExtenderResult,
 )
 from kubesched.errors import InvalidObjectError, KubeschedError
 
@@ -103,7 +103,7 @@ class BindingResult(msgspec.Struct):
     Error: str = ""
 
 
-class ExtenderCarrier:
+class HttpExtenderClient:
     """Connections to extenders; `node` returns the object of a node by name, for extenders that do not cache nodes."""
 
     def __init__(self, extenders: Sequence[Extender], node: Callable[[str], ApiObject | None]) -> None:
@@ -117,11 +117,11 @@ class ExtenderCarrier:
             await session.close()
         self._sessions.clear()
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
         """Return the answer to a question; an answer with an error if there is none."""
-        if isinstance(question, FilterQuestion):
+        if isinstance(question, ExtenderFilterArgs):
             return await self._filter(question)
-        if isinstance(question, PreemptQuestion):
+        if isinstance(question, ExtenderPreemptionArgs):
             return await self._preempt(question)
         try:
             arguments = self._arguments(question.extender, question.pod, question.node_names)
@@ -129,8 +129,8 @@ class ExtenderCarrier:
                 question.extender, question.extender.prioritize_verb, arguments, list[HostPriority]
             )
         except ExtenderError as error:
-            return PrioritizeAnswer(error=str(error))
-        return PrioritizeAnswer(scores={entry.Host: entry.Score for entry in scores or ()})
+            return ExtenderPrioritizeResult(error=str(error))
+        return ExtenderPrioritizeResult(scores={entry.Host: entry.Score for entry in scores or ()})
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         """Have an extender bind a pod; return what went wrong, or an empty text."""
@@ -148,23 +148,23 @@ class ExtenderCarrier:
 
     # -- questions
 
-    async def _filter(self, question: FilterQuestion) -> FilterAnswer:
+    async def _filter(self, question: ExtenderFilterArgs) -> ExtenderFilterResult:
         extender = question.extender
         try:
             arguments = self._arguments(extender, question.pod, question.node_names)
             result = await self._send(extender, extender.filter_verb, arguments, FilterResult)
         except ExtenderError as error:
-            return FilterAnswer(error=str(error))
+            return ExtenderFilterResult(error=str(error))
         if result.Error:
-            return FilterAnswer(error=result.Error)
+            return ExtenderFilterResult(error=result.Error)
         names: Sequence[str] = ()
         if extender.node_cache_capable and result.NodeNames is not None:
             names = result.NodeNames
         elif result.Nodes is not None:
             names = [item.metadata.name if item.metadata is not None else "" for item in result.Nodes.items or ()]
-        return FilterAnswer(names, result.FailedNodes or {}, result.FailedAndUnresolvableNodes or {})
+        return ExtenderFilterResult(names, result.FailedNodes or {}, result.FailedAndUnresolvableNodes or {})
 
-    async def _preempt(self, question: PreemptQuestion) -> PreemptAnswer:
+    async def _preempt(self, question: ExtenderPreemptionArgs) -> ExtenderPreemptionResult:
         extender = question.extender
         full: dict[str, Any] = {}
         meta: dict[str, Any] = {}
@@ -182,9 +182,9 @@ class ExtenderCarrier:
         try:
             result = await self._send(extender, extender.preempt_verb, arguments, PreemptionResult)
         except ExtenderError as error:
-            return PreemptAnswer(error=str(error))
+            return ExtenderPreemptionResult(error=str(error))
         chosen = {name: victims or MetaVictims() for name, victims in (result.NodeNameToMetaVictims or {}).items()}
-        return PreemptAnswer(
+        return ExtenderPreemptionResult(
             {name: [pod.UID for pod in victims.Pods or ()] for name, victims in chosen.items()},
             {name: victims.NumPDBViolations for name, victims in chosen.items()},
         )

@@ -11,7 +11,7 @@ from kubesched.conformance.single_plugins import SinglePlugins
 from kubesched.core.framework.events import Action, Registration, registrations_for_extenders
 from kubesched.core.framework.plugin import Plugin, can_reject
 from kubesched.core.framework.registry import Registry
-from kubesched.core.queue.object_changes import node_events, pod_events
+from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.errors import InvalidObjectError, PluginError
 
 

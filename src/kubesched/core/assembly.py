@@ -8,7 +8,7 @@ from collections.abc import Callable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
-from kubesched.core.binding.waiting_pods import WaitingPods
+from kubesched.core.binding.waiting_pods_map import WaitingPodsMap
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
@@ -16,10 +16,10 @@ from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.services import Services
-from kubesched.core.framework.waiting import PodsThatWait
-from kubesched.core.framework.waits import Waits
-from kubesched.core.loop.scheduler import Carrier, LoopOptions, Scheduler
-from kubesched.core.loop.waits import LoopWaits
+from kubesched.core.framework.waiting import Waits
+from kubesched.core.framework.waiting_pods import WaitingPods
+from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions, Scheduler
 from kubesched.core.plugins.in_tree import in_tree_registry
 from kubesched.core.plugins.node_pre_check import NodePreCheck
 from kubesched.core.scheduling.engine import Engine
@@ -52,12 +52,12 @@ def engine_of(
     *,
     effects: Effects | None = None,
     waits: Waits | None = None,
-    waiting: PodsThatWait | None = None,
+    waiting_pods: WaitingPods | None = None,
     observers: Observers | None = None,
 ) -> Engine:
     """Return an engine for a configuration; without `effects` they are carried out on the engine's own cluster."""
     cluster = Cluster(request_options(loaded.gates))
-    services = Services(cluster, effects or ClusterEffects(cluster), waits, waiting, observers)
+    services = Services(cluster, effects or ClusterEffects(cluster), waits, waiting_pods, observers)
     return Engine(loaded, with_in_tree(registry), services)
 
 
@@ -69,28 +69,28 @@ def build_engine(
     validate: bool = True,
     effects: Effects | None = None,
     waits: Waits | None = None,
-    waiting: PodsThatWait | None = None,
+    waiting_pods: WaitingPods | None = None,
     observers: Observers | None = None,
 ) -> Engine:
     """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
     loaded = load_config(config, gates, registry, validate=validate)
-    return engine_of(loaded, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
+    return engine_of(loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=observers)
 
 
 def scheduler_of(
     engine: Engine,
     waits: LoopWaits,
-    waiting: WaitingPods,
+    waiting_pods: WaitingPodsMap,
     *,
     options: LoopOptions | None = None,
-    carrier: Carrier | None = None,
+    extender_client: ExtenderClient | None = None,
     note: Callable[[str], None] = lambda line: None,
 ) -> Scheduler:
     """Return a scheduler around an engine that was made with these waits and waiting pods."""
     gates = engine.loaded.gates
     hints = gates.enabled("SchedulerQueueingHints")
     pre_check = None if hints else NodePreCheck(engine.cluster, gates).admits
-    return Scheduler(engine, waits, waiting, options or LoopOptions(), carrier, note, pre_check)
+    return Scheduler(engine, waits, waiting_pods, options or LoopOptions(), extender_client, note, pre_check)
 
 
 def build_scheduler(
@@ -100,13 +100,13 @@ def build_scheduler(
     registry: Registry | None = None,
     *,
     options: LoopOptions | None = None,
-    carrier: Carrier | None = None,
+    extender_client: ExtenderClient | None = None,
     note: Callable[[str], None] = lambda line: None,
     waits: LoopWaits | None = None,
     observers: Observers | None = None,
 ) -> Scheduler:
     """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
-    waits, waiting = waits or LoopWaits(), WaitingPods()
+    waits, waiting_pods = waits or LoopWaits(), WaitingPodsMap()
     loaded = load_config(config, gates, registry)
-    engine = engine_of(loaded, registry, effects=effects, waits=waits, waiting=waiting, observers=observers)
-    return scheduler_of(engine, waits, waiting, options=options, carrier=carrier, note=note)
+    engine = engine_of(loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=observers)
+    return scheduler_of(engine, waits, waiting_pods, options=options, extender_client=extender_client, note=note)

@@ -16,16 +16,16 @@ import msgspec
 
 from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
-from kubesched.client.extenders import ExtenderCarrier
+from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.informer import Informers, followed
 from kubesched.client.rest import Rest
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
-from kubesched.core.binding.waiting_pods import WaitingPods
+from kubesched.core.binding.waiting_pods_map import WaitingPodsMap
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.loop_waits import LoopWaits
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
-from kubesched.core.loop.waits import LoopWaits
 
 Note = Callable[[str], None]
 
@@ -48,22 +48,26 @@ class Parts(msgspec.Struct, frozen=True):
     scheduler: Scheduler
     informers: Informers
     recorder: EventRecorder
-    carrier: ExtenderCarrier | None
+    extender_client: HttpExtenderClient | None
 
 
 def assemble(loaded: Loaded, registry: Registry, around: Surroundings, options: LoopOptions) -> Parts:
     """Return a scheduler for a configuration, with everything around it; nothing has begun yet."""
     recorder = EventRecorder(around.events, around.host, clock=around.date, note=around.note, random=around.random)
     effects = ApiEffects(around.scheduling, recorder, around.note)
-    waits, waiting = LoopWaits(around.date), WaitingPods()
-    engine = engine_of(loaded, registry, effects=effects, waits=waits, waiting=waiting, observers=around.observers)
+    waits, waiting_pods = LoopWaits(around.date), WaitingPodsMap()
+    engine = engine_of(
+        loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=around.observers
+    )
     table = engine.cluster.table
-    carrier = None
+    extender_client = None
     if loaded.config.extenders:
-        carrier = ExtenderCarrier(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
-    scheduler = scheduler_of(engine, waits, waiting, options=options, carrier=carrier, note=around.note)
+        extender_client = HttpExtenderClient(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
+    scheduler = scheduler_of(
+        engine, waits, waiting_pods, options=options, extender_client=extender_client, note=around.note
+    )
     kinds = followed(engine.profiles, loaded.gates)
     informers = Informers(around.scheduling, kinds, scheduler, around.note, around.random)
     informers.tell_of_unreadable(scheduler.unreadable)
     scheduler.only_while(lambda: informers.of_one_past)
-    return Parts(scheduler, informers, recorder, carrier)
+    return Parts(scheduler, informers, recorder, extender_client)

@@ -13,8 +13,8 @@ from kubesched.api.meta import ApiObject
 from kubesched.client.election.leader_thread import ExitingObserver
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.observer import Observers
-from kubesched.core.loop.comparing import compare
-from kubesched.core.loop.dumping import nodes_text, queue_summary, queue_text
+from kubesched.core.loop.comparer import compare
+from kubesched.core.loop.dumper import nodes_text, queue_summary, queue_text
 from kubesched.core.loop.gauges import Gauges, read_gauges
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.klog.logs import Log

@@ -71,7 +71,7 @@ class Running:
             ),
         )
         self.scheduler, self.informers = self.parts.scheduler, self.parts.informers
-        self.recorder, self.carrier = self.parts.recorder, self.parts.carrier
+        self.recorder, self.extender_client = self.parts.recorder, self.parts.extender_client
         self.leader: LeaderThread | None = None
         # whether it has led: from then on nothing is written without the lease
         self._leads = False
@@ -87,8 +87,8 @@ class Running:
         self._log.info("Starting Kubernetes Scheduler", version=reported(self._options.flags["version"]))
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.clients.close)
-            if self.carrier is not None:
-                stack.push_async_callback(self.carrier.close)
+            if self.extender_client is not None:
+                stack.push_async_callback(self.extender_client.close)
             self._listen_to_signals()
             lag = self._instruments.registry.family(LOOP_LAG).buckets()
             for work in (self.recorder.run(), measure_lag(lag)):

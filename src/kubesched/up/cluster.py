@@ -72,8 +72,8 @@ class LocalCluster:
         """Let the cluster live while this is open."""
         parts = self.parts
         async with AsyncExitStack() as stack:
-            if parts.carrier is not None:
-                stack.push_async_callback(parts.carrier.close)
+            if parts.extender_client is not None:
+                stack.push_async_callback(parts.extender_client.close)
             self.simulation.start()
             stack.callback(self.simulation.stop)
             # nodes that need no time to be ready are ready before the first pod is looked at
@@ -144,14 +144,16 @@ class LocalCluster:
             yield "changes are being reported"
         if self.simulation.seconds_left() <= self._delays:
             yield from (
-                f"pod {pod.full_name} is terminating" for pod in scheduler.watching.known_pods() if pod.terminating
+                f"pod {pod.full_name} is terminating"
+                for pod in scheduler.event_handlers.known_pods()
+                if pod.terminating
             )
             yield "simulated nodes or controllers are at work"
 
     def _assumed(self) -> Iterator[str]:
         """Yield the names of pods that have a place, but are not bound to it yet."""
         scheduler = self.parts.scheduler
-        for pod in scheduler.watching.known_pods():
+        for pod in scheduler.event_handlers.known_pods():
             if not pod.spec.node_name and pod.uid in scheduler.cluster.table.pods:
                 yield pod.full_name
 

@@ -25,7 +25,7 @@ from kubesched.core.framework.plugin import (
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import unschedulable
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.queue.requeueing import Requeueing
+from kubesched.core.queue.queueing_hints import QueueingHints
 from kubesched.core.scheduling.decision import Decision, decide
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.post_filter import run_post_filter
@@ -193,7 +193,7 @@ def test_a_kept_column_that_fails_to_catch_up_fails_one_attempt(hook: str, value
     assert decision(engine).node_name
 
 
-class Telling(PreFilterPlugin, FilterPlugin):
+class StatusWriter(PreFilterPlugin, FilterPlugin):
     """Is told of pods that come and go in worlds."""
 
     told: Callable[..., Any] = staticmethod(lambda *_: None)
@@ -220,7 +220,7 @@ class Telling(PreFilterPlugin, FilterPlugin):
     ],
 )
 def test_what_goes_wrong_when_a_plugin_is_told_of_a_pod_is_an_error_on_that_node(told: Any, text: str) -> None:
-    class Told(Telling):
+    class Told(StatusWriter):
         pass
 
     Told.told = staticmethod(told)
@@ -324,4 +324,4 @@ def test_events_to_register_that_cannot_be_had_are_an_error_at_start(answer: Any
             return answer() if callable(answer) else answer
 
     with pytest.raises(PluginError, match='plugin "Bad" failed in events_to_register'):
-        Requeueing(engine_with(Bad).profiles)
+        QueueingHints(engine_with(Bad).profiles)

@@ -8,7 +8,7 @@ import pytest
 from kubesched.api.meta import Condition
 from kubesched.api.pods import PodStatus
 from kubesched.core.cluster.cluster import Cluster
-from kubesched.core.loop.conditions import said_in_status
+from kubesched.core.loop.conditions import condition_patch
 from kubesched.testing import a_pod
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -34,6 +34,6 @@ def test_a_condition_is_said_with_its_time_and_place(
     conditions: tuple[Condition, ...], time: dict[str, Any], order: list[str]
 ) -> None:
     pod = Cluster().reader.read(a_pod("p", status=PodStatus(conditions=conditions)))
-    fields = said_in_status(pod, SAID, NOW)
+    fields = condition_patch(pod, SAID, NOW)
     assert fields["conditions"] == [{**SAID, "observedGeneration": pod.metadata.generation, **time}]
     assert [entry["type"] for entry in fields.get("$setElementOrder/conditions", ())] == order

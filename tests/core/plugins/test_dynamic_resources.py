@@ -36,7 +36,7 @@ from kubesched.core.framework.effects import Delete, Patch, Write
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED, extension_points_of
 from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waits import NoWaits
+from kubesched.core.framework.waiting import NoWaits
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import (

@@ -21,7 +21,7 @@ from kubesched.core.framework.effects import ConflictError, Delete, Effect, Effe
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waits import NoWaits
+from kubesched.core.framework.waiting import NoWaits
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS
 from kubesched.testing import a_cluster, a_container, a_node, a_pod

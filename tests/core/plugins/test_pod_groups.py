@@ -99,7 +99,7 @@ def test_permit_lets_the_gang_go_on_with_the_last_of_its_pods() -> None:
     cluster = a_cluster_with(a_node("n1"), a_group(min_count=2), member("a"), member("b"), member("c"))
     a, b, c = list(cluster.pending.values())
     waiting = {a.uid: Waiting()}
-    plugin = GangScheduling(cluster, waiting=waiting)  # type: ignore[arg-type]
+    plugin = GangScheduling(cluster, waiting_pods=waiting)  # type: ignore[arg-type]
     cycle = CycleState()
     first = plugin.permit(cycle, cluster.assume(a, "n1"), "n1")
     assert first.status.code is Code.WAIT

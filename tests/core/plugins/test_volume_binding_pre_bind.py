@@ -20,7 +20,7 @@ from kubesched.core.framework.effects import ConflictError, Effect, EffectError,
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waits import TimedOut
+from kubesched.core.framework.waiting import TimedOut
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.core.plugins.volume_binding.assuming import bound_to
 from kubesched.testing import a_claim, a_cluster, a_csi_node, a_node, a_pod, a_storage_class, a_volume

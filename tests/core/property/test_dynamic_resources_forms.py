@@ -17,7 +17,7 @@ from kubesched.core.cluster_effects import ClusterEffects, run
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.status import Status
-from kubesched.core.framework.waits import NoWaits
+from kubesched.core.framework.waiting import NoWaits
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import (

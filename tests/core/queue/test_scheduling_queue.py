@@ -15,7 +15,7 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status, unresolvable
 from kubesched.core.plugins.priority_sort import PrioritySort
 from kubesched.core.queue.queued_pod import Place, QueuedPod
-from kubesched.core.queue.requeueing import Requeueing
+from kubesched.core.queue.queueing_hints import QueueingHints
 from kubesched.core.queue.scheduling_queue import QueueOptions, SchedulingQueue
 from kubesched.testing import a_node, a_pod
 
@@ -83,7 +83,7 @@ class Script:
         self.cluster = Cluster()
         self.cluster.add(a_node("n1"))
         self.queue = SchedulingQueue(
-            self.profiles, self.cluster.nominations, Requeueing(self.profiles), QueueOptions(**options)
+            self.profiles, self.cluster.nominations, QueueingHints(self.profiles), QueueOptions(**options)
         )
         self.now = 1000.0
 
@@ -313,7 +313,7 @@ def test_fault_5_a_wildcard_registration_hears_of_everything() -> None:
     script.rejector.events_to_register = lambda: (  # type: ignore[method-assign]
         Registration(ClusterEvent(Resource.WILDCARD, Action.ALL)),
     )
-    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, Requeueing(script.profiles))
+    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, QueueingHints(script.profiles))
     script.add("p")
     script.reject(script.pop())
     assert script.event(POD_DELETED, a_pod("gone", node="n1")) == 1
@@ -334,7 +334,7 @@ def test_who_registered_for_taints_is_asked_when_they_change() -> None:
         Registration(ClusterEvent(Resource.NODE, Action.ADD)),
         Registration(NODE_TAINTED, lambda pod, old, new: Hint.QUEUE_SKIP),
     )
-    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, Requeueing(script.profiles))
+    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, QueueingHints(script.profiles))
     script.add("p")
     script.reject(script.pop())
     assert script.event(NODE_TAINTED, a_node("n2"), a_node("n2", taints=["a:NoSchedule"])) == 0

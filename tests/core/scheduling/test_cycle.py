@@ -14,14 +14,14 @@ from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.extenders import (
-    Answer,
-    FilterAnswer,
-    FilterQuestion,
-    PreemptAnswer,
-    PreemptQuestion,
-    PrioritizeAnswer,
-    PrioritizeQuestion,
-    Question,
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderPreemptionArgs,
+    ExtenderPreemptionResult,
+    ExtenderPrioritizeArgs,
+    ExtenderPrioritizeResult,
+    ExtenderResult,
 )
 from kubesched.core.framework.plugin import Permission, PermitPlugin, ReservePlugin
 from kubesched.core.framework.registry import Registry
@@ -34,7 +34,7 @@ from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.testing import a_node, a_pod
 
 HEADER = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-Answerer = Callable[[Question], Answer]
+Answerer = Callable[[ExtenderArgs], ExtenderResult]
 
 
 class Keeper(ReservePlugin, PermitPlugin):
@@ -226,13 +226,13 @@ def three_nodes() -> Engine:
 
 
 def test_extenders_filter_and_their_scores_decide() -> None:
-    def answers(question: Question) -> Answer:
-        if isinstance(question, FilterQuestion):
+    def answers(question: ExtenderArgs) -> ExtenderResult:
+        if isinstance(question, ExtenderFilterArgs):
             assert list(question.node_names) == ["n1", "n2", "n3"]
-            return FilterAnswer(node_names=["n2", "n3"], failed={"n1": "too far"})
-        assert isinstance(question, PrioritizeQuestion)
+            return ExtenderFilterResult(node_names=["n2", "n3"], failed={"n1": "too far"})
+        assert isinstance(question, ExtenderPrioritizeArgs)
         assert list(question.node_names) == ["n2", "n3"]
-        return PrioritizeAnswer(scores={"n2": 1, "n3": 10, "made-up": 10})
+        return ExtenderPrioritizeResult(scores={"n2": 1, "n3": 10, "made-up": 10})
 
     outcome = attempt(three_nodes(), a_pod("p"), answers, extenders=[EXTENDER])
     assert isinstance(outcome, Placed)
@@ -240,8 +240,8 @@ def test_extenders_filter_and_their_scores_decide() -> None:
 
 
 def test_an_extender_that_rejects_all_nodes_is_blamed() -> None:
-    def answers(question: Question) -> Answer:
-        return FilterAnswer(failed={"n1": "full", "n2": "full"}, failed_and_unresolvable={"n3": "never"})
+    def answers(question: ExtenderArgs) -> ExtenderResult:
+        return ExtenderFilterResult(failed={"n1": "full", "n2": "full"}, failed_and_unresolvable={"n3": "never"})
 
     outcome = attempt(three_nodes(), a_pod("p"), answers, extenders=[EXTENDER])
     assert isinstance(outcome, Failed)
@@ -257,10 +257,10 @@ def test_an_extender_that_rejects_all_nodes_is_blamed() -> None:
     ],
 )
 def test_an_extender_that_does_not_answer(ignorable: bool, placed: bool) -> None:
-    def answers(question: Question) -> Answer:
-        if isinstance(question, PrioritizeQuestion):
-            return PrioritizeAnswer(error="connection refused")
-        return FilterAnswer(error="connection refused")
+    def answers(question: ExtenderArgs) -> ExtenderResult:
+        if isinstance(question, ExtenderPrioritizeArgs):
+            return ExtenderPrioritizeResult(error="connection refused")
+        return ExtenderFilterResult(error="connection refused")
 
     extender = msgspec.structs.replace(EXTENDER, ignorable=ignorable)
     outcome = attempt(three_nodes(), a_pod("p"), answers, extenders=[extender])
@@ -270,16 +270,16 @@ def test_an_extender_that_does_not_answer(ignorable: bool, placed: bool) -> None
 
 
 def test_a_failing_prioritize_is_ignored_even_where_the_extender_is_not_ignorable() -> None:
-    def answers(question: Question) -> Answer:
-        return PrioritizeAnswer(error="connection refused")
+    def answers(question: ExtenderArgs) -> ExtenderResult:
+        return ExtenderPrioritizeResult(error="connection refused")
 
     extender = msgspec.structs.replace(EXTENDER, filter_verb="")
     assert isinstance(attempt(three_nodes(), a_pod("p"), answers, extenders=[extender]), Placed)
 
 
 def test_a_lying_extender_ends_the_attempt_with_its_name() -> None:
-    def answers(question: Question) -> Answer:
-        return FilterAnswer(node_names=["n1", "nowhere"])
+    def answers(question: ExtenderArgs) -> ExtenderResult:
+        return ExtenderFilterResult(node_names=["n1", "nowhere"])
 
     outcome = attempt(three_nodes(), a_pod("p"), answers, extenders=[EXTENDER])
     assert isinstance(outcome, Failed)
@@ -302,23 +302,26 @@ def full_nodes() -> Engine:
 @pytest.mark.parametrize(
     ("answer", "nominated", "said"),
     [
-        pytest.param(PreemptAnswer(victims={"n2": ["default-low-n2"]}), "n2", "", id="it leaves one node"),
-        pytest.param(PreemptAnswer(), None, "no candidate node for preemption", id="it leaves none"),
-        pytest.param(PreemptAnswer(error="out of order"), None, "out of order", id="it fails"),
+        pytest.param(ExtenderPreemptionResult(victims={"n2": ["default-low-n2"]}), "n2", "", id="it leaves one node"),
+        pytest.param(ExtenderPreemptionResult(), None, "no candidate node for preemption", id="it leaves none"),
+        pytest.param(ExtenderPreemptionResult(error="out of order"), None, "out of order", id="it fails"),
         pytest.param(
-            PreemptAnswer(victims={"n1": ["default-low-n2"]}),
+            ExtenderPreemptionResult(victims={"n1": ["default-low-n2"]}),
             None,
             "claims to preempt pod (UID: default-low-n2) on node: n1, but the pod is not found on that node",
             id="it names a pod that is elsewhere",
         ),
         pytest.param(
-            PreemptAnswer(victims={"n1": []}), None, 'expected at least one victim pod on node "n1"', id="nobody"
+            ExtenderPreemptionResult(victims={"n1": []}),
+            None,
+            'expected at least one victim pod on node "n1"',
+            id="nobody",
         ),
     ],
 )
-def test_extenders_have_a_say_in_preemption(answer: PreemptAnswer, nominated: str | None, said: str) -> None:
-    def answers(question: Question) -> Answer:
-        assert isinstance(question, PreemptQuestion)
+def test_extenders_have_a_say_in_preemption(answer: ExtenderPreemptionResult, nominated: str | None, said: str) -> None:
+    def answers(question: ExtenderArgs) -> ExtenderResult:
+        assert isinstance(question, ExtenderPreemptionArgs)
         assert {name: [p.metadata.name for p in pods] for name, pods in question.victims.items()} == {
             "n1": ["low-n1"],
             "n2": ["low-n2"],

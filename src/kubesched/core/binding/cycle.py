@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.config.types import Extender
 from kubesched.core.binding.hooks import ask as await_hook
-from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPod, WaitingPods
+from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
 from kubesched.core.framework.answers import checked_status, unchecked
 from kubesched.core.framework.effects import Bind, EffectError, Effects, Emit, Patch
 from kubesched.core.framework.extenders import is_interested
@@ -33,8 +33,8 @@ class BindingServices(msgspec.Struct):
     """
 
     effects: Effects
-    waiting: WaitingPods
-    pre_binding: PreBindingPods
+    waiting: WaitingPodsMap
+    pre_binding: PodsInPreBind
     permitted: Callable[[str], None]
     note: Callable[[str], None]
     ask_to_bind: Callable[[Extender, Bind], Awaitable[str]] | None = None
@@ -114,7 +114,7 @@ def tell_bound(placed: Placed, observers: Observers | None) -> None:
 # -- permission
 
 
-async def _permission(placed: Placed, waiting: WaitingPod, services: BindingServices) -> Status:
+async def _permission(placed: Placed, waiting: PermitWait, services: BindingServices) -> Status:
     """Return success, or why a pod that waited for permission may not go on."""
     began = placed.cycle.stopwatch.now()
     try:
@@ -126,7 +126,7 @@ async def _permission(placed: Placed, waiting: WaitingPod, services: BindingServ
     return status
 
 
-def _waiting(placed: Placed, services: BindingServices) -> WaitingPod | None:
+def _waiting(placed: Placed, services: BindingServices) -> PermitWait | None:
     """Return the pod among those that wait for permission, if Permit made it wait."""
     return services.waiting.get(placed.pod.uid) if placed.waits else None
 
@@ -175,7 +175,7 @@ def _unusable(plugin: PreBindPlugin, status: Status) -> Status:
     )
 
 
-async def _prepared(placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PreBindingPods) -> Status | None:
+async def _prepared(placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PodsInPreBind) -> Status | None:
     """Run PreBind where it can be called back; return why the pod cannot be bound."""
     began = placed.cycle.stopwatch.now()
     failure = await _called_back_or_done(placed, preparing, pre_binding) if preparing else None
@@ -184,7 +184,7 @@ async def _prepared(placed: Placed, preparing: Sequence[PreBindPlugin], pre_bind
 
 
 async def _called_back_or_done(
-    placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PreBindingPods
+    placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PodsInPreBind
 ) -> Status | None:
     uid = placed.pod.uid
     task = asyncio.ensure_future(_pre_bind(placed, preparing))

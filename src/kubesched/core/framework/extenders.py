@@ -23,7 +23,7 @@ def is_interested(extender: Extender, spec: PodSpec) -> bool:
     )
 
 
-class FilterQuestion(msgspec.Struct, frozen=True):
+class ExtenderFilterArgs(msgspec.Struct, frozen=True):
     """Which of these nodes can take the pod?"""
 
     extender: Extender
@@ -31,7 +31,7 @@ class FilterQuestion(msgspec.Struct, frozen=True):
     node_names: Sequence[str]
 
 
-class PrioritizeQuestion(msgspec.Struct, frozen=True):
+class ExtenderPrioritizeArgs(msgspec.Struct, frozen=True):
     """How good are these nodes for the pod?"""
 
     extender: Extender
@@ -39,7 +39,7 @@ class PrioritizeQuestion(msgspec.Struct, frozen=True):
     node_names: Sequence[str]
 
 
-class PreemptQuestion(msgspec.Struct, frozen=True):
+class ExtenderPreemptionArgs(msgspec.Struct, frozen=True):
     """Would these victims do? By node name; `violations` are the disruption budgets that would be violated."""
 
     extender: Extender
@@ -48,10 +48,10 @@ class PreemptQuestion(msgspec.Struct, frozen=True):
     violations: Mapping[str, int]
 
 
-Question = FilterQuestion | PrioritizeQuestion | PreemptQuestion
+ExtenderArgs = ExtenderFilterArgs | ExtenderPrioritizeArgs | ExtenderPreemptionArgs
 
 
-class FilterAnswer(msgspec.Struct, frozen=True):
+class ExtenderFilterResult(msgspec.Struct, frozen=True):
     """The nodes that pass, and why the others do not; `error` if there was no answer."""
 
     node_names: Sequence[str] = ()
@@ -60,14 +60,14 @@ class FilterAnswer(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class PrioritizeAnswer(msgspec.Struct, frozen=True):
+class ExtenderPrioritizeResult(msgspec.Struct, frozen=True):
     """Scores from 0 to 10 by node name; `error` if there was no answer."""
 
     scores: Mapping[str, int] = {}
     error: str = ""
 
 
-class PreemptAnswer(msgspec.Struct, frozen=True):
+class ExtenderPreemptionResult(msgspec.Struct, frozen=True):
     """The nodes that remain candidates, with the UIDs of their victims; `error` if there was no answer."""
 
     victims: Mapping[str, Sequence[str]] = {}
@@ -75,4 +75,4 @@ class PreemptAnswer(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-Answer = FilterAnswer | PrioritizeAnswer | PreemptAnswer
+ExtenderResult = ExtenderFilterResult | ExtenderPrioritizeResult | ExtenderPreemptionResult

@@ -29,7 +29,7 @@ from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.verdict import Verdict
 
 if TYPE_CHECKING:
-    from kubesched.core.framework.extenders import Answer, Question
+    from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
     from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
     from kubesched.core.framework.placements import Placement
     from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
@@ -143,7 +143,7 @@ class PodGroupPostFilterPlugin(Plugin):
 
     def pod_group_post_filter(
         self, group: PodGroup, pods: Sequence[PodInfo], trial: "GroupTrial"
-    ) -> "Generator[Question, Answer, PodGroupPostFilterResult]":
+    ) -> "Generator[ExtenderArgs, ExtenderResult, PodGroupPostFilterResult]":
         """Return the victims to evict; `yield from trial()` tries to place the group on the table as it is."""
         raise NotImplementedError
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.extenders import Answer, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
 from kubesched.core.framework.status import Status
 
 # Added to priorities, so that a further victim never makes a sum smaller.
 ABOVE_ZERO = 2**31
 
 # Tries to place a pod group on the table as it is; yields questions to extenders.
-GroupTrial = Callable[[], Generator[Question, Answer, Status]]
+GroupTrial = Callable[[], Generator[ExtenderArgs, ExtenderResult, Status]]
 
 
 class Candidate(msgspec.Struct, frozen=True):

@@ -10,8 +10,8 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.preemption import RunningPreemptions
-from kubesched.core.framework.waiting import NobodyWaits, PodsThatWait
-from kubesched.core.framework.waits import NoWaits, Waits
+from kubesched.core.framework.waiting import NoWaits, Waits
+from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
 
 
 class Services:
@@ -22,13 +22,13 @@ class Services:
         cluster: Cluster,
         effects: Effects,
         waits: Waits | None = None,
-        waiting: PodsThatWait | None = None,
+        waiting_pods: WaitingPods | None = None,
         observers: Observers | None = None,
     ) -> None:
         self.cluster = cluster
         self.effects = effects
         self.waits = waits or NoWaits()
-        self.waiting = waiting if waiting is not None else NobodyWaits()
+        self.waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
         self.observers = observers or NOBODY
         self.preemptions = RunningPreemptions(cluster.table.pods)
 

@@ -1,52 +1,75 @@
-"""Pods that wait for permission, as plugins see them.
+"""Waiting for the world, as plugins' coroutines do it: on any event loop, and in virtual time.
 
-From the loop to plugins whose constructor asks for `waiting`: a plugin that made pods wait at Permit finds them here,
-and allows or rejects them in its own name, one by one or all of a kind.
+From PreBind to whoever runs it. A plugin waits until something is true of the cluster; it is asked again whenever
+objects of the kinds it named change, and gives up after a time that is measured on the clock of the waits.
 """
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Collection, Hashable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from datetime import UTC, datetime
+from typing import Protocol, TypeVar
 
-from kubesched.core.cluster.pod_info import PodInfo
-
-
-class PodThatWaits(Protocol):
-    """A pod that has its node and waits for permission to be bound."""
-
-    @property
-    def pod(self) -> PodInfo:
-        """Return the pod."""
-
-    @property
-    def node_name(self) -> str:
-        """Return the node that the pod will be bound to."""
-
-    @property
-    def pending_plugins(self) -> list[str]:
-        """Return the plugins that the pod waits for."""
-
-    def allow(self, plugin: str) -> None:
-        """Let the pod go on as far as a plugin is concerned."""
-
-    def reject(self, plugin: str, message: str) -> bool:
-        """Turn the pod away; return whether it was still waiting."""
+T = TypeVar("T")
 
 
-class PodsThatWait(Protocol):
-    """All pods that wait for permission, those of other plugins included."""
-
-    def __iter__(self) -> Iterator[PodThatWaits]: ...
-
-    def get(self, uid: str) -> PodThatWaits | None:
-        """Return the waiting pod under a UID."""
+class TimedOut(Exception):  # noqa: N818 - it is told, not raised in error
+    """What was waited for did not come about in time."""
 
 
-class NobodyWaits:
-    """For engines without a loop: there is nobody to wait."""
+class Waits(Protocol):
+    """How to wait."""
 
-    def __iter__(self) -> Iterator[PodThatWaits]:
-        return iter(())
+    def now(self) -> float:
+        """Return the time in seconds; only differences mean anything."""
 
-    def get(self, uid: str) -> PodThatWaits | None:
-        """Return None."""
-        return None
+    def date(self) -> datetime:
+        """Return the date and time of day, to be compared with what objects say."""
+
+    async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
+        """Return the first answer of `check` that is not None.
+
+        It is asked at once and after every change of an object of one of the kinds; whatever it raises ends the wait.
+        Raises TimedOut if there is no answer in time.
+        """
+
+    async def at_rest(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called while no scheduling cycle is under way: it may change the cluster."""
+
+    def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
+        """Return a context that whoever names the same key enters one after the other, first come, first served."""
+
+    async def pause(self, seconds: float) -> None:
+        """Let some time pass."""
+
+
+class NoWaits:
+    """Waits that never wait: what is not true at once has timed out. For engines without a loop."""
+
+    def __init__(self, date: datetime = datetime(2030, 1, 1, tzinfo=UTC)) -> None:
+        self._date = date
+
+    def now(self) -> float:
+        """Return a time that stands still."""
+        return 0.0
+
+    def date(self) -> datetime:
+        """Return a date that stands still, too."""
+        return self._date
+
+    async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
+        """Return the answer if there is one now."""
+        answer = check()
+        if answer is None:
+            raise TimedOut
+        return answer
+
+    async def at_rest(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called at once."""
+        return change()
+
+    def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
+        """Return a context that can be entered at once: nobody else is there."""
+        return nullcontext()
+
+    async def pause(self, seconds: float) -> None:
+        """Return at once: time stands still."""

@@ -1,7 +1,7 @@
-"""Bindings under way: from pods that took a place to pods that are bound, or back in the queue.
+"""Binding cycles: each assumed pod is bound by a task of its own, or goes back into the queue.
 
-Each binding is a task beside the loop. What it gives back goes through the inbox: the place is freed between cycles,
-and only once it is known whether a binding that was not answered has landed.
+From assumed pods to bound ones. A pod whose binding failed is forgotten between cycles, through the inbox. If the API
+server did not answer, its node's resources stay taken until a read shows whether the pod is bound.
 """
 
 # upstream: schedule_one.go (bindingCycle, handleBindingCycleError) (v1.36)
@@ -13,22 +13,22 @@ from kubesched.api.meta import ApiObject
 from kubesched.common.notes import sampled
 from kubesched.core.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
 from kubesched.core.binding.hooks import is_called_off
-from kubesched.core.binding.waiting_pods import WaitingPod
+from kubesched.core.binding.waiting_pods_map import PermitWait
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import EffectError, Read
 from kubesched.core.framework.extenders import is_interested
 from kubesched.core.framework.status import error
 from kubesched.core.framework.texts import described
-from kubesched.core.loop.failing import Failing
-from kubesched.core.loop.ground import Ground
-from kubesched.core.loop.watching import POD_GONE, Watching
+from kubesched.core.loop.context import LoopContext
+from kubesched.core.loop.event_handlers import POD_GONE, EventHandlers
+from kubesched.core.loop.failure_handler import FailureHandler
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import undo
 from kubesched.core.scheduling.diagnosis import Diagnosis
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
 
-# how often a pod is looked up whose binding was not answered
+# how often a pod is read whose binding was not answered
 FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
 # how long a pod may take to be reported as bound after an extender said that it bound it
@@ -38,25 +38,27 @@ NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not b
 
 
 class Bindings:
-    """Starts bindings, and gives back what pods took that could not be bound."""
+    """Starts binding cycles; undoes Reserve and assume for pods that could not be bound."""
 
-    def __init__(self, ground: Ground, watching: Watching, failing: Failing, services: BindingServices) -> None:
-        self._ground = ground
-        self._watching = watching
-        self._failing = failing
+    def __init__(
+        self, context: LoopContext, handlers: EventHandlers, failures: FailureHandler, services: BindingServices
+    ) -> None:
+        self._context = context
+        self._handlers = handlers
+        self._failures = failures
         self._services = services
-        # how many pods are being bound, or given back
+        # how many binding cycles run
         self.under_way = 0
-        # a server in trouble is in trouble with all of them
-        self._complain = sampled(services.note, ground.now)
-        watching.withdraw = self._withdraw
+        # one line a minute: a failing API server fails for all pods
+        self._complain = sampled(services.note, context.now)
+        handlers.withdraw = self._withdraw
 
     def begin(self, placed: Placed) -> None:
-        """Start binding a pod."""
+        """Start the binding cycle of an assumed pod."""
         self._activate(placed)
         if placed.waits:
-            self._services.waiting.add(WaitingPod(placed.pod, placed.node_name, placed.waits))
-        self._ground.tasks.start(self._bind(placed))
+            self._services.waiting.add(PermitWait(placed.pod, placed.node_name, placed.waits))
+        self._context.tasks.start(self._bind(placed))
 
     async def _bind(self, placed: Placed) -> None:
         self.under_way += 1
@@ -67,53 +69,53 @@ class Bindings:
             placed.cycle.stopwatch.tell()
 
     async def _bind_or_give_back(self, placed: Placed) -> None:
-        # that it could not be placed earlier must not be written after it is bound
-        await self._failing.telling.quiet(placed.pod.uid)
+        # a condition of an earlier attempt must not be written after the binding
+        await self._failures.status_writer.drain(placed.pod.uid)
         try:
             failure = await bind_pod(placed, self._services)
         except BaseException as raised:
             if is_called_off(raised):
-                # a plugin that calls its own task off keeps no place; at the end of the process nobody acts on it
+                # a plugin that cancels its own task leaves nothing assumed; at the end of the process nothing follows
                 given_up = NotBound(error(CALLED_OFF))
-                self._ground.inbox.later(lambda: self._give_back(placed, given_up))
+                self._context.inbox.later(lambda: self._give_back(placed, given_up))
                 raise
             failure = NotBound(error(f"internal error: {described(raised)}"))
         if failure is None:
-            self._ground.inbox.later(lambda: self._activate(placed))
+            self._context.inbox.later(lambda: self._activate(placed))
             if self._extender_binds(placed.pod):
                 await self._verify(placed)
             return
         if failure.tried:
             await self._look(placed.pod)
-        self._ground.inbox.later(lambda: self._give_back(placed, failure))
+        self._context.inbox.later(lambda: self._give_back(placed, failure))
 
     def _extender_binds(self, pod: PodInfo) -> bool:
         return any(e.bind_verb and is_interested(e, pod.spec) for e in self._services.extenders)
 
     async def _verify(self, placed: Placed) -> None:
-        """See that a pod which an extender says it bound is bound; put it back if it is not."""
-        # differs (an extender that says it bound): the reference takes its word for it, and the pod is never heard of
-        # again
+        """Wait until a pod that an extender claims to have bound is reported as bound; requeue it otherwise."""
+        # differs (an extender that says it bound): the reference trusts the extender, and a pod that it did not bind is
+        # never scheduled
         for seconds in VERIFY_AFTER_SECONDS:
             await asyncio.sleep(seconds)
-            latest = self._watching.latest(placed.pod)
+            latest = self._handlers.latest(placed.pod)
             if latest is None or latest.spec.node_name:
                 return
         await self._look(placed.pod)
-        self._ground.inbox.later(lambda: self._give_back(placed, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
+        self._context.inbox.later(lambda: self._give_back(placed, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
 
     async def _look(self, pod: PodInfo) -> None:
-        """Find out what became of a pod whose binding was refused or not answered; its place is kept until then."""
-        # differs (a binding that is refused or not answered): the reference frees the place at once, and may give it
-        # away although the binding landed
+        """Read a pod whose binding failed or was not answered, and report it; it stays assumed until then."""
+        # differs (a binding that is refused or not answered): the reference forgets the pod at once, and may overcommit
+        # the node if the pod was bound
         found = await self._found(pod)
         if found is not None:
-            self._ground.inbox.later(lambda: self._watching.put(found))
+            self._context.inbox.later(lambda: self._handlers.put(found))
         else:
-            self._ground.inbox.later(lambda: self._watching.drop(pod.pod))
+            self._context.inbox.later(lambda: self._handlers.drop(pod.pod))
 
     async def _found(self, pod: PodInfo) -> ApiObject | None:
-        """Return a pod as the server has it, None if it has none; asks until there is an answer."""
+        """Return a pod as the API server has it, None if it is gone; asks until there is an answer."""
         seconds = FIRST_LOOK_SECONDS
         while True:
             try:
@@ -124,42 +126,42 @@ class Bindings:
             seconds = min(2 * seconds, LAST_LOOK_SECONDS)
 
     def _activate(self, placed: Placed) -> None:
-        """Have the pods tried at once that plugins named in this cycle."""
+        """Activate the pods that plugins named in this cycle (PODS_TO_ACTIVATE)."""
         named = placed.cycle.get(PODS_TO_ACTIVATE)
         if named:
-            self._ground.queue.activate(list(named), self._ground.now())
+            self._context.queue.activate(list(named), self._context.now())
             named.clear()
 
     def _give_back(self, placed: Placed, why: NotBound) -> None:
-        """Undo what a pod took that could not be bound, and put it back into the queue."""
+        """Undo Reserve and assume for a pod that could not be bound, and requeue it."""
         uid = placed.pod.uid
-        confirmed = self._watching.latest(placed.pod)
+        confirmed = self._handlers.latest(placed.pod)
         if confirmed is not None and confirmed.spec.node_name:
-            # bound after all: the answer was lost, not the write
-            self._ground.queue.done(uid)
+            # bound after all: only the answer was lost
+            self._context.queue.done(uid)
             tell_bound(placed, self._services.observers)
             return
-        for fault in undo(self._ground.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
+        for fault in undo(self._context.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
             self._services.note(fault.message)
         placed.cycle.stopwatch.tell()
         if confirmed is None:
-            self._ground.cluster.remove_pod(uid)
-            self._ground.queue.delete(uid)
-            self._failing.tell(_failed(placed.queued, why))
+            self._context.cluster.remove_pod(uid)
+            self._context.queue.delete(uid)
+            self._failures.tell(_failed(placed.queued, why))
         else:
             self._requeue(placed.queued, confirmed, why)
-        # who was turned away does not wake itself by leaving
+        # a rejected pod is not woken by its own departure
         only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
-        self._ground.queue.on_event(POD_GONE, placed.pod, None, self._ground.now(), only_others)
+        self._context.queue.on_event(POD_GONE, placed.pod, None, self._context.now(), only_others)
 
     def _requeue(self, queued: QueuedPod, latest: PodInfo, why: NotBound) -> None:
-        """Put a pod back whose binding failed: to wait for events if Permit turned it away, else to back off."""
+        """Requeue a pod whose binding failed: unschedulable if Permit rejected it, else with backoff."""
         queued.pod = latest
-        self._ground.queue.resume(queued)
-        self._failing.fail(_failed(queued, why))
+        self._context.queue.resume(queued)
+        self._failures.fail(_failed(queued, why))
 
     def _withdraw(self, assumed: PodInfo) -> bool:
-        """Turn away an assumed pod that is going away, if it waits for permission still."""
+        """Reject a deleted pod that waits in Permit; return whether it did."""
         waiting = self._services.waiting.get(assumed.uid)
         return waiting is not None and waiting.reject("", "removed")
 

@@ -1,7 +1,7 @@
-"""How things stand in a living scheduler: how many pods wait where, and what is under way.
+"""The scheduler's gauges: how many pods wait where, and what is under way.
 
-From the scheduler to numbers, read when somebody asks: what is not counted up and down cannot leak. Safe to call from
-another thread, for a picture that may be blurred by what happens meanwhile.
+From the scheduler to numbers, read when the metrics page is fetched: a number that is not kept cannot leak. Safe to
+call from another thread; the numbers may then be of slightly different moments.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class Gauges(msgspec.Struct, frozen=True):
 
 
 def read_gauges(scheduler: Scheduler) -> Gauges:
-    """Return how things stand."""
+    """Return the gauges as they are now."""
     # fault 19 (issues 135368, 135981, 138482): the reference's counters of gated, unschedulable and removed pods leaked
     queue, cluster = scheduler.queue, scheduler.cluster
     places = queue.counts()

@@ -9,10 +9,10 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from kubesched.common.notes import Note
 from kubesched.core.framework.hooks import is_interrupt
 from kubesched.core.framework.texts import described
 
-Note = Callable[[str], None]
 # so many changes are made between two looks at the clock
 BETWEEN_LOOKS = 16
 

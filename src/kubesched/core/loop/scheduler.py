@@ -1,4 +1,4 @@
-"""The living scheduler: one loop that takes in reports, schedules pods and starts their bindings.
+"""The scheduler: one loop that applies reports, schedules pods and starts their binding cycles.
 
     reports ──▶ inbox ──▶ cluster, queue ──pop──▶ scheduling cycle ──Placed──▶ binding cycle (a task) ──▶ effects
                   ▲                                    │ Failed                      │ not bound
@@ -18,32 +18,33 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from kubesched.api.meta import ApiObject
+from kubesched.common.notes import Note
 from kubesched.config.types import Extender
 from kubesched.core.binding.cycle import BindingServices
 from kubesched.core.binding.hooks import is_called_off
-from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPods
+from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMap
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Bind, Effects
-from kubesched.core.framework.extenders import Answer, PrioritizeQuestion, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderPrioritizeArgs, ExtenderResult
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.bindings import Bindings
-from kubesched.core.loop.failing import Failing
-from kubesched.core.loop.ground import Ground
-from kubesched.core.loop.groups import Groups
-from kubesched.core.loop.inbox import Inbox, Note, Tasks
-from kubesched.core.loop.preempting import Preempting
+from kubesched.core.loop.context import LoopContext
+from kubesched.core.loop.event_handlers import EventHandlers
+from kubesched.core.loop.evictions import Evictions
+from kubesched.core.loop.failure_handler import FailureHandler
+from kubesched.core.loop.inbox import Inbox, Tasks
+from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.pod_groups import PodGroupScheduler
 from kubesched.core.loop.slow_cycles import note_duration
-from kubesched.core.loop.waits import LoopWaits
-from kubesched.core.loop.watching import Watching
-from kubesched.core.queue.arithmetic import BackoffPolicy
+from kubesched.core.queue.backoff import BackoffPolicy
 from kubesched.core.queue.queued_pod import QueuedPod
-from kubesched.core.queue.requeueing import Asked, Requeueing
+from kubesched.core.queue.queueing_hints import HintOptions, QueueingHints
 from kubesched.core.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOptions, SchedulingQueue
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
-from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped
 from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.errors import InvalidObjectError
@@ -55,11 +56,11 @@ TICK_SECONDS = 1.0
 MOST_BINDINGS = 1000
 
 
-class Carrier(Protocol):
-    """Carries questions to extenders."""
+class ExtenderClient(Protocol):
+    """Calls extenders."""
 
-    async def ask(self, question: Question) -> Answer:
-        """Return the answer to a question; an answer with an error if there is none."""
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
+        """Return the result of a call; a result with an error if the extender did not answer."""
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         """Have an extender bind a pod; return what went wrong, or an empty text."""
@@ -77,15 +78,15 @@ class LoopOptions(msgspec.Struct, frozen=True):
 
 
 class Scheduler:
-    """Schedules the pods that it is told of, until it is stopped."""
+    """Schedules the pods that are reported to it, until it is stopped."""
 
     def __init__(
         self,
         engine: Engine,
         waits: LoopWaits,
-        waiting: WaitingPods,
+        waiting: WaitingPodsMap,
         options: LoopOptions,
-        carrier: Carrier | None,
+        extender_client: ExtenderClient | None,
         note: Note,
         pre_check: NodePreCheck | None = None,
     ) -> None:
@@ -94,7 +95,7 @@ class Scheduler:
         self.engine = engine
         self.cluster = engine.cluster
         self._note = note
-        self._carrier = carrier
+        self._carrier = extender_client
         self._stopping = False
         self._held = False
         # asked before pods are scheduled
@@ -104,18 +105,20 @@ class Scheduler:
         self.asking = 0
         self.prioritizing = 0
         self._asked_seconds = 0.0
-        # how often the loop has turned; whoever wants to know whether it does compares
+        # how often the loop has turned; the watchdog compares
         self.turns = 0
         self.inbox = Inbox(note)
         self._tasks = Tasks(note, self.inbox.wake)
         self.queue = _queue(engine, options, observers)
-        self.watching = Watching(self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers)
-        self.watching.changed = waits.notify
-        self.watching.admits = pre_check
+        self.event_handlers = EventHandlers(
+            self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers
+        )
+        self.event_handlers.changed = waits.notify
+        self.event_handlers.admits = pre_check
         waits.between_cycles = self.inbox.later
-        self.waiting = waiting
-        self.pre_binding = PreBindingPods()
-        ground = Ground(
+        self.waiting_pods = waiting
+        self.pods_in_pre_bind = PodsInPreBind()
+        context = LoopContext(
             self.cluster,
             self.queue,
             engine.profiles,
@@ -128,11 +131,11 @@ class Scheduler:
             observers or NOBODY,
             self.busy_time,
         )
-        self.preempting = Preempting(
-            ground, engine.services.preemptions, waiting, self.pre_binding, gone=lambda pod: self.drop(pod.pod)
+        self.evictions = Evictions(
+            context, engine.services.preemptions, waiting, self.pods_in_pre_bind, gone=lambda pod: self.drop(pod.pod)
         )
-        self._failing = Failing(ground, self.preempting)
-        self.bindings = Bindings(ground, self.watching, self._failing, self._binding_services(effects))
+        self._failures = FailureHandler(context, self.evictions)
+        self.bindings = Bindings(context, self.event_handlers, self._failures, self._binding_services(effects))
         self._context = CycleContext(
             cluster=self.cluster,
             profiles=engine.profiles,
@@ -145,16 +148,16 @@ class Scheduler:
             topology_aware=engine.loaded.gates.enabled("TopologyAwareWorkloadScheduling"),
             workload_aware_preemption=engine.loaded.gates.enabled("WorkloadAwarePreemption"),
         )
-        self._groups: Groups | None = None
+        self._pod_groups: PodGroupScheduler | None = None
         if engine.loaded.gates.enabled("GenericWorkload"):
-            self._groups = Groups(ground, self._context, self.bindings, self._failing, self._drive)
+            self._pod_groups = PodGroupScheduler(context, self._context, self.bindings, self._failures, self._drive)
 
     def _binding_services(self, effects: Effects) -> BindingServices:
         loaded = self.engine.loaded
         return BindingServices(
             effects,
-            self.waiting,
-            self.pre_binding,
+            self.waiting_pods,
+            self.pods_in_pre_bind,
             permitted=lambda uid: self.inbox.later(lambda: self.queue.done(uid)),
             note=self._note,
             ask_to_bind=self._carrier.bind if self._carrier is not None else None,
@@ -168,18 +171,23 @@ class Scheduler:
         return asyncio.get_running_loop().time()
 
     def busy_time(self) -> float:
-        """Return the loop's time without what was spent waiting for extenders: no pod can help how long they take."""
+        """Return the loop's time, less what was spent waiting for extenders."""
         return self.now() - self._asked_seconds
 
     @property
     def busy(self) -> bool:
         """Return whether any report, binding or preemption is under way."""
-        return bool(len(self.inbox) or len(self._tasks) or len(self.waiting) or len(self.pre_binding))
+        return bool(len(self.inbox) or len(self._tasks) or len(self.waiting_pods) or len(self.pods_in_pre_bind))
 
     @property
     def _sending(self) -> int:
-        """Return how many pods are being written about; those in Permit or PreBind may wait for ever."""
-        return len(self._tasks) - len(self.waiting) - len(self.pre_binding) - self._failing.telling.patient
+        """Return how many tasks send requests; pods in Permit or PreBind may wait without end and do not count."""
+        return (
+            len(self._tasks)
+            - len(self.waiting_pods)
+            - len(self.pods_in_pre_bind)
+            - self._failures.status_writer.retrying
+        )
 
     # -- what is reported, from outside
 
@@ -189,10 +197,10 @@ class Scheduler:
 
     def drop(self, obj: ApiObject) -> None:
         """Report an object that is gone."""
-        self.inbox.later(lambda: self.watching.drop(obj))
+        self.inbox.later(lambda: self.event_handlers.drop(obj))
 
     def unreadable(self, kind: str, full_name: str, why: str) -> None:
-        """Report an object that cannot be read, or (without a reason) that it is gone or can be read again."""
+        """Report an object that cannot be decoded, or (without a reason) that it is gone or can be decoded again."""
         self.inbox.later(lambda: self.cluster.objects.unreadable.mark(kind, full_name, why))
 
     def stop(self) -> None:
@@ -204,7 +212,7 @@ class Scheduler:
     def hold(self) -> None:
         """Schedule no further pods; reports are taken in, and bindings under way go on."""
         self._held = True
-        self._failing.telling.give_up()
+        self._failures.status_writer.drop_retries()
 
     def only_while(self, condition: Callable[[], bool]) -> None:
         """Schedule pods only while a condition holds, too; it is asked every few milliseconds."""
@@ -218,12 +226,12 @@ class Scheduler:
     def _take_in(self, obj: ApiObject) -> None:
         nodes = self.cluster.table.node_count
         try:
-            self.watching.put(obj)
+            self.event_handlers.put(obj)
         except InvalidObjectError as error:
             # one object must not be in the way of others
             self._note(f"{type(obj).__name__} {obj.full_name} cannot be understood and is left out: {error}")
         if self.cluster.table.node_count > nodes:
-            self.preempting.node_appeared()
+            self.evictions.node_added()
 
     # -- the loop
 
@@ -233,7 +241,7 @@ class Scheduler:
         while not self._stopping:
             self.turns += 1
             if not self.inbox.apply(self.now() + SLICE_SECONDS, self.now):
-                # a long list: others on this loop have their turn in between
+                # a long list: let other tasks run in between
                 await asyncio.sleep(0)
                 continue
             if self.now() >= next_flush:
@@ -259,8 +267,8 @@ class Scheduler:
             queued = self.queue.pop()
             if queued is None:
                 return False
-            if self._groups is not None and group_of(queued.pod) is not None:
-                await self._groups.attempt(queued)
+            if self._pod_groups is not None and group_of(queued.pod) is not None:
+                await self._pod_groups.attempt(queued)
             else:
                 await self._attempt(queued)
             if self.now() >= end:
@@ -274,7 +282,7 @@ class Scheduler:
         except BaseException as raised:
             if is_called_off(raised):
                 raise
-            # a fault of ours: this pod's attempt fails, the loop goes on
+            # an internal error fails this attempt; the loop goes on
             outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
         note_duration((queued,), self.busy_time() - began, self._note)
         if isinstance(outcome, Placed):
@@ -284,7 +292,7 @@ class Scheduler:
             if self._observers is not None:
                 self._observers.attempt_skipped(queued.pod)
         else:
-            self._failing.fail(outcome)
+            self._failures.fail(outcome)
 
     async def _drive(self, cycle: Asking[T]) -> T:
         """Run a scheduling cycle, asking extenders on its behalf."""
@@ -296,10 +304,10 @@ class Scheduler:
             outcome: T = finished.value
             return outcome
 
-    async def _ask(self, question: Question) -> Answer:
+    async def _ask(self, question: ExtenderArgs) -> ExtenderResult:
         """Return an extender's answer."""
         assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
-        prioritizing = isinstance(question, PrioritizeQuestion)
+        prioritizing = isinstance(question, ExtenderPrioritizeArgs)
         began = self.now()
         self.asking += 1
         self.prioritizing += prioritizing
@@ -317,6 +325,6 @@ def _queue(engine: Engine, options: LoopOptions, observers: Observers | None) ->
     pop_early = gates.enabled("SchedulerPopFromBackoffQ")
     backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
     hints, groups = gates.enabled("SchedulerQueueingHints"), gates.enabled("GenericWorkload")
-    requeueing = Requeueing(engine.profiles, Asked(bool(config.extenders), groups, hints), observers)
+    requeueing = QueueingHints(engine.profiles, HintOptions(bool(config.extenders), groups, hints), observers)
     settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
     return SchedulingQueue(engine.profiles, engine.cluster.nominations, requeueing, settings, observers)

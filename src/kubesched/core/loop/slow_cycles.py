@@ -1,14 +1,14 @@
-"""Cycles that take long: told, with what took the time, and remembered by the queue, which lets their pods wait longer.
+"""Slow cycles: logged, with the plugin that took the time; their pods back off longer.
 
-From the loop's clock and an attempt's stopwatch to a line for the log. One pod must not take the loop from all others:
-`queue.arithmetic` says how long it waits if its attempt fails.
+From the loop's clock and an attempt's stopwatch to a line for the log and to `QueuedPod.took_seconds`, by which
+`queue.backoff` keeps one pod from taking the loop from all others.
 """
 
 from collections.abc import Sequence
 
+from kubesched.common.notes import Note
 from kubesched.core.framework.observer import Stopwatch
-from kubesched.core.loop.inbox import Note
-from kubesched.core.queue.arithmetic import SLOW_SECONDS, slow_backoff_seconds
+from kubesched.core.queue.backoff import SLOW_SECONDS, slow_backoff_seconds
 from kubesched.core.queue.queued_pod import QueuedPod
 
 # what took less of a cycle than this is not what it took long for
@@ -16,7 +16,7 @@ MOST_OF_IT = 0.5
 
 
 def note_duration(pods: Sequence[QueuedPod], seconds: float, note: Note) -> None:
-    """Remember how long a cycle of a pod, or of the pods of a group, took; tell if that was long."""
+    """Keep how long the cycle of a pod, or of the pods of a group, took; log it if that was long."""
     for queued in pods:
         queued.took_seconds = seconds
     if seconds > SLOW_SECONDS:

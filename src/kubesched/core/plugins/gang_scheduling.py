@@ -18,7 +18,7 @@ from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registra
 from kubesched.core.framework.permission import Permission
 from kubesched.core.framework.plugin import PermitPlugin, PreEnqueuePlugin
 from kubesched.core.framework.status import SUCCESS, Code, Status, error, unresolvable
-from kubesched.core.framework.waiting import NobodyWaits, PodsThatWait
+from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
 
 PERMIT_SECONDS = 5 * 60.0
 TOO_FEW_PODS = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")
@@ -30,10 +30,10 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
 
     name = "GangScheduling"
 
-    def __init__(self, cluster: Cluster, waiting: PodsThatWait | None = None) -> None:
+    def __init__(self, cluster: Cluster, waiting_pods: WaitingPods | None = None) -> None:
         self._objects = cluster.objects
         self._groups = cluster.pod_groups
-        self._waiting = waiting if waiting is not None else NobodyWaits()
+        self._waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return what can complete a gang."""
@@ -72,7 +72,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
             _activate(cycle, state.unscheduled)
             return Permission(TOO_FEW_PLACES, PERMIT_SECONDS)
         for uid in state.scheduled:
-            waiting = self._waiting.get(uid)
+            waiting = self._waiting_pods.get(uid)
             if waiting is not None:
                 waiting.allow(self.name)
         return Permission(SUCCESS)

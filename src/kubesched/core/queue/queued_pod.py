@@ -40,12 +40,12 @@ class QueuedPod:
         "pod",
         "stopwatch",
         "timestamp",
-        "told_condition",
-        "told_nomination",
         "took_seconds",
         "unschedulable_count",
         "unschedulable_plugins",
         "was_flushed",
+        "written_condition",
+        "written_nomination",
     )
 
     def __init__(self, pod: PodInfo, now: float) -> None:
@@ -63,8 +63,8 @@ class QueuedPod:
         self.gating_plugin = ""
         self.gating_events: tuple[ClusterEvent, ...] = ()
         # the nomination and the condition that were written last, whether or not they are reported yet
-        self.told_nomination = ""
-        self.told_condition: tuple[str, str, str] | None = None
+        self.written_nomination = ""
+        self.written_condition: tuple[str, str, str] | None = None
         self.was_flushed = False
         self.flushed_at = NEVER
         # of the last attempt: how long the loop was busy with it, and until when the pod waits for that

@@ -39,16 +39,16 @@ from kubesched.core.framework.observer import (
     Observers,
 )
 from kubesched.core.framework.profile import Profile
-from kubesched.core.queue.arithmetic import BackoffPolicy, slow_backoff_seconds
-from kubesched.core.queue.gating import Gating
-from kubesched.core.queue.in_flight import InFlight
-from kubesched.core.queue.object_changes import means_change
+from kubesched.core.queue.backoff import BackoffPolicy, slow_backoff_seconds
+from kubesched.core.queue.in_flight_pods import InFlightPods
+from kubesched.core.queue.places import Places
+from kubesched.core.queue.pre_enqueue import PreEnqueueGate
 from kubesched.core.queue.queued_pod import NEVER, Place, QueuedPod
-from kubesched.core.queue.requeueing import WILDCARD, Requeueing, Strategy, is_wildcard, matches_any
-from kubesched.core.queue.waiting import Waiting
+from kubesched.core.queue.queueing_hints import WILDCARD, QueueingHints, Strategy, is_wildcard, matches_any
+from kubesched.core.queue.update_events import is_pod_updated
 
 FLUSH_AFTER_SECONDS = 300.0
-# what a pod that is reported for the first time, or again after it had left, stands for
+# the events of a waiting pod that the queue does not know, and of one that it knows
 WAITING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
 WAITING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
 
@@ -68,27 +68,27 @@ class SchedulingQueue:
         self,
         profiles: Mapping[str, Profile],
         nominations: Nominations,
-        requeueing: Requeueing,
+        hints: QueueingHints,
         options: QueueOptions | None = None,
         observers: Observers | None = None,
     ) -> None:
         self.options = options or QueueOptions()
         self._nominations = nominations
-        self._requeueing = requeueing
-        self._waiting = Waiting(profiles, self.options.backoff, requeueing)
-        self._in_flight = InFlight()
-        self._gating = Gating(profiles, requeueing, observers)
+        self._hints = hints
+        self._places = Places(profiles, self.options.backoff, hints)
+        self._in_flight = InFlightPods()
+        self._gate = PreEnqueueGate(profiles, hints, observers)
         self._observers = observers
 
     # -- reading
 
     def get(self, uid: str) -> QueuedPod | None:
         """Return the pod under a UID, wherever it is."""
-        return self._waiting.get(uid) or self._in_flight.get(uid)
+        return self._places.get(uid) or self._in_flight.get(uid)
 
     def pods(self) -> list[QueuedPod]:
         """Return all pods."""
-        return [*self._waiting, *self._in_flight]
+        return [*self._places, *self._in_flight]
 
     def counts(self) -> Counter[Place]:
         """Return how many pods are in each place."""
@@ -97,7 +97,7 @@ class SchedulingQueue:
     def rejections(self) -> Counter[tuple[str, str]]:
         """Return how many waiting pods each plugin rejected, by plugin and profile."""
         return Counter(
-            (plugin, queued.pod.spec.scheduler_name) for queued in self._waiting for plugin in queued.rejected_by
+            (plugin, queued.pod.spec.scheduler_name) for queued in self._places for plugin in queued.rejected_by
         )
 
     def kept_events(self) -> Counter[str]:
@@ -106,10 +106,10 @@ class SchedulingQueue:
 
     def validate(self) -> None:
         """Raise AssertionError unless every pod is in exactly one place and says so."""
-        self._waiting.validate()
+        self._places.validate()
         for queued in self._in_flight:
             assert queued.place is Place.IN_FLIGHT, f"{queued!r} is kept in flight"
-            assert self._waiting.get(queued.uid) is None, f"{queued!r} is in two places"
+            assert self._places.get(queued.uid) is None, f"{queued!r} is in two places"
         assert self._in_flight or not self._in_flight.kept_events, "events are kept for nobody"
 
     # -- pods come, change and go
@@ -128,20 +128,20 @@ class SchedulingQueue:
             self._activate(QueuedPod(pod, now), now, (WAITING_POD_UPDATED if events else WAITING_POD_ADDED).label)
             return
         old, queued.pod = queued.pod, pod
-        if not self._requeueing.asks_hints:
-            events = (WAITING_POD_UPDATED,) if means_change(old.pod, pod.pod) else ()
+        if not self._hints.asks_plugins:
+            events = (WAITING_POD_UPDATED,) if is_pod_updated(old.pod, pod.pod) else ()
         if queued.place is Place.IN_FLIGHT:
             for event in events:
                 self._in_flight.note(event, old, pod)
             return
         self._renominate(pod)
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
-            self._waiting.put(queued, queued.place)
+            self._places.put(queued, queued.place)
             return
-        self._waiting.park(queued)
+        self._places.park(queued)
         for event in events:
-            asked = self._requeueing.asking(event, old, pod)
-            strategy = asked.strategy(queued) if self._requeueing.asks_hints else Strategy.AFTER_BACKOFF
+            asked = self._hints.asking(event, old, pod)
+            strategy = asked.strategy(queued) if self._hints.asks_plugins else Strategy.AFTER_BACKOFF
             if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now, event.label):
                 return
 
@@ -151,17 +151,17 @@ class SchedulingQueue:
         queued = self.get(uid)
         if queued is not None:
             self._in_flight.end(uid)
-            self._waiting.remove(queued)
+            self._places.remove(queued)
             queued.place = Place.GONE
 
     # -- scheduling
 
     def pop(self) -> QueuedPod | None:
         """Return the next pod to schedule, now in flight, or None if there is none."""
-        queued = self._waiting.active.pop()
+        queued = self._places.active.pop()
         if queued is None and self.options.pop_from_backoff:
             # Better an early attempt than an idle scheduler; pods that failed with an error wait all the same.
-            queued = self._waiting.backoff.pop()
+            queued = self._places.backoff.pop()
             if queued is not None:
                 self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
         if queued is not None:
@@ -170,10 +170,10 @@ class SchedulingQueue:
 
     def pop_specific(self, uid: str, now: float) -> QueuedPod | None:
         """Return a waiting pod out of turn, now in flight, or None if it does not wait or PreEnqueue holds it back."""
-        queued = self._waiting.get(uid)
+        queued = self._places.get(uid)
         if queued is None or (queued.place is not Place.ACTIVE and not self._activate(queued, now, FORCE_ACTIVATED)):
             return None
-        self._waiting.remove(queued)
+        self._places.remove(queued)
         self._begin(queued)
         return queued
 
@@ -231,10 +231,10 @@ class SchedulingQueue:
             return Strategy.AFTER_BACKOFF
         found = Strategy.SKIP
         for event, old, new in self._in_flight.since(queued.uid):
-            if not self._requeueing.asks_hints and not is_wildcard(event):
+            if not self._hints.asks_plugins and not is_wildcard(event):
                 # upstream: scheduling_queue.go, addUnschedulableWithoutQueueingHint (v1.36)
                 return Strategy.AFTER_BACKOFF
-            strategy = self._requeueing.asking(event, old, new).strategy(queued)
+            strategy = self._hints.asking(event, old, new).strategy(queued)
             if strategy is Strategy.IMMEDIATELY:
                 return strategy
             if strategy is Strategy.AFTER_BACKOFF:
@@ -254,11 +254,11 @@ class SchedulingQueue:
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> int:
         """Move the pods that an event helps; `concerns` leaves some out. Return how many were moved."""
-        if not self._requeueing.of_interest(event):
+        if not self._hints.of_interest(event):
             return 0
         moved = 0
-        if self._waiting.parked:
-            candidates = self._waiting.parked.waiting_for(self._requeueing.helps(event, old, new))
+        if self._places.unschedulable:
+            candidates = self._places.unschedulable.waiting_for(self._hints.helps(event, old, new))
             if concerns is not None:
                 candidates = [queued for queued in candidates if concerns(queued.pod)]
             moved = self._move(candidates, event, old, new, now, event.label)
@@ -269,14 +269,14 @@ class SchedulingQueue:
         self, candidates: Iterable[QueuedPod], event: ClusterEvent, old: Any, new: Any, now: float, label: str
     ) -> int:
         moved = 0
-        hints = self._requeueing.asking(event, old, new)
+        hints = self._hints.asking(event, old, new)
         for queued in candidates:
             gated = queued.place is Place.GATED
             if gated and not is_wildcard(event) and not matches_any(event, queued.gating_events):
                 continue
             strategy = hints.strategy(queued)
             if strategy is not Strategy.SKIP:
-                self._waiting.remove(queued)
+                self._places.remove(queued)
                 moved += self._requeue(queued, strategy, now, label)
         return moved
 
@@ -288,17 +288,19 @@ class SchedulingQueue:
                 continue
             if queued.place is Place.IN_FLIGHT:
                 self._in_flight.note(WILDCARD, None, queued.pod)
-            elif queued.place is not Place.BACKOFF or not self._waiting.is_held(queued, now):
+            elif queued.place is not Place.BACKOFF or not self._places.is_held(queued, now):
                 self._requeue(queued, Strategy.IMMEDIATELY, now, FORCE_ACTIVATED)
 
     def flush(self, now: float) -> int:
         """Move pods whose backoff is over, or that have been unschedulable for too long; return how many."""
         moved = 0
-        for heap in (self._waiting.backoff, self._waiting.error_backoff):
-            while (queued := heap.peek()) is not None and not self._waiting.is_backing_off(queued, now):
+        for heap in (self._places.backoff, self._places.error_backoff):
+            while (queued := heap.peek()) is not None and not self._places.is_backing_off(queued, now):
                 moved += self._activate(queued, now, BACKOFF_COMPLETE)
         limit = self.options.max_in_unschedulable_seconds
-        stale = [queued for queued in self._waiting.parked if now - max(queued.timestamp, queued.flushed_at) > limit]
+        stale = [
+            queued for queued in self._places.unschedulable if now - max(queued.timestamp, queued.flushed_at) > limit
+        ]
         for queued in stale:
             queued.was_flushed = True
             queued.flushed_at = now
@@ -308,8 +310,8 @@ class SchedulingQueue:
 
     def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float, event: str) -> bool:
         """Move a pod to where its strategy says; return whether it can be scheduled from there."""
-        backing_off = strategy is Strategy.AFTER_BACKOFF and self._waiting.is_backing_off(queued, now)
-        if not backing_off and not self._waiting.is_held(queued, now):
+        backing_off = strategy is Strategy.AFTER_BACKOFF and self._places.is_backing_off(queued, now)
+        if not backing_off and not self._places.is_held(queued, now):
             return self._activate(queued, now, event)
         if self.options.pop_from_backoff and self._is_gated(queued, event):
             return False
@@ -329,17 +331,17 @@ class SchedulingQueue:
 
     def _is_gated(self, queued: QueuedPod, event: str) -> bool:
         """Return whether PreEnqueue holds a pod back, which is then put where such pods wait."""
-        if not self._gating.holds_back(queued):
+        if not self._gate.holds_back(queued):
             return False
-        if queued.uid in self._waiting.parked:
+        if queued.uid in self._places.unschedulable:
             # it has been there all the time, so it does not enter
-            self._waiting.put(queued, Place.GATED)
+            self._places.put(queued, Place.GATED)
         else:
             self._put(queued, Place.GATED, event)
         return True
 
     def _put(self, queued: QueuedPod, place: Place, event: str) -> None:
-        self._waiting.put(queued, place)
+        self._places.put(queued, place)
         self._tell(queued, place, event)
 
     def _tell(self, queued: QueuedPod, place: Place, event: str) -> None:
@@ -349,6 +351,6 @@ class SchedulingQueue:
     # -- nominations
 
     def _renominate(self, pod: PodInfo) -> None:
-        """Nominate a pod, as it is now, to where its status says or where it was nominated and nobody wrote it yet."""
+        """Nominate a pod to the node of its status, else to the node it was nominated to before (not written yet)."""
         nominated = pod.status.nominated_node_name or self._nominations.node_of(pod.uid)
         self._nominations.add(pod, nominated)

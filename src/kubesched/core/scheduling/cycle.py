@@ -1,7 +1,7 @@
 """The scheduling cycle of one pod, in numbered steps.
 
-From a pod that was popped to a place in the table or a failure. The cycle is a generator: it runs through without a
-pause unless an extender has to be asked; while it waits, nobody changes the table.
+From a popped pod to a pod that is assumed on a node, or a failure. The cycle is a generator: it yields the arguments of
+an extender's call and is sent the result, otherwise it runs through. The table does not change while it waits.
 """
 
 # upstream: schedule_one.go (schedulingCycle, schedulingAlgorithm, schedulePod) (v1.36)
@@ -26,11 +26,11 @@ from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
 from kubesched.core.framework.status import Status, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
-from kubesched.core.queue.requeueing import EXTENDER
+from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
 from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose
-from kubesched.core.scheduling.extending import Asking, Filtered, ask_filters, ask_preemption, ask_priorities
+from kubesched.core.scheduling.extender_calls import Asking, FilteredNodes, ask_filters, ask_preemption, ask_priorities
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 from kubesched.core.scheduling.visit_order import VisitOrder
@@ -55,7 +55,7 @@ class CycleContext(msgspec.Struct):
 
 
 def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
-    """Return what the attempt to schedule a pod comes to."""
+    """Return the outcome of an attempt to schedule a pod."""
     pod = queued.pod
     # 1. Is there anything to do?
     profile = context.profiles.get(pod.spec.scheduler_name)
@@ -67,61 +67,61 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     if observers is not None:
         queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
         observers.attempt_began(pod)
-    found = yield from find(context, profile, queued)
+    found = yield from choose_or_preempt(context, profile, queued)
     if observers is not None:
         observers.algorithm_ran(queued.stopwatch.seconds)
-    outcome = found if isinstance(found, Failed) else _take(context, profile, queued, *found)
+    outcome = found if isinstance(found, Failed) else _commit(context, profile, queued, *found)
     if observers is not None:
         queued.stopwatch.tell()
     return outcome
 
 
-class Terms(NamedTuple):
-    """On which terms a pod is tried: those of one that is alone, or those of its group.
+class CycleOptions(NamedTuple):
+    """How a pod is tried; a pod of a group is tried with the options of its group.
 
-    `within` are the rows that there are for the pod, None for all; without `may_make_room` PostFilter is not asked;
-    `group_state` is the state of the group's cycle.
+    `within` are the rows that the pod may go to, None for all; without `may_preempt` PostFilter does not run;
+    `group_state` is the cycle state of the group.
     """
 
     within: NDArray[np.intp] | None = None
-    may_make_room: bool = True
+    may_preempt: bool = True
     group_state: CycleState | None = None
 
 
-ALONE = Terms()
+DEFAULTS = CycleOptions()
 
 
-def find(
-    context: CycleContext, profile: Profile, queued: QueuedPod, terms: Terms = ALONE
+def choose_or_preempt(
+    context: CycleContext, profile: Profile, queued: QueuedPod, options: CycleOptions = DEFAULTS
 ) -> Asking[tuple[Evaluation, Decision] | Failed]:
-    """Return where the pod can go, with the evaluation that says so, or the failure of the attempt."""
+    """Return the chosen node and its evaluation, or the failure, with the preemption that PostFilter found."""
     if not context.cluster.table.node_count:
         return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
     # 2. Which nodes can take it, and which of them is best?
     evaluator = context.evaluators[profile.scheduler_name]
-    evaluation = evaluator.evaluate(queued.pod, queued.stopwatch, terms.group_state)
-    evaluation.within = terms.within
-    found: Filtered | None = None
-    if _nobody_else_is_asked(context, profile):
+    evaluation = evaluator.evaluate(queued.pod, queued.stopwatch, options.group_state)
+    evaluation.within = options.within
+    found: FilteredNodes | None = None
+    if _plugins_choose_alone(context, profile):
         decision = choose(evaluation, context.pick)
     else:
-        decision, found = yield from _decide_with_others(context, profile, evaluation)
+        decision, found = yield from _choose_with_extenders(context, profile, evaluation)
     if decision.failure is not None:
         return _error(queued, decision.failure)
-    # 3. Nobody can take it: can room be made?
+    # 3. No node can take it: does PostFilter find a preemption?
     if not decision.node_name:
-        return (yield from _make_room(context, profile, queued, evaluation, found, terms.may_make_room))
+        return (yield from _post_filtered(context, profile, queued, evaluation, found, options.may_preempt))
     return evaluation, decision
 
 
-def _take(
+def _commit(
     context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, decision: Decision
 ) -> Placed | Failed:
-    """Return the place that was decided on, taken, or why it cannot be had."""
-    # 4. Take the place.
+    """Assume the pod on the chosen node; return the failure if Reserve or Permit reject it."""
+    # 4. Assume it there.
     taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name)
     if taken.failure is not None:
-        return turned_away(queued, taken.failure)
+        return commit_failure(queued, taken.failure)
     return Placed(
         queued,
         taken.pod,
@@ -134,8 +134,8 @@ def _take(
     )
 
 
-def _nobody_else_is_asked(context: CycleContext, profile: Profile) -> bool:
-    """Return whether the plugins alone decide, having looked at all nodes."""
+def _plugins_choose_alone(context: CycleContext, profile: Profile) -> bool:
+    """Return whether plugins choose among all nodes, without extenders and without sampling."""
     if context.extenders or not profile.score:
         return False
     percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
@@ -143,15 +143,15 @@ def _nobody_else_is_asked(context: CycleContext, profile: Profile) -> bool:
     return not 0 < percentage < 100
 
 
-def _decide_with_others(
+def _choose_with_extenders(
     context: CycleContext, profile: Profile, evaluation: Evaluation
-) -> Asking[tuple[Decision, Filtered | None]]:
-    """Return the decision where extenders have a say or a part of the nodes will do, and what extenders said."""
+) -> Asking[tuple[Decision, FilteredNodes | None]]:
+    """Return the decision where extenders are called or nodes are sampled, and what extenders left of the nodes."""
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         return (Decision() if rejection.rejected else Decision(failure=rejection)), None
-    # a. The node that was promised to the pod comes first; b. otherwise all nodes are filtered, by extenders too.
-    found = yield from _promised(context, evaluation)
+    # a. The nominated node comes first; b. otherwise all nodes are filtered, by extenders too.
+    found = yield from _nominated_node(context, evaluation)
     if not found.mask.any():
         failure = evaluation.filter_failure()
         if failure is not None:
@@ -168,8 +168,8 @@ def _decide_with_others(
     return (Decision(failure=best) if isinstance(best, Status) else Decision(best, count)), found
 
 
-def _promised(context: CycleContext, evaluation: Evaluation) -> Asking[Filtered]:
-    """Return the node the pod is nominated to, if it and the extenders agree; a failure there is no failure."""
+def _nominated_node(context: CycleContext, evaluation: Evaluation) -> Asking[FilteredNodes]:
+    """Return the nominated node if it passes the filters and the extenders; a failing extender counts as a no."""
     mask = np.zeros(context.cluster.table.size, np.bool_)
     row = evaluation.nominated_row()
     if row is not None:
@@ -178,11 +178,11 @@ def _promised(context: CycleContext, evaluation: Evaluation) -> Asking[Filtered]
         if found.failure is None:
             return found
         mask[row] = False
-    return Filtered(mask)
+    return FilteredNodes(mask)
 
 
 def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the feasible rows, cut where the user limits the search or where the first fitting node will do."""
+    """Return the feasible rows; fewer where the configuration limits the search, one where nothing scores."""
     filters = any(extender.filter_verb for extender in context.extenders)
     scores = profile.score or any(extender.prioritize_verb for extender in context.extenders)
     if not filters and not scores:
@@ -194,8 +194,8 @@ def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_
     return context.visit_order.cut(feasible, most)
 
 
-def _best(context: CycleContext, evaluation: Evaluation, found: Filtered) -> Asking[str | Status]:
-    """Return the name of one of the best nodes, or why they cannot be compared."""
+def _best(context: CycleContext, evaluation: Evaluation, found: FilteredNodes) -> Asking[str | Status]:
+    """Return the name of one of the nodes with the highest score, or the error of a scoring plugin."""
     table = context.cluster.table
     rows = np.flatnonzero(found.mask)
     if len(rows) > 1:
@@ -217,30 +217,30 @@ def _error(queued: QueuedPod, status: Status) -> Failed:
     return Failed(queued, SCHEDULER_ERROR, status.message)
 
 
-def turned_away(queued: QueuedPod, status: Status) -> Failed:
-    """Return the failure of a pod that Reserve or Permit turned away on the node it was given."""
+def commit_failure(queued: QueuedPod, status: Status) -> Failed:
+    """Return the failure of a pod that Reserve or Permit rejected on the chosen node."""
     if not status.rejected:
         return _error(queued, status)
     diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1)
     return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
 
 
-def _make_room(
+def _post_filtered(
     context: CycleContext,
     profile: Profile,
     queued: QueuedPod,
     evaluation: Evaluation,
-    found: Filtered | None,
-    may_make_room: bool,
+    found: FilteredNodes | None,
+    may_preempt: bool,
 ) -> Asking[Failed]:
-    """Return the failure of a pod that fits nowhere, with what PostFilter can do about it."""
-    said = found.statuses if found is not None else {}
-    verdicts = _with_extenders(evaluation.verdicts(), evaluation, said)
+    """Return the failure of a pod that fits nowhere, with the preemption that PostFilter found."""
+    by_extenders = found.statuses if found is not None else {}
+    verdicts = _with_extenders(evaluation.verdicts(), evaluation, by_extenders)
     diagnosis = diagnose(evaluation, verdicts)
     plugins = diagnosis.unschedulable_plugins
     if found is not None and found.narrowed:
         plugins |= {EXTENDER}
-    if not profile.post_filter or not may_make_room:
+    if not profile.post_filter or not may_preempt:
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
@@ -282,18 +282,18 @@ def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered)
 
 
 def _refused(helped: PostFiltered, refusal: Status) -> str:
-    """Return what PostFilter says where extenders agree to no candidate; an error speaks alone."""
+    """Return the message of PostFilter where extenders agree to no candidate; an error stands alone."""
     others = [result.status for result in helped.by_plugin.values() if result.status.rejected]
     reasons = [reason for status in others for reason in status.reasons] if refusal.rejected else []
     return ", ".join([*reasons, f"preemption: {refusal.message}"])
 
 
-def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, said: Mapping[int, Status]) -> NodeVerdicts:
-    """Return the verdicts with what extenders said about nodes that all filters had let through."""
-    if not said:
+def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, by_extenders: Mapping[int, Status]) -> NodeVerdicts:
+    """Return the verdicts with the statuses of extenders on rows that all filters had passed."""
+    if not by_extenders:
         return verdicts
     ids = verdicts.ids.copy()
-    for row, status in said.items():
+    for row, status in by_extenders.items():
         ids[row] = evaluation.statuses.intern(status, "")
     return NodeVerdicts(ids, verdicts.judged, verdicts.absent, verdicts.statuses)
 

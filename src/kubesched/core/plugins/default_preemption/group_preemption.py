@@ -16,7 +16,7 @@ from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.extenders import Answer, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
 from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
 from kubesched.core.framework.status import SUCCESS, unresolvable, unschedulable
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
@@ -42,7 +42,7 @@ class Unit(msgspec.Struct):
 
 def victims_for_group(
     cluster: Cluster, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
-) -> Generator[Question, Answer, PodGroupPostFilterResult]:
+) -> Generator[ExtenderArgs, ExtenderResult, PodGroupPostFilterResult]:
     """Return success and the victims, most important first, or why evicting others does not help the group."""
     if any(pod.spec.preemption_policy == "Never" for pod in pods):
         return PodGroupPostFilterResult(NEVER)

@@ -18,7 +18,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.extenders import Answer, Question
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
 from kubesched.core.framework.messages import count_reasons, fit_error_message
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.core.framework.plugin import PodGroupPostFilterPlugin, PostFilterPlugin, PreEnqueuePlugin
@@ -106,7 +106,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
 
     def pod_group_post_filter(
         self, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
-    ) -> Generator[Question, Answer, PodGroupPostFilterResult]:
+    ) -> Generator[ExtenderArgs, ExtenderResult, PodGroupPostFilterResult]:
         """Return the victims that make room for a whole pod group, or why there is none."""
         return victims_for_group(self._cluster, self._budgets, group, pods, trial)
 

@@ -19,7 +19,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import EffectError, Effects, Emit, Patch, Write
 from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.waits import TimedOut, Waits
+from kubesched.core.framework.waiting import TimedOut, Waits
 from kubesched.core.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
 from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME
 from kubesched.core.plugins.dynamic_resources.pod_claims import PodClaimFinder

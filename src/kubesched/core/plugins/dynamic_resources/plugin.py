@@ -43,7 +43,7 @@ from kubesched.core.framework.plugin import (
 )
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.framework.waits import NoWaits, Waits
+from kubesched.core.framework.waiting import NoWaits, Waits
 from kubesched.core.plugins.dynamic_resources.binding import ClaimBinder
 from kubesched.core.plugins.dynamic_resources.filtering import NOT_AVAILABLE, DeviceFilter
 from kubesched.core.plugins.dynamic_resources.hints import DeviceHints

@@ -15,7 +15,7 @@ import msgspec
 from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaimConsumerReference
 from kubesched.core.cluster.devices.resource_claims import ResourceClaims, version_of
 from kubesched.core.framework.effects import ConflictError, EffectError, Effects, Read, Write
-from kubesched.core.framework.waits import Waits
+from kubesched.core.framework.waiting import Waits
 from kubesched.core.plugins.dynamic_resources.releasing import CLAIM, FINALIZER
 from kubesched.errors import KubeschedError
 

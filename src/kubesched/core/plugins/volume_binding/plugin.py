@@ -36,7 +36,7 @@ from kubesched.core.framework.plugin import (
 )
 from kubesched.core.framework.status import SKIP, Code, Status, error
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.framework.waits import NoWaits, Waits
+from kubesched.core.framework.waiting import NoWaits, Waits
 from kubesched.core.plugins.volume_binding.assuming import Reserved, assume, take_back
 from kubesched.core.plugins.volume_binding.binding import Binder
 from kubesched.core.plugins.volume_binding.claims import PodClaims, claim_references, find_claims

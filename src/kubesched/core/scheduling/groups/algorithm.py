@@ -19,8 +19,8 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import SUCCESS, Status, error
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit, undo
-from kubesched.core.scheduling.cycle import CycleContext, Terms, find, turned_away
-from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.cycle import CycleContext, CycleOptions, choose_or_preempt, commit_failure
+from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.results import GROUP_UNSCHEDULABLE, WAITS_FOR_PREEMPTION, GroupResult, PodResult
 from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
 
@@ -28,15 +28,15 @@ GiveBack = Callable[[], None]
 
 
 class Attempt:
-    """An attempt to place pods of a group, at least one; without `may_make_room` none thinks of evicting others."""
+    """An attempt to place pods of a group, at least one; without `may_preempt` none thinks of evicting others."""
 
     def __init__(
-        self, context: CycleContext, profile: Profile, pods: Sequence[QueuedPod], *, may_make_room: bool = True
+        self, context: CycleContext, profile: Profile, pods: Sequence[QueuedPod], *, may_preempt: bool = True
     ) -> None:
         self.context = context
         self.profile = profile
         self.pods = pods
-        self.may_make_room = may_make_room
+        self.may_preempt = may_preempt
         # what plugins keep for the pods of the group together
         self.state = CycleState()
 
@@ -87,7 +87,9 @@ class Attempt:
     def _place(self, queued: QueuedPod, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
         """Return where a pod goes, having taken the place, or why it goes nowhere."""
         cluster, profile = self.context.cluster, self.profile
-        found = yield from find(self.context, profile, queued, Terms(within, self.may_make_room, self.state))
+        found = yield from choose_or_preempt(
+            self.context, profile, queued, CycleOptions(within, self.may_preempt, self.state)
+        )
         if not isinstance(found, Failed):
             evaluation, decision = found
             place = PodResult(queued, None, decision.node_name, evaluation.cycle)
@@ -103,7 +105,7 @@ class Attempt:
         commitment = commit(cluster, profile, cycle, queued.pod, node_name)
         if commitment.failure is not None:
             cluster.nominations.add(queued.pod, promised)
-            return PodResult(queued, turned_away(queued, commitment.failure))
+            return PodResult(queued, commit_failure(queued, commitment.failure))
 
         def give_back() -> None:
             undo(cluster, profile, cycle, commitment.pod, node_name)

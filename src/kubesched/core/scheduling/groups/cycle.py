@@ -13,7 +13,7 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status, error, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext
-from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.algorithm import Attempt
 from kubesched.core.scheduling.groups.placements import place_group
 from kubesched.core.scheduling.groups.results import GroupResult
@@ -41,7 +41,7 @@ def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[Queue
     result = yield from place_group(Attempt(context, profile, pods))
     # 2. No: would there be if others went for the group as a whole?
     if context.workload_aware_preemption and result.status.code is Code.UNSCHEDULABLE:
-        found = yield from preempt(Attempt(context, profile, pods, may_make_room=False))
+        found = yield from preempt(Attempt(context, profile, pods, may_preempt=False))
         result.preemption = found
         if found.status.ok:
             result.waits_for_preemption = True

@@ -18,7 +18,7 @@ from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.placements import Assignments, Placement
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, PlacementScorePlugin
 from kubesched.core.framework.status import Status, error, unschedulable
-from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.algorithm import Attempt
 from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult
 from kubesched.errors import PluginError

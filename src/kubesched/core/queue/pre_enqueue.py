@@ -1,7 +1,7 @@
-"""PreEnqueue: who has to wait before being tried at all.
+"""PreEnqueue: may a pod enter activeQ?
 
-From a pod that wants to be tried to yes or no; a pod that is held back remembers who holds it, who is asked first the
-next time, and which events may change that one's mind.
+From a pod to yes or no. A gated pod keeps the plugin that gated it, which is asked first the next time, and the events
+that the plugin registered for.
 """
 
 # upstream: backend/queue/scheduling_queue.go, runPreEnqueuePlugins (v1.36)
@@ -16,19 +16,19 @@ from kubesched.core.framework.plugin import PreEnqueuePlugin
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.queue.queued_pod import QueuedPod
-from kubesched.core.queue.requeueing import Requeueing
+from kubesched.core.queue.queueing_hints import QueueingHints
 
 
-class Gating:
-    """Asks the PreEnqueue plugins of all profiles."""
+class PreEnqueueGate:
+    """Runs the PreEnqueue plugins of a pod's profile."""
 
-    def __init__(self, profiles: Mapping[str, Profile], requeueing: Requeueing, observers: Observers | None) -> None:
+    def __init__(self, profiles: Mapping[str, Profile], hints: QueueingHints, observers: Observers | None) -> None:
         self._profiles = profiles
-        self._requeueing = requeueing
+        self._hints = hints
         self._observers = observers
 
     def holds_back(self, queued: QueuedPod) -> bool:
-        """Return whether a plugin holds the pod back; if so, the pod knows which."""
+        """Return whether a plugin gates the pod; the pod keeps which."""
         name = queued.pod.spec.scheduler_name
         profile = self._profiles.get(name)
         plugins = list(profile.pre_enqueue) if profile is not None else []
@@ -52,13 +52,13 @@ class Gating:
     def _remember(self, queued: QueuedPod, plugin: str, refusal: Status) -> None:
         queued.unschedulable_plugins.add(plugin)
         queued.gating_plugin = plugin
-        queued.gating_events = self._requeueing.events_of(plugin)
+        queued.gating_events = self._hints.events_of(plugin)
         queued.was_flushed = False
         if self._observers is not None:
             self._observers.pod_gated(queued.pod, plugin, refusal)
 
 
 def _refusal(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch) -> Status | None:
-    """Return why PreEnqueue holds a pod back, or None; a plugin that raises does, and is asked again."""
+    """Return why a plugin gates a pod, or None; a plugin that raises gates it."""
     status = ask(plugin, "pre_enqueue", stopwatch, checked_status, pod)
     return None if status is None or status.code is Code.SUCCESS else status

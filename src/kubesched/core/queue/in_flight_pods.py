@@ -1,7 +1,7 @@
-"""Pods that are being scheduled, and what happened in the meantime.
+"""In-flight pods, and the events since they were popped.
 
-From "popped" to "done": an event that arrives while a pod is being judged may be just what it needs, and the judgement
-may not have seen it. So events are kept for as long as any pod that was popped before them is in flight.
+An event may come too late for the attempt that is running, and make the pod schedulable all the same. So events are
+kept as long as any pod that was popped before them is in flight.
 """
 
 from collections import Counter, deque
@@ -21,7 +21,7 @@ class SeenEvent(NamedTuple):
     new: Any
 
 
-class InFlight:
+class InFlightPods:
     """Pods in the order in which they were popped, and the events since the oldest of them."""
 
     __slots__ = ("_events", "_next", "_pods")

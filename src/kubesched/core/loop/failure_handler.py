@@ -1,6 +1,6 @@
-"""What follows a failed attempt: back into the queue, a condition, an event, a nomination, a preemption.
+"""Failed attempts: the pod is requeued, its condition, event and nomination are written, its preemption begins.
 
-From a failure to the queue and to effects as values, which are carried out beside the loop.
+From a failure to the queue, and to effects that are carried out beside the loop.
 """
 
 # upstream: schedule_one.go (handleSchedulingFailure) (v1.36)
@@ -17,10 +17,10 @@ from kubesched.core.framework.effects import Effect, Emit, Patch
 from kubesched.core.framework.observer import FailedAttempt
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.texts import tidy
-from kubesched.core.loop.conditions import said_in_status
-from kubesched.core.loop.ground import Ground
-from kubesched.core.loop.preempting import Preempting, Preemptor
-from kubesched.core.loop.telling import Telling
+from kubesched.core.loop.conditions import condition_patch
+from kubesched.core.loop.context import LoopContext
+from kubesched.core.loop.evictions import Evictions, Preemptor
+from kubesched.core.loop.status_writer import StatusWriter
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
 
@@ -29,34 +29,34 @@ NOTE_LIMIT = 1024
 CUT = " ..."
 
 
-class Failing:
-    """Puts pods back whose attempt failed, and tells the world."""
+class FailureHandler:
+    """Handles the failures of scheduling and binding cycles."""
 
-    def __init__(self, ground: Ground, preempting: Preempting) -> None:
-        self._ground = ground
-        self._preempting = preempting
-        self.telling = Telling(ground.effects, ground.tasks, sampled(ground.note, ground.now))
+    def __init__(self, context: LoopContext, evictions: Evictions) -> None:
+        self._context = context
+        self._evictions = evictions
+        self.status_writer = StatusWriter(context.effects, context.tasks, sampled(context.note, context.now))
 
     def fail(self, failed: Failed) -> None:
-        """Take in a failed attempt."""
-        failed = written(failed, self._ground.cluster.objects.unreadable)
+        """Handle a failed attempt."""
+        failed = written(failed, self._context.cluster.objects.unreadable)
         self.tell(failed)
-        pending = self._ground.cluster.pending
+        pending = self._context.cluster.pending
         if failed.queued.uid in pending:
             # it may have been reported anew while it had a place
             pending[failed.queued.uid] = failed.queued.pod
         if failed.effects:
-            self._ground.effects.submit(*failed.effects)
+            self._context.effects.submit(*failed.effects)
         if failed.preemption is not None:
             self.begin_preemption(Preemptor.alone(failed.queued.pod), failed.preemption)
-        effects = put_back(failed, self._ground)
+        effects = put_back(failed, self._context)
         if effects:
-            self.telling.say(failed.queued.uid, effects)
+            self.status_writer.write(failed.queued.uid, effects)
 
     def tell(self, failed: Failed) -> None:
         """Tell observers of a failed attempt."""
         queued = failed.queued
-        self._ground.observers.attempt_failed(
+        self._context.observers.attempt_failed(
             FailedAttempt(
                 queued.pod,
                 queued.pod.spec.scheduler_name,
@@ -69,32 +69,32 @@ class Failing:
 
     def begin_preemption(self, preemptor: Preemptor, preemption: Preemption) -> None:
         """Start to evict the victims; from now on the preemptor is held until they are terminating."""
-        work = self._preempting.begin(preemptor, preemption)
+        work = self._evictions.begin(preemptor, preemption)
         if work is not None:
-            self._ground.tasks.start(work)
+            self._context.tasks.start(work)
 
 
 def written(failed: Failed, unreadable: UnreadableObjects) -> Failed:
-    """Return a failure whose message can be written, and says which objects cannot be read."""
+    """Return a failure whose message is fit for an object's status, and names objects that could not be decoded."""
     message = tidy(unreadable.explained(failed.message, failed.queued.pod.namespace))
     return failed if message is failed.message else msgspec.structs.replace(failed, message=message)
 
 
-def put_back(failed: Failed, ground: Ground) -> list[Effect]:
-    """Return a pod to the queue after a failed attempt; return what the world is to know about it."""
+def put_back(failed: Failed, context: LoopContext) -> list[Effect]:
+    """Requeue a pod after a failed attempt; return the event and the status patch to write."""
     queued = failed.queued
     if queued.place is Place.GONE:
-        # deleted meanwhile: nobody to tell
+        # deleted meanwhile
         return []
     queued.unschedulable_plugins = set(failed.unschedulable_plugins)
     queued.pending_plugins = set(failed.pending_plugins)
-    ground.queue.fail(queued, ground.now(), again=failed.again)
+    context.queue.fail(queued, context.now(), again=failed.again)
     pod = queued.pod
     nominated = failed.nominated_node_name
     if nominated is not None:
-        ground.cluster.nominations.add(pod, nominated)
+        context.cluster.nominations.add(pod, nominated)
     event = Emit(pod.pod, "Warning", "FailedScheduling", "Scheduling", truncated(failed.message))
-    patch = _status_patch(queued, failed, ground.date())
+    patch = _status_patch(queued, failed, context.date())
     return [event] if patch is None else [event, patch]
 
 
@@ -107,19 +107,19 @@ def truncated(message: str) -> str:
 
 
 def _status_patch(queued: QueuedPod, failed: Failed, date: datetime) -> Patch | None:
-    """Return the change of the pod's status, or None if it says so already."""
+    """Return the patch of the pod's status, None if it would change nothing."""
     pod = queued.pod
     status: dict[str, Any] = {}
     condition = {"type": "PodScheduled", "status": "False", "reason": failed.reason, "message": failed.message}
     known = next((c for c in pod.status.conditions if c.type == "PodScheduled"), None)
     said = ("False", failed.reason, failed.message)
-    if known is None or {said} != {(known.status, known.reason, known.message), queued.told_condition or said}:
-        # what was written last may not be reported yet
-        queued.told_condition = said
-        status |= said_in_status(pod, condition, date)
+    if known is None or {said} != {(known.status, known.reason, known.message), queued.written_condition or said}:
+        # the condition that was written last may not be reported yet
+        queued.written_condition = said
+        status |= condition_patch(pod, condition, date)
     nominated = failed.nominated_node_name
-    if nominated is not None and {nominated} != {pod.status.nominated_node_name, queued.told_nomination}:
-        status["nominatedNodeName"] = queued.told_nomination = nominated
+    if nominated is not None and {nominated} != {pod.status.nominated_node_name, queued.written_nomination}:
+        status["nominatedNodeName"] = queued.written_nomination = nominated
     # the UID guards against a pod that was created again under the name
     body = {"metadata": {"uid": pod.uid}, "status": status}
     return Patch("Pod", pod.namespace, pod.name, body, "status") if status else None

@@ -1,7 +1,7 @@
-"""Pods that wait for permission, and pods that are being prepared for binding.
+"""Pods that wait in Permit, and pods in PreBind.
 
-From Permit's plugins (and preemption) to the binding cycle: a waiting pod goes on when every plugin has allowed it, and
-is turned away by the first rejection, timeout or preemption; a pod in PreBind can be called back until it is bound.
+From Permit plugins and evictions to the binding cycle: a waiting pod is bound when every plugin has allowed it, and
+fails at the first rejection, timeout or preemption. PreBind can be cancelled until the pod is bound.
 """
 
 # upstream: framework/runtime/waiting_pods_map.go, pods_in_prebind_map.go (v1.36)
@@ -15,8 +15,8 @@ from kubesched.core.framework.status import SUCCESS, Code, Status
 from kubesched.core.framework.texts import tidy
 
 
-class WaitingPod:
-    """A pod with the plugins that have not allowed it yet."""
+class PermitWait:
+    """The wait of one pod in Permit, for the plugins that have not allowed it yet."""
 
     def __init__(self, pod: PodInfo, node_name: str, waits: Mapping[str, float]) -> None:
         self.pod = pod
@@ -33,7 +33,7 @@ class WaitingPod:
         return list(self._timers)
 
     def allow(self, plugin: str) -> None:
-        """Let the pod go on as far as a plugin is concerned."""
+        """Allow the pod in the name of a plugin."""
         timer = self._timers.pop(plugin, None)
         if timer is not None:
             timer.cancel()
@@ -41,11 +41,11 @@ class WaitingPod:
             self._decide(SUCCESS)
 
     def reject(self, plugin: str, message: str) -> bool:
-        """Turn the pod away; return whether it was still waiting."""
+        """Reject the pod; return whether it was still waiting."""
         return self._decide(Status(Code.UNSCHEDULABLE, (tidy(str(message)),), plugin))
 
     def preempt(self, plugin: str, message: str) -> bool:
-        """Call the pod back in favour of a more important one; return whether it was still waiting."""
+        """End the wait of a preemption victim; return whether it was still waiting."""
         return self._decide(Status(Code.ERROR, (message,), plugin))
 
     async def decision(self) -> Status:
@@ -65,23 +65,23 @@ class WaitingPod:
         return True
 
 
-class WaitingPods:
+class WaitingPodsMap:
     """The pods that wait for permission, by UID."""
 
     def __init__(self) -> None:
-        self._pods: dict[str, WaitingPod] = {}
+        self._pods: dict[str, PermitWait] = {}
 
     def __len__(self) -> int:
         return len(self._pods)
 
-    def __iter__(self) -> Iterator[WaitingPod]:
+    def __iter__(self) -> Iterator[PermitWait]:
         return iter(list(self._pods.values()))
 
-    def get(self, uid: str) -> WaitingPod | None:
+    def get(self, uid: str) -> PermitWait | None:
         """Return the waiting pod under a UID."""
         return self._pods.get(uid)
 
-    def add(self, waiting: WaitingPod) -> None:
+    def add(self, waiting: PermitWait) -> None:
         """Let plugins find a pod."""
         self._pods[waiting.pod.uid] = waiting
 
@@ -90,8 +90,8 @@ class WaitingPods:
         self._pods.pop(uid, None)
 
 
-class PreBindingPods:
-    """The pods whose PreBind is under way, with the tasks that can be called back."""
+class PodsInPreBind:
+    """The tasks that run PreBind, by the UID of the pod."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, tuple[asyncio.Task[Status | None], list[str]]] = {}
@@ -109,7 +109,7 @@ class PreBindingPods:
         return found[1][0] if found is not None and found[1] else ""
 
     def call_back(self, uid: str, message: str) -> bool:
-        """Stop a pod's PreBind; return whether it was in time."""
+        """Cancel a pod's PreBind; return whether it was still running."""
         found = self._tasks.get(uid)
         if found is None or found[0].done():
             return False

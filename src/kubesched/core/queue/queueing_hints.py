@@ -1,8 +1,8 @@
-"""Is an event worth another attempt? What plugins registered for, asked once per kind of pod.
+"""Queueing hints: does an event make a rejected pod worth another attempt?
 
-From an event and a rejected pod to a strategy: stay, try again after the backoff, or at once. Hints are asked once per
-(event, plugin, template and labels), not per pod, unless claims are made for each pod of the template; one that raises
-counts as "try again". Of the pods that wait, only those are asked about that wait for something the event may help.
+From an event and a rejected pod to a strategy: skip, requeue after the backoff, or at once. A hint is asked once per
+(event, plugin, template and labels), not per pod, unless claims are made for each pod of the template; a hint that
+raises counts as QUEUE. Only pods that wait for something the event is about are looked at.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -56,8 +56,8 @@ ANYTHING: Final = ""
 EXTENDER = "Extender"
 
 
-class Asked(NamedTuple):
-    """Who is asked what helps a pod: `extenders`, if there are any, groups of pods, and plugins' `hints`.
+class HintOptions(NamedTuple):
+    """Where hints come from: `extenders`, if there are any, `pod_groups`, and plugins' `hints`.
 
     Without hints (the gate SchedulerQueueingHints) whatever a plugin registered for helps the pods it rejected.
     """
@@ -67,14 +67,14 @@ class Asked(NamedTuple):
     hints: bool = True
 
 
-PLUGINS_ALONE = Asked()
+PLUGIN_HINTS = HintOptions()
 
 
-def registrations_of(profile: Profile, asked: Asked) -> tuple[Registered, ...]:
-    """Return what the plugins of a profile registered for, and extenders, which cannot say what helps them.
+def registrations_of(profile: Profile, asked: HintOptions) -> tuple[Registered, ...]:
+    """Return the registrations of a profile's plugins, and of extenders, which register for everything.
 
-    Who registers for added nodes and not for taints is tried again whenever taints change, whatever its hint says;
-    without hints whenever labels change, too.
+    A plugin that registers for added nodes but not for taints is registered for taints without a hint; where hints are
+    off, for labels too.
     """
     # upstream: scheduler.go, buildQueueingHintMap (v1.36)
     found = []
@@ -95,13 +95,13 @@ def registrations_of(profile: Profile, asked: Asked) -> tuple[Registered, ...]:
     return tuple(found)
 
 
-class Requeueing:
-    """Asks the hints of all profiles, if hints are asked."""
+class QueueingHints:
+    """The hints of all profiles, by event."""
 
     def __init__(
-        self, profiles: Mapping[str, Profile], asked: Asked = PLUGINS_ALONE, observers: Observers | None = None
+        self, profiles: Mapping[str, Profile], asked: HintOptions = PLUGIN_HINTS, observers: Observers | None = None
     ) -> None:
-        self.asks_hints = asked.hints
+        self.asks_plugins = asked.hints
         self._observers = observers
         self._registered = {name: registrations_of(profile, asked) for name, profile in profiles.items()}
         self._matches: dict[ClusterEvent, dict[str, list[Registered]]] = {}

@@ -1,7 +1,7 @@
-"""Groups of pods in the living loop: scheduled as a whole, bound or put back as a whole.
+"""Pod groups in the loop: the pods of a group are scheduled, and bound or requeued, as a whole.
 
-From one pod of a group that was popped to all of its pods that wait, through the group's cycle, and on to bindings or
-back into the queue; what became of the group is written into its status.
+From a popped pod to all waiting pods of its group, through the group's scheduling cycle, and on to binding cycles or
+back into the queue. The group's condition PodGroupScheduled is written.
 """
 
 # upstream: schedule_one_podgroup.go (scheduleOnePodGroup, podGroupInfoForPod, submitPodGroupAlgorithmResult,
@@ -23,14 +23,14 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.bindings import Bindings
-from kubesched.core.loop.failing import Failing
-from kubesched.core.loop.ground import Ground
-from kubesched.core.loop.preempting import Preemptor
+from kubesched.core.loop.context import LoopContext
+from kubesched.core.loop.evictions import Preemptor
+from kubesched.core.loop.failure_handler import FailureHandler
 from kubesched.core.loop.slow_cycles import note_duration
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit
-from kubesched.core.scheduling.cycle import CycleContext, turned_away
-from kubesched.core.scheduling.extending import Asking
+from kubesched.core.scheduling.cycle import CycleContext, commit_failure
+from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
 from kubesched.core.scheduling.groups.results import GANG_SCHEDULING, UNSCHEDULABLE_GROUP, GroupResult, PodResult
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
@@ -43,43 +43,45 @@ CLUSTER = "cluster"
 Run = Callable[[Asking[GroupResult]], Awaitable[GroupResult]]
 
 
-class Groups:
-    """Schedules groups of pods."""
+class PodGroupScheduler:
+    """Schedules pod groups."""
 
-    def __init__(self, ground: Ground, context: CycleContext, bindings: Bindings, failing: Failing, run: Run) -> None:
-        self._ground = ground
+    def __init__(
+        self, loop: LoopContext, context: CycleContext, bindings: Bindings, failures: FailureHandler, run: Run
+    ) -> None:
+        self._loop = loop
         self._context = context
         self._bindings = bindings
-        self._failing = failing
+        self._failures = failures
         self._run = run
 
     async def attempt(self, popped: QueuedPod) -> None:
-        """Schedule the group of a pod that was popped, with all others of it that wait."""
+        """Schedule all waiting pods of a popped pod's group."""
         pods = [queued for queued in self._gathered(popped) if not self._skipped(queued)]
         if not pods:
             return
         profile = profile_of(self._context, pods)
         if isinstance(profile, Status):
             for queued in pods:
-                self._failing.fail(Failed(queued, SCHEDULER_ERROR, profile.message))
+                self._failures.fail(Failed(queued, SCHEDULER_ERROR, profile.message))
             return
-        began, began_at = self._ground.observers.clock(), self._ground.busy_time()
+        began, began_at = self._loop.observers.clock(), self._loop.busy_time()
         try:
             result = await self._cycle(profile, pods)
         except BaseException as raised:
             if is_called_off(raised):
                 raise
             # a fault of ours: this group's attempt fails, the loop goes on
-            note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
+            note_duration(pods, self._loop.busy_time() - began_at, self._loop.note)
             for queued in pods:
                 message = f"internal error: {described(raised)}"
-                self._failing.fail(Failed(queued, SCHEDULER_ERROR, message))
+                self._failures.fail(Failed(queued, SCHEDULER_ERROR, message))
             return
-        ended = self._ground.observers.clock()
-        note_duration(pods, self._ground.busy_time() - began_at, self._ground.note)
+        ended = self._loop.observers.clock()
+        note_duration(pods, self._loop.busy_time() - began_at, self._loop.note)
         scheduled = self._bind(profile, pods, result) if result.status.ok else self._put_back(profile, pods, result)
         self._tell_of_group(pods, result.status)
-        self._ground.observers.group_attempted(
+        self._loop.observers.group_attempted(
             GroupAttempt(
                 "/".join(group_of(popped.pod) or ()),
                 profile.scheduler_name,
@@ -88,28 +90,28 @@ class Groups:
                 scheduled,
                 len(pods) - scheduled,
                 ended - began,
-                self._ground.observers.clock() - began,
+                self._loop.observers.clock() - began,
             )
         )
 
     def _gathered(self, popped: QueuedPod) -> list[QueuedPod]:
-        """Return all pods of a group that wait, in flight from now on: the most important first, then the oldest."""
+        """Pop all waiting pods of a group; return them by priority, then age."""
         key = group_of(popped.pod)
-        state = self._ground.cluster.pod_groups.state(key) if key is not None else None
+        state = self._loop.cluster.pod_groups.state(key) if key is not None else None
         pods = [popped]
         for uid in list(state.unscheduled) if state is not None else ():
-            queued = self._ground.queue.pop_specific(uid, self._ground.now())
+            queued = self._loop.queue.pop_specific(uid, self._loop.now())
             if queued is not None:
                 pods.append(queued)
         return sorted(pods, key=lambda queued: (-queued.pod.priority, queued.initial_attempt_at or 0.0))
 
     def _skipped(self, queued: QueuedPod) -> bool:
-        """Return whether a pod needs no attempt any more; then its attempt has ended."""
+        """Return whether a pod needs no attempt (terminating, or assumed already), having ended it."""
         pod = queued.pod
-        if not pod.terminating and pod.uid not in self._ground.cluster.table.pods:
+        if not pod.terminating and pod.uid not in self._loop.cluster.table.pods:
             return False
-        self._ground.queue.done(pod.uid)
-        self._ground.observers.attempt_skipped(pod)
+        self._loop.queue.done(pod.uid)
+        self._loop.observers.attempt_skipped(pod)
         return True
 
     async def _cycle(self, profile: Profile, pods: Sequence[QueuedPod]) -> GroupResult:
@@ -129,10 +131,10 @@ class Groups:
     # -- a group that can be placed
 
     def _bind(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
-        """Take the places for good and start binding; return for how many.
+        """Assume the pods and start their binding cycles; return for how many.
 
-        Pods that found none are tried again: what is left of the group may find room by evictions of its own. Each
-        such attempt places at least one pod or is the last, so they come to an end.
+        Pods without a node are retried: what is left of the group may preempt by itself. Each such attempt binds at
+        least one pod or is the last.
         """
         uids = {each.uid for each in pods}
         failures = [
@@ -142,7 +144,7 @@ class Groups:
         ]
         scheduled = len(pods) - len(failures)
         for failure in failures:
-            self._failing.fail(msgspec.structs.replace(failure, again=scheduled > 0))
+            self._failures.fail(msgspec.structs.replace(failure, again=scheduled > 0))
         return scheduled
 
     def _begin_binding(
@@ -152,9 +154,9 @@ class Groups:
         assert cycle is not None, "whoever has a place has a cycle"
         # the group's cycle is over
         cycle.group = None
-        taken = commit(self._ground.cluster, profile, cycle, queued.pod, pod.node_name)
+        taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name)
         if taken.failure is not None:
-            return turned_away(queued, taken.failure)
+            return commit_failure(queued, taken.failure)
         named = cycle.get(PODS_TO_ACTIVATE)
         if named:
             # these have just been tried
@@ -176,7 +178,7 @@ class Groups:
     # -- a group that cannot
 
     def _put_back(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
-        """Put all pods of a group back into the queue; return that none is scheduled."""
+        """Requeue all pods of a group; return 0, the number of scheduled pods."""
         found = result.preemption
         if found is not None and found.status.ok:
             plugin = profile.pod_group_post_filter[0].name
@@ -187,7 +189,7 @@ class Groups:
         going: set[str] = set()
         for index, queued in enumerate(pods):
             pod = result.pods[index] if index < len(result.pods) else None
-            self._failing.fail(_failure(queued, pod, result, blamed, going))
+            self._failures.fail(_failure(queued, pod, result, blamed, going))
         return 0
 
     def _evict_for_group(self, pods: Sequence[QueuedPod], preemption: Preemption) -> None:
@@ -195,16 +197,16 @@ class Groups:
         if group is not None:
             uids = tuple(queued.uid for queued in pods)
             preemptor = Preemptor(pods[0].pod, group.uid, group.spec.priority or 0, uids, "podgroup")
-            self._failing.begin_preemption(preemptor, preemption)
+            self._failures.begin_preemption(preemptor, preemption)
 
     # -- the group's status
 
     def _group(self, pods: Sequence[QueuedPod]) -> PodGroup | None:
         key = group_of(pods[0].pod)
-        return self._ground.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
+        return self._loop.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
 
     def _tell_of_group(self, pods: Sequence[QueuedPod], status: Status) -> None:
-        """Write into a group's status what became of it."""
+        """Write the group's condition."""
         group = self._group(pods)
         if group is None:
             return
@@ -222,10 +224,10 @@ class Groups:
             "reason": said[1],
             "message": said[2],
             "observedGeneration": group.metadata.generation,
-            "lastTransitionTime": (since or self._ground.date()).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "lastTransitionTime": (since or self._loop.date()).strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
         body = {"metadata": {"uid": group.uid}, "status": {"conditions": [condition]}}
-        self._failing.telling.say(group.uid, [Patch("PodGroup", group.namespace, group.name, body, "status")])
+        self._failures.status_writer.write(group.uid, [Patch("PodGroup", group.namespace, group.name, body, "status")])
 
 
 def _outcome(result: GroupResult) -> str:
@@ -243,7 +245,7 @@ def _reason(status: Status) -> str:
 
 
 def _blamed(result: GroupResult) -> frozenset[str]:
-    """Return the plugins that turned a group away; the gang's own where it has places, but too few."""
+    """Return the plugins that rejected a group; GangScheduling where too few pods have a node."""
     too_few = any(pod.node_name and not pod.permission.ok for pod in result.pods)
     return result.blamed | {GANG_SCHEDULING} if too_few or not result.blamed else result.blamed
 
@@ -251,7 +253,7 @@ def _blamed(result: GroupResult) -> frozenset[str]:
 def _failure(
     queued: QueuedPod, pod: PodResult | None, result: GroupResult, blamed: frozenset[str], going: set[str]
 ) -> Failed:
-    """Return the failure of one pod of a group that cannot be placed; `going` are victims of pods before it."""
+    """Return the failure of one pod of a group that cannot be placed; `going` are victims of the pods before it."""
     status = result.status
     failure = pod.failure if pod is not None else None
     if not status.rejected:

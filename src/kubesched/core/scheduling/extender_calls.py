@@ -16,14 +16,14 @@ from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.extenders import (
-    Answer,
-    FilterAnswer,
-    FilterQuestion,
-    PreemptAnswer,
-    PreemptQuestion,
-    PrioritizeAnswer,
-    PrioritizeQuestion,
-    Question,
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderPreemptionArgs,
+    ExtenderPreemptionResult,
+    ExtenderPrioritizeArgs,
+    ExtenderPrioritizeResult,
+    ExtenderResult,
     is_interested,
 )
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
@@ -31,14 +31,14 @@ from kubesched.core.framework.preemption import Candidate
 from kubesched.core.framework.status import Code, Status, error
 
 T = TypeVar("T")
-Asking = Generator[Question, Answer, T]
+Asking = Generator[ExtenderArgs, ExtenderResult, T]
 # Extenders score from 0 to 10, plugins from 0 to 100.
 MAX_EXTENDER_PRIORITY = 10
 # What extenders can add to a total, either way, so that the sum fits into 64 bits.
 MOST_ADDED = 2**62
 
 
-class Filtered:
+class FilteredNodes:
     """What extenders left of the feasible rows, and what they said about the others, by row."""
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
@@ -51,17 +51,17 @@ class Filtered:
 
 def ask_filters(
     extenders: Sequence[Extender], table: NodeTable, pod: PodInfo, feasible: NDArray[np.bool_]
-) -> Asking[Filtered]:
+) -> Asking[FilteredNodes]:
     """Ask the interested extenders in turn, each about what the ones before it left."""
-    result = Filtered(feasible)
+    result = FilteredNodes(feasible)
     for extender in extenders:
         if not result.mask.any():
             break
         if not extender.filter_verb or not is_interested(extender, pod.spec):
             continue
         names = [table.names[row] for row in np.flatnonzero(result.mask).tolist()]
-        answer = yield FilterQuestion(extender, pod.pod, names)
-        assert isinstance(answer, FilterAnswer), "a filter question gets a filter answer"
+        answer = yield ExtenderFilterArgs(extender, pod.pod, names)
+        assert isinstance(answer, ExtenderFilterResult), "a filter question gets a filter answer"
         problem = answer.error or _made_up(extender, answer.node_names, names)
         if problem:
             if extender.ignorable:
@@ -81,7 +81,7 @@ def _made_up(extender: Extender, answered: Sequence[str], asked: Sequence[str]) 
     return f'extender "{url}" claims a filtered node "{unknown[0]}" which is not found in the input node list'
 
 
-def _apply(answer: FilterAnswer, table: NodeTable, result: Filtered) -> None:
+def _apply(answer: ExtenderFilterResult, table: NodeTable, result: FilteredNodes) -> None:
     """Take an answer into account."""
     kept = np.zeros_like(result.mask)
     kept[[table.row_of[name] for name in answer.node_names]] = True
@@ -106,8 +106,8 @@ def ask_priorities(
         if not extender.prioritize_verb or not is_interested(extender, pod.spec):
             continue
         names = [table.names[row] for row in np.flatnonzero(feasible).tolist()]
-        answer = yield PrioritizeQuestion(extender, pod.pod, names)
-        assert isinstance(answer, PrioritizeAnswer), "a prioritize question gets a prioritize answer"
+        answer = yield ExtenderPrioritizeArgs(extender, pod.pod, names)
+        assert isinstance(answer, ExtenderPrioritizeResult), "a prioritize question gets a prioritize answer"
         if answer.error:
             # no score from this one, ignorable or not
             continue
@@ -132,13 +132,13 @@ def ask_preemption(
             break
         if not extender.preempt_verb or not is_interested(extender, pod.spec):
             continue
-        answer = yield PreemptQuestion(
+        answer = yield ExtenderPreemptionArgs(
             extender,
             pod.pod,
             {candidate.node_name: [victim.pod for victim in candidate.victims] for candidate in candidates},
             {candidate.node_name: candidate.pdb_violations for candidate in candidates},
         )
-        assert isinstance(answer, PreemptAnswer), "a preempt question gets a preempt answer"
+        assert isinstance(answer, ExtenderPreemptionResult), "a preempt question gets a preempt answer"
         chosen: Sequence[Candidate] | Status = (
             error(answer.error) if answer.error else _victims(extender, table, answer)
         )
@@ -150,7 +150,7 @@ def ask_preemption(
     return candidates
 
 
-def _victims(extender: Extender, table: NodeTable, answer: PreemptAnswer) -> list[Candidate] | Status:
+def _victims(extender: Extender, table: NodeTable, answer: ExtenderPreemptionResult) -> list[Candidate] | Status:
     """Return the candidates of an answer; victims must be on their nodes, and there must be some."""
     chosen = []
     for name, uids in answer.victims.items():

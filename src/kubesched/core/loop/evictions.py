@@ -1,8 +1,8 @@
-"""Carrying a preemption out: victims are told, then deleted; the preemptor waits for that.
+"""Evictions: victims get the condition DisruptionTarget and are deleted; the preemptor waits for that.
 
-From a nomination to deletions. Less important pods that were promised the same node lose the promise first. All victims
-but the last are removed side by side; the preemptor is held back until only the last one is going, and is tried again
-soon if anything fails, at once if a node appeared meanwhile.
+From a preemption to deletions. Less important pods that are nominated to the same node lose the nomination first. All
+victims but the last are deleted concurrently; the preemptor is held until only the last one is left, and is retried
+after a pause if an eviction failed, at once if a node was added meanwhile.
 """
 
 # upstream: framework/preemption/executor.go (v1.36)
@@ -13,18 +13,18 @@ from typing import Any
 
 import msgspec
 
-from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPods
+from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMap
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Delete, EffectError, Emit, NotFoundError, Patch
 from kubesched.core.framework.preemption import Preemption, RunningPreemptions
-from kubesched.core.loop.conditions import said_in_status
-from kubesched.core.loop.ground import Ground
+from kubesched.core.loop.conditions import condition_patch
+from kubesched.core.loop.context import LoopContext
 
 TRY_AGAIN_SECONDS = 1.0
 
 
 class Preemptor(msgspec.Struct, frozen=True):
-    """For whom others have to go: a pod, or a group of which `pod` is one; `pods` are tried again if it fails."""
+    """A pod, or the pod group that `pod` belongs to; `pods` are the UIDs to activate if the preemption fails."""
 
     pod: PodInfo
     uid: str
@@ -34,34 +34,34 @@ class Preemptor(msgspec.Struct, frozen=True):
 
     @staticmethod
     def alone(pod: PodInfo) -> "Preemptor":
-        """Return a pod that preempts for itself."""
+        """Return a pod that preempts by itself."""
         return Preemptor(pod, pod.uid, pod.priority, (pod.uid,))
 
 
-class Preempting:
-    """Preemptions that are under way."""
+class Evictions:
+    """Carries preemptions out."""
 
     def __init__(
         self,
-        ground: Ground,
+        context: LoopContext,
         preemptions: RunningPreemptions,
-        waiting: WaitingPods,
-        pre_binding: PreBindingPods,
+        waiting: WaitingPodsMap,
+        pre_binding: PodsInPreBind,
         gone: Callable[[PodInfo], None],
     ) -> None:
-        self._ground = ground
+        self._context = context
         self._preemptions = preemptions
         self._waiting = waiting
         self._pre_binding = pre_binding
         self._gone = gone
-        self._woken: set[str] = set()
+        self._retry: set[str] = set()
         self._running: set[str] = set()
 
-    def node_appeared(self) -> None:
-        """Remember that preemptors may have better choices now than waiting for their victims."""
+    def node_added(self) -> None:
+        """Have the preemptors retried when their evictions end: a new node may have room for them."""
         # differs (a node that is added while victims): the reference misses a node that is added while victims are
         # being deleted
-        self._woken |= self._running
+        self._retry |= self._running
 
     def begin(self, preemptor: Preemptor, preemption: Preemption) -> Coroutine[Any, Any, None] | None:
         """Hold a preemptor from now on; return the work of evicting its victims, None if all are terminating."""
@@ -69,53 +69,53 @@ class Preempting:
         victims = [victim for victim in preemption.victims if not victim.terminating]
         for going in preemption.victims:
             if going.terminating:
-                self._ground.observers.victim_skipped(preemptor.pod, going, node_name)
+                self._context.observers.victim_skipped(preemptor.pod, going, node_name)
         if not victims:
             return None
-        self._ground.observers.preemption_began(preemptor.pod, node_name, len(preemption.victims), len(victims))
+        self._context.observers.preemption_began(preemptor.pod, node_name, len(preemption.victims), len(victims))
         self._preemptions.begin(preemptor.uid)
         self._running.add(preemptor.uid)
         return self._run(preemptor, preemption, victims)
 
     async def _run(self, preemptor: Preemptor, preemption: Preemption, victims: Sequence[PodInfo]) -> None:
         uid, node_name = preemptor.uid, preemption.node_name
-        began = self._ground.observers.clock()
+        began = self._context.observers.clock()
         failure: Exception | None = None
         try:
-            await self._take_promises_back(preemptor, node_name)
+            await self._clear_nominations(preemptor, node_name)
             *others, last = victims
             await asyncio.gather(*(self._evict(preemptor, preemption, victim) for victim in others))
             self._preemptions.last_victim(uid, last.uid)
             await self._evict(preemptor, preemption, last)
         except Exception as raised:
-            # whoever is left is a matter for the next attempt
+            # the next attempt finds the victims that are left
             failure = raised
         finally:
             self._preemptions.end(uid)
             self._running.discard(uid)
-            woken = uid in self._woken
-            self._woken.discard(uid)
+            woken = uid in self._retry
+            self._retry.discard(uid)
             # differs (`scheduler_preemption_goroutines_*`): the reference says success, and no time at all, whatever
             # became of it
-            self._ground.observers.preemption_ended(
-                preemptor.pod, node_name, failure, self._ground.observers.clock() - began
+            self._context.observers.preemption_ended(
+                preemptor.pod, node_name, failure, self._context.observers.clock() - began
             )
         if failure is not None and not woken:
-            # differs (a preemption whose deletions fail): the reference tries again at once, and while nobody answers
-            # without a pause
+            # differs (a preemption whose deletions fail): the reference retries at once, and without a pause while the
+            # API server is away
             await asyncio.sleep(TRY_AGAIN_SECONDS)
         if failure is not None or woken:
-            queue, now = self._ground.queue, self._ground.now
-            self._ground.inbox.later(lambda: queue.activate(preemptor.pods, now()))
+            queue, now = self._context.queue, self._context.now
+            self._context.inbox.later(lambda: queue.activate(preemptor.pods, now()))
         if failure is not None and not isinstance(failure, EffectError):
             raise failure
 
-    async def _take_promises_back(self, preemptor: Preemptor, node_name: str) -> None:
-        for nominated in self._ground.cluster.nominations.on(node_name):
+    async def _clear_nominations(self, preemptor: Preemptor, node_name: str) -> None:
+        for nominated in self._context.cluster.nominations.on(node_name):
             if nominated.priority < preemptor.priority:
                 body = {"metadata": {"uid": nominated.uid}, "status": {"nominatedNodeName": ""}}
                 try:
-                    await self._ground.effects.perform(
+                    await self._context.effects.perform(
                         Patch("Pod", nominated.namespace, nominated.name, body, "status")
                     )
                 except NotFoundError:
@@ -131,14 +131,14 @@ class Preempting:
             try:
                 await self._delete(preemptor, victim)
             except NotFoundError:
-                # gone already, and the report of it is late, lost, or came while the preemptor was held back
+                # deleted by somebody else; the report is late, lost, or came while the preemptor was held
                 self._gone(victim)
-                self._woken.add(preemptor.uid)
-                self._ground.observers.victim_gone(preemptor.pod, victim, node_name)
+                self._retry.add(preemptor.uid)
+                self._context.observers.victim_gone(preemptor.pod, victim, node_name)
                 return
-        self._ground.observers.victim_evicted(preemptor.pod, victim, node_name, in_memory=in_memory)
+        self._context.observers.victim_evicted(preemptor.pod, victim, node_name, in_memory=in_memory)
         reporter = preemptor.pod.spec.scheduler_name
-        await self._ground.effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
+        await self._context.effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
 
     def _called_back(self, victim: PodInfo, plugin: str) -> bool:
         """Stop a victim that is not bound yet; return whether that was in time."""
@@ -155,7 +155,7 @@ class Preempting:
             "reason": "PreemptionByScheduler",
             "message": f"{scheduler}: preempting to accommodate a higher priority {preemptor.kind}",
         }
-        status = said_in_status(victim, condition, self._ground.date())
+        status = condition_patch(victim, condition, self._context.date())
         body = {"metadata": {"uid": victim.uid}, "status": status}
-        await self._ground.effects.perform(Patch("Pod", victim.namespace, victim.name, body, "status"))
-        await self._ground.effects.perform(Delete("Pod", victim.namespace, victim.name, victim.uid))
+        await self._context.effects.perform(Patch("Pod", victim.namespace, victim.name, body, "status"))
+        await self._context.effects.perform(Delete("Pod", victim.namespace, victim.name, victim.uid))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.core.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
-from kubesched.core.queue.arithmetic import (
+from kubesched.core.queue.backoff import (
     NO_BACKOFF,
     BackoffPolicy,
     active_order,

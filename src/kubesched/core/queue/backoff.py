@@ -1,4 +1,4 @@
-"""The arithmetic of waiting: how long a pod backs off, and who comes first.
+"""Backoff: how long a pod backs off, and the order of the queues.
 
 Comes in: counts, priorities and times (seconds, on whatever clock the caller keeps). Goes out: durations, expiries and
 sort keys. Pure functions; the queues themselves live elsewhere in this room.
@@ -71,7 +71,7 @@ def align_to_window(policy: BackoffPolicy, time: float) -> float:
 
 
 def is_backing_off(policy: BackoffPolicy, expiry: float, now: float) -> bool:
-    """Tell whether a pod has to wait still; it does until the window of its expiry is over."""
+    """Return whether a pod is backing off; it is until the window of its expiry is over."""
     return expiry >= align_to_window(policy, now)
 
 

@@ -1,4 +1,4 @@
-"""What an update of a pod or a node stands for: the cluster events that can move waiting pods.
+"""The cluster events of an update of a pod or a node.
 
 From two versions of an object to events, in the reference's order. Pure: nothing is remembered between calls. An
 update of a node that scheduling does not look at (a heartbeat) is no event at all; any other update of a pod is a
@@ -28,7 +28,7 @@ def pod_events(old: Pod, new: Pod, gates: FeatureGates) -> list[ClusterEvent]:
 
 
 # upstream: backend/queue/scheduling_queue.go, isPodUpdated (v1.36)
-def means_change(old: Pod, new: Pod) -> bool:
+def is_pod_updated(old: Pod, new: Pod) -> bool:
     """Return whether an update of a waiting pod may have made it schedulable, as far as can be told without hints.
 
     What is written about it does not count, but for the claims that were generated for it.

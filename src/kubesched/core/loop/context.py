@@ -1,20 +1,21 @@
-"""What the parts of the loop stand on: what they read and change, how they wait, whom they tell."""
+"""What the parts of the loop share."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
 import msgspec
 
+from kubesched.common.notes import Note
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.profile import Profile
-from kubesched.core.loop.inbox import Inbox, Note, Tasks
+from kubesched.core.loop.inbox import Inbox, Tasks
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 
 
-class Ground(msgspec.Struct, frozen=True):
-    """One cluster, one queue, one inbox and one clock, with its date, for all parts of a loop."""
+class LoopContext(msgspec.Struct, frozen=True):
+    """The cluster, queue, inbox, tasks and clock of one scheduler."""
 
     cluster: Cluster
     queue: SchedulingQueue
@@ -26,5 +27,5 @@ class Ground(msgspec.Struct, frozen=True):
     date: Callable[[], datetime]
     note: Note
     observers: Observers
-    # the time without what was spent waiting for extenders
+    # the loop's time, less what was spent waiting for extenders
     busy_time: Callable[[], float]

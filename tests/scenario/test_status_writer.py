@@ -1,4 +1,4 @@
-"""What pods say of why they wait, when the server does not take it at once: it is said later, and stays true."""
+"""Status patches that the API server does not take at once: they are retried, and the newest one stays."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.core.framework.effects import Bind, ConflictError, Effect, Patch
 from kubesched.core.loop.inbox import Tasks
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.core.loop.telling import Telling
+from kubesched.core.loop.status_writer import StatusWriter
 from kubesched.testing import a_node, a_pod
 
 
@@ -58,7 +58,7 @@ def test_that_nothing_can_be_written_is_said_once_a_minute_and_not_for_each_pod(
     live(story)
 
 
-def test_only_the_newest_word_is_written() -> None:
+def test_only_the_newest_patch_is_written() -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
         refuse_statuses(world, 10)
         world.put(a_node("small", cpu="1"))
@@ -73,15 +73,15 @@ def test_only_the_newest_word_is_written() -> None:
     live(story)
 
 
-def test_a_promise_that_could_not_be_written_is_part_of_the_next_word() -> None:
+def test_a_nomination_that_could_not_be_written_is_part_of_the_next_patch() -> None:
     async def play() -> None:
         world, tasks = World(), Tasks(lambda line: None, lambda: None)
         refuse_statuses(world, 10)
         world.put(a_pod("p"))
-        telling = Telling(world, tasks, lambda line: None)
-        telling.say("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "a", "nominatedNodeName": "n"}})])
+        writer = StatusWriter(world, tasks, lambda line: None)
+        writer.write("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "a", "nominatedNodeName": "n"}})])
         await asyncio.sleep(3)
-        telling.say("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "b"}})])
+        writer.write("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "b"}})])
         await asyncio.sleep(30)
         assert [effect.body for effect in world.performed if isinstance(effect, Patch)] == [
             {"status": {"reason": "b", "nominatedNodeName": "n"}}
@@ -104,8 +104,8 @@ def test_a_word_that_met_another_writer_is_said_again() -> None:
     async def play() -> None:
         world, tasks = Contended(), Tasks(lambda line: None, lambda: None)
         world.put(a_pod("p"))
-        telling = Telling(world, tasks, lambda line: None)
-        telling.say("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "a"}})])
+        writer = StatusWriter(world, tasks, lambda line: None)
+        writer.write("default-p", [Patch("Pod", "default", "p", {"status": {"reason": "a"}})])
         await asyncio.sleep(5)
         assert len([effect for effect in world.performed if isinstance(effect, Patch)]) == 1
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from tests.support.world import World, live
 
-from kubesched.core.loop.comparing import compare
+from kubesched.core.loop.comparer import compare
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 

@@ -1,4 +1,4 @@
-"""The comparer: does the scheduler believe what is reported?
+"""The comparer: does the scheduler's cache agree with the API server?
 
 From the objects that a client holds, and a living scheduler, to lines that name each difference. A table is built anew
 from the objects, with the pods that are assumed put where they are assumed, and compared with the one that was kept up
@@ -16,7 +16,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 
-# what follows from the objects alone; the rest is the scheduler's own doing
+# what follows from the objects alone
 COMPARED = ("nodes", "node count", "label groups", "carried terms")
 
 
@@ -38,7 +38,7 @@ def compare(
         elif obj.spec.scheduler_name in schedulers:
             waiting[obj.uid] = obj
     for queued in queue.pods():
-        # who is promised a node is foreseen in the counts
+        # nominated pods are part of the counts
         fresh.nominations.add(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
     for column in cluster.table.label_columns():
         # a column exists once somebody asked for it

@@ -1,16 +1,15 @@
-"""Pods that wait for an event, found by what they wait for.
+"""Unschedulable and gated pods, indexed by what they wait for.
 
-From a pod and what it waits for to the pods that an event may help, in the order in which they came; events are many
-more than pods that they help.
+From an event to the pods that it may make schedulable, oldest first, without a look at the others.
 """
 
 from collections.abc import Collection, Iterator
 
 from kubesched.core.queue.queued_pod import QueuedPod
-from kubesched.core.queue.requeueing import WaitsFor
+from kubesched.core.queue.queueing_hints import WaitsFor
 
 
-class Parked:
+class UnschedulablePods:
     """Pods by UID, and by what they wait for."""
 
     __slots__ = ("_by_wait", "_next", "_pods", "_waits")
@@ -37,7 +36,7 @@ class Parked:
         return None if found is None else found[1]
 
     def put(self, queued: QueuedPod, waits_for: Collection[WaitsFor]) -> None:
-        """Take in a pod, or what a pod that is there waits for now."""
+        """Add a pod, or update what it waits for."""
         uid = queued.uid
         if uid not in self._pods:
             self._pods[uid] = (self._next, queued)
@@ -48,7 +47,7 @@ class Parked:
             self._by_wait.setdefault(each, set()).add(uid)
 
     def remove(self, uid: str) -> None:
-        """Let a pod go."""
+        """Remove a pod."""
         if self._pods.pop(uid, None) is not None:
             self._forget(uid)
 

@@ -6,30 +6,30 @@ from collections.abc import Awaitable, Callable
 import pytest
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.core.binding.waiting_pods import PreBindingPods, WaitingPod, WaitingPods
+from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
 from kubesched.core.framework.status import SUCCESS, Code, Status
 from kubesched.testing import a_cluster, a_pod
 
-Deed = Callable[[WaitingPod], Awaitable[None]]
+Deed = Callable[[PermitWait], Awaitable[None]]
 
 
-async def all_allow(pod: WaitingPod) -> None:
+async def all_allow(pod: PermitWait) -> None:
     pod.allow("A")
     assert pod.pending_plugins == ["B"]
     pod.allow("B")
 
 
-async def one_allows_and_time_passes(pod: WaitingPod) -> None:
+async def one_allows_and_time_passes(pod: PermitWait) -> None:
     pod.allow("A")
     await asyncio.sleep(60)
 
 
-async def one_rejects(pod: WaitingPod) -> None:
+async def one_rejects(pod: PermitWait) -> None:
     assert pod.reject("B", "not now")
     assert not pod.reject("A", "too late")
 
 
-async def preempted(pod: WaitingPod) -> None:
+async def preempted(pod: PermitWait) -> None:
     assert pod.preempt("DefaultPreemption", "preempted")
     pod.allow("A")
     pod.allow("B")
@@ -52,8 +52,8 @@ async def preempted(pod: WaitingPod) -> None:
 )
 def test_what_becomes_of_a_waiting_pod(deed: Deed, decision: Status) -> None:
     async def play() -> Status:
-        pods = WaitingPods()
-        pods.add(WaitingPod(a_cluster().reader.read(a_pod("p")), "n1", {"A": 10.0, "B": 30.0}))
+        pods = WaitingPodsMap()
+        pods.add(PermitWait(a_cluster().reader.read(a_pod("p")), "n1", {"A": 10.0, "B": 30.0}))
         waiting = pods.get("default-p")
         assert waiting is not None
         assert [pod.node_name for pod in pods] == ["n1"]
@@ -68,7 +68,7 @@ def test_what_becomes_of_a_waiting_pod(deed: Deed, decision: Status) -> None:
 
 def test_a_pod_in_pre_bind_is_called_back_until_it_is_done() -> None:
     async def play() -> None:
-        pods = PreBindingPods()
+        pods = PodsInPreBind()
 
         async def prepare() -> Status | None:
             await asyncio.sleep(10)

@@ -1,7 +1,7 @@
-"""What reported objects mean for the cluster and the queue.
+"""Event handlers: what added, changed and deleted objects do to the cluster and the queue.
 
-From added, changed and deleted objects to the table, and to the cluster events that wake pods. Called only between
-cycles. Reports may be late, repeated or skipped: what is known is compared with what is reported, by UID.
+From the informers' reports to the table, and to the cluster events that requeue pods. Called only between cycles.
+Reports may be late, repeated or missing: each is compared, by UID, with the object that was reported before.
 """
 
 # upstream: eventhandlers.go (v1.36)
@@ -17,8 +17,8 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import Observers
-from kubesched.core.queue.object_changes import node_events, pod_events
 from kubesched.core.queue.scheduling_queue import WAITING_POD_ADDED, WAITING_POD_UPDATED, SchedulingQueue
+from kubesched.core.queue.update_events import node_events, pod_events
 
 Events = Collection[ClusterEvent]
 
@@ -34,8 +34,8 @@ RESOURCE_OF_KIND = {
 }
 
 
-class Watching:
-    """Keeps cluster and queue in step with what is reported."""
+class EventHandlers:
+    """Applies reported objects to the cluster and the queue."""
 
     def __init__(
         self,
@@ -67,16 +67,16 @@ class Watching:
     # -- any object
 
     def put(self, obj: ApiObject) -> None:
-        """Take in an object that was added or changed."""
-        self._take_in(obj, self._put)
+        """Apply an object that was added or changed."""
+        self._apply(obj, self._put)
 
     def drop(self, obj: ApiObject) -> None:
-        """Take note that an object is gone."""
-        self._take_in(obj, self._drop)
+        """Apply the deletion of an object."""
+        self._apply(obj, self._drop)
 
-    def _take_in(self, obj: ApiObject, take_in: Callable[[ApiObject], Events]) -> None:
+    def _apply(self, obj: ApiObject, apply: Callable[[ApiObject], Events]) -> None:
         began = self._observers.clock() if self._observers is not None else 0.0
-        events = take_in(obj)
+        events = apply(obj)
         self.changed(type(obj).__name__)
         if self._observers is not None:
             seconds = self._observers.clock() - began
@@ -84,7 +84,7 @@ class Watching:
                 self._observers.event_handled(event, obj, seconds)
 
     def _put(self, obj: ApiObject) -> Events:
-        """Take in an object; return what that stands for."""
+        """Apply an object; return the cluster events."""
         if isinstance(obj, Pod):
             return self._put_pod(obj)
         if isinstance(obj, Node):
@@ -92,23 +92,23 @@ class Watching:
         kind = type(obj)
         old = self._cluster.objects.get(kind, obj.full_name)
         self._cluster.add(obj)
-        told = self._tell(_resource_of(kind), Action.ADD if old is None else Action.UPDATE, old, obj)
-        self._tell_of_tainted_slices(obj)
-        return told
+        events = self._requeue(_resource_of(kind), Action.ADD if old is None else Action.UPDATE, old, obj)
+        self._requeue_for_tainted_slices(obj)
+        return events
 
     def _drop(self, obj: ApiObject) -> Events:
-        """Forget an object; return what that stands for."""
+        """Forget an object; return the cluster events."""
         if isinstance(obj, Pod):
             known = self._reported.get(obj.full_name)
             return self._drop_pod(known) if known is not None and known.uid == obj.uid else ()
         if isinstance(obj, Node):
-            told = self._tell(Resource.NODE, Action.DELETE, obj, None)
+            events = self._requeue(Resource.NODE, Action.DELETE, obj, None)
             self._cluster.remove(obj)
-            return told
+            return events
         self._cluster.remove(obj)
-        told = self._tell(_resource_of(type(obj)), Action.DELETE, obj, None)
-        self._tell_of_tainted_slices(obj)
-        return told
+        events = self._requeue(_resource_of(type(obj)), Action.DELETE, obj, None)
+        self._requeue_for_tainted_slices(obj)
+        return events
 
     def known_pods(self) -> list[PodInfo]:
         """Return all pods as they were last reported."""
@@ -119,7 +119,7 @@ class Watching:
         known = self._reported.get(pod.full_name)
         return known if known is not None and known.uid == pod.uid else None
 
-    def _tell(self, resource: Resource | str | None, action: Action, old: object, new: object) -> Events:
+    def _requeue(self, resource: Resource | str | None, action: Action, old: object, new: object) -> Events:
         if resource is None:
             return ()
         event = ClusterEvent(resource, action)
@@ -127,11 +127,11 @@ class Watching:
         return (event,)
 
     # upstream: dynamic-resource-allocation/resourceslice/tracker/tracker.go (v1.36)
-    def _tell_of_tainted_slices(self, obj: ApiObject) -> None:
-        """Tell of a changed taint rule as of changed slices: what they offer has changed."""
+    def _requeue_for_tainted_slices(self, obj: ApiObject) -> None:
+        """Requeue as for an update of every slice: a taint rule changes what slices offer."""
         if isinstance(obj, DeviceTaintRule) and self._gates.enabled("DRADeviceTaintRules"):
             for offered in self._cluster.objects.of(ResourceSlice):
-                self._tell(Resource.RESOURCE_SLICE, Action.UPDATE, offered, offered)
+                self._requeue(Resource.RESOURCE_SLICE, Action.UPDATE, offered, offered)
 
     # -- nodes
 
@@ -151,7 +151,7 @@ class Watching:
     def _put_pod(self, pod: Pod) -> Events:
         known = self._reported.get(pod.full_name)
         if known is not None and known.uid != pod.uid:
-            # it was deleted and created again, and the deletion was missed
+            # deleted and created again; the deletion was not reported
             self._drop_pod(known)
             known = None
         if pod.terminal:
@@ -165,7 +165,7 @@ class Watching:
         return self._put_waiting(known, info) if pod.spec.scheduler_name in self._schedulers else ()
 
     def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> Events:
-        """Account a pod on its node; if it was assumed there this confirms it."""
+        """Add a pod to its node; an assumed pod is confirmed."""
         self._cluster.put_pod(info)
         if known is not None and known.spec.node_name:
             events = pod_events(known.pod, info.pod, self._gates)
@@ -178,10 +178,10 @@ class Watching:
         return (POD_ASSIGNED, WAITING_POD_DELETED) if left else (POD_ASSIGNED,)
 
     def _put_waiting(self, known: PodInfo | None, info: PodInfo) -> Events:
-        """Bring the queue up to date with a pod that waits for a node."""
+        """Add a pod without a node to the queue, or update it there."""
         now = self._now()
         if info.uid in self._cluster.table.pods:
-            # assumed: what is reported is older than what was decided
+            # assumed: the report is older than the decision
             if info.terminating and (known is None or not known.terminating):
                 self._withdraw(info)
             return (WAITING_POD_UPDATED,)
@@ -190,17 +190,17 @@ class Watching:
             self._pod_groups.put(info)
         self._queue.update(info, events, now)
         if self._gangs and known is None:
-            # it may be the one that others of its gang wait for
+            # other pods of its gang may wait for it
             self._queue.on_event(WAITING_POD_ADDED, None, info, now)
-        promised = known.status.nominated_node_name if known is not None else ""
-        if known is not None and promised and promised != info.status.nominated_node_name:
+        nominated = known.status.nominated_node_name if known is not None else ""
+        if known is not None and nominated and nominated != info.status.nominated_node_name:
             if not info.status.nominated_node_name:
                 self._cluster.nominations.remove(info.uid)
             self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
         return _with(WAITING_POD_UPDATED, events) if known is not None else (WAITING_POD_ADDED,)
 
     def _drop_pod(self, known: PodInfo) -> Events:
-        """Forget a pod wherever it is."""
+        """Remove a pod from the queue or its node."""
         del self._reported[known.full_name]
         now = self._now()
         if known.spec.node_name:
@@ -218,7 +218,7 @@ class Watching:
         return (WAITING_POD_DELETED,) if known.spec.scheduler_name in self._schedulers else ()
 
     def _withdraw(self, pod: PodInfo) -> None:
-        """Give back the place of an assumed pod that is going away; its binding, if under way, fails by itself."""
+        """Forget an assumed pod that was deleted; its binding, if under way, fails by itself."""
         assumed = self._cluster.table.pods[pod.uid]
         if not self.withdraw(assumed):
             self._cluster.remove_pod(pod.uid)
@@ -226,12 +226,12 @@ class Watching:
 
 
 def _resource_of(kind: type[ApiObject]) -> Resource | str | None:
-    """Return what events of a kind are of, None if they are of no interest."""
+    """Return the event resource of a kind, None if no plugin can register for it."""
     name = kind.__name__
     # kinds of out-of-tree plugins are called as these register for them: `foos.v1.example.com`
     return name if "." in name else RESOURCE_OF_KIND.get(name)
 
 
 def _with(update: ClusterEvent, events: Events) -> Events:
-    """Return what an update stands for: itself, and whatever is more specific."""
+    """Return the plain update event, then the more specific ones."""
     return (update, *(event for event in events if event != update))

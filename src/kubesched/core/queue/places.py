@@ -1,7 +1,7 @@
-"""The places where pods wait, and the order in which they leave them.
+"""The places where pods wait: activeQ, backoffQ, the backoffQ of errors, and the unschedulable pods.
 
-From the queue's decisions to heaps: active by QueueSort, backoff by expiry (errors apart), the parked ones in no
-order. A pod is in one of them at most.
+activeQ is a heap by QueueSort, the backoff queues are heaps by expiry, unschedulable pods have no order. A pod is in at
+most one place.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from kubesched.core.framework.answers import checked_sort_key
 from kubesched.core.framework.hooks import failed
 from kubesched.core.framework.profile import Profile
-from kubesched.core.queue.arithmetic import (
+from kubesched.core.queue.backoff import (
     BackoffPolicy,
     active_order,
     backoff_expiry,
@@ -18,32 +18,32 @@ from kubesched.core.queue.arithmetic import (
     is_backing_off,
 )
 from kubesched.core.queue.keyed_heap import KeyedHeap
-from kubesched.core.queue.parked import Parked
 from kubesched.core.queue.queued_pod import Place, QueuedPod
-from kubesched.core.queue.requeueing import Requeueing
+from kubesched.core.queue.queueing_hints import QueueingHints
+from kubesched.core.queue.unschedulable_pods import UnschedulablePods
 
 
-class Waiting:
+class Places:
     """Active, backoff, unschedulable and gated pods by UID."""
 
-    def __init__(self, profiles: Mapping[str, Profile], policy: BackoffPolicy, requeueing: Requeueing) -> None:
+    def __init__(self, profiles: Mapping[str, Profile], policy: BackoffPolicy, hints: QueueingHints) -> None:
         self._profiles = profiles
-        self._requeueing = requeueing
+        self._hints = hints
         self._policy = policy
         self.active: KeyedHeap[QueuedPod] = KeyedHeap()
         self.backoff: KeyedHeap[QueuedPod] = KeyedHeap()
         # pods that are not tried before their time: whose last attempt ended in an error, or took long
         self.error_backoff: KeyedHeap[QueuedPod] = KeyedHeap()
-        self.parked = Parked()
+        self.unschedulable = UnschedulablePods()
 
     def __iter__(self) -> Iterator[QueuedPod]:
         yield from (*self.active, *self.backoff, *self.error_backoff)
-        yield from self.parked
+        yield from self.unschedulable
 
     def get(self, uid: str) -> QueuedPod | None:
         """Return the pod under a UID."""
         found = self.active.get(uid) or self.backoff.get(uid) or self.error_backoff.get(uid)
-        return found or self.parked.get(uid)
+        return found or self.unschedulable.get(uid)
 
     def put(self, queued: QueuedPod, place: Place) -> None:
         """Put a pod into a place, from wherever it waited, under the key it has now."""
@@ -60,16 +60,16 @@ class Waiting:
             self.park(queued)
 
     def park(self, queued: QueuedPod) -> None:
-        """Let a pod wait for an event; one that is there already is found by what it waits for now."""
-        self.parked.put(queued, self._requeueing.waits_for(queued))
+        """Put a pod among the unschedulable ones, or update what a pod there waits for."""
+        self.unschedulable.put(queued, self._hints.waits_for(queued))
 
     def remove(self, queued: QueuedPod) -> None:
-        """Take a pod out of wherever it waits."""
+        """Take a pod out of its place."""
         uid = queued.uid
         self.active.remove(uid)
         self.backoff.remove(uid)
         self.error_backoff.remove(uid)
-        self.parked.remove(uid)
+        self.unschedulable.remove(uid)
 
     def expiry(self, queued: QueuedPod) -> float:
         """Return when a pod's backoff ends."""
@@ -80,11 +80,11 @@ class Waiting:
         return queued.backoff_expiry
 
     def is_backing_off(self, queued: QueuedPod, now: float) -> bool:
-        """Return whether a pod has to wait still."""
+        """Return whether a pod is backing off."""
         return is_backing_off(self._policy, self.expiry(queued), now)
 
     def is_held(self, queued: QueuedPod, now: float) -> bool:
-        """Return whether a pod has to wait, whatever happens, since its last attempt took long."""
+        """Return whether a pod may not be tried yet because its last attempt took long."""
         return queued.was_slow and queued.held_until > now
 
     def _sort_key(self, queued: QueuedPod) -> tuple[float, ...]:
@@ -94,7 +94,7 @@ class Waiting:
         try:
             return checked_sort_key(plugin.sort_key(queued.pod, queued.timestamp), "sort_key")
         except BaseException as raised:
-            # a pod has to be somewhere: one without a key of its own comes by priority
+            # without a key of its plugin's a pod is sorted by priority
             failed(plugin, "sort_key", raised)
             return active_order(queued.pod.priority, queued.timestamp)
 
@@ -104,7 +104,7 @@ class Waiting:
             (self.active, (Place.ACTIVE,)),
             (self.backoff, (Place.BACKOFF,)),
             (self.error_backoff, (Place.BACKOFF,)),
-            (self.parked, (Place.UNSCHEDULABLE, Place.GATED)),
+            (self.unschedulable, (Place.UNSCHEDULABLE, Place.GATED)),
         )
         seen: set[str] = set()
         for pods, allowed in places:

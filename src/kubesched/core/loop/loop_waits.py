@@ -1,6 +1,6 @@
-"""Waiting on the scheduler's own loop: plugins are asked again when what they wait for may have changed.
+"""Waiting on the scheduler's loop: a plugin's check is repeated when an object of a kind that it named changes.
 
-From reports (which kind changed) to the checks of PreBind plugins. Those that would get in each other's way take turns.
+From reports (which kind changed) to the coroutines of PreBind plugins. Coroutines that name the same key take turns.
 """
 
 import asyncio
@@ -9,19 +9,19 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from kubesched.core.framework.waits import TimedOut
+from kubesched.core.framework.waiting import TimedOut
 
 T = TypeVar("T")
 
 
 class Line:
-    """Who waits for their turn, or has it."""
+    """A lock, and how many coroutines hold it or wait for it."""
 
     __slots__ = ("count", "lock")
 
     def __init__(self) -> None:
         self.count = 0
-        # lets in whoever came first
+        # first come, first served
         self.lock = asyncio.Lock()
 
 
@@ -44,7 +44,7 @@ class LoopWaits:
         return self._date()
 
     def notify(self, kind: str) -> None:
-        """Have everybody look again who waits for objects of a kind."""
+        """Repeat the checks that wait for objects of a kind."""
         for event in self._waiting.get(kind, ()):
             event.set()
 
