@@ -1,5 +1,6 @@
 # make run    set up and run the main job        make test   set up, check and run the quick tests
 # make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
+# make quick  the tests of the core, in less than a minute   make test-random   properties, with new examples each time
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
 # make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
 # make docs   write the pages that come from the code
@@ -10,7 +11,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FUZZ_SECONDS ?= 3600
 
-.PHONY: run test test-slow test-cluster check bench fuzz docs upstream lock clean
+.PHONY: run quick test test-random test-slow test-cluster check bench fuzz docs upstream lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -18,6 +19,10 @@ run: $(READY)
 
 test: $(READY) check
 	$(BIN)/python -m pytest -n auto
+
+# the examples of Hypothesis are the same ones in `make test`; here they are new each time
+test-random: $(READY)
+	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests --include="test_*.py")
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n auto -m slow

@@ -112,7 +112,7 @@ def test_the_lease_is_renewed_while_a_plugin_blocks_for_eight_seconds(tmp_path: 
         renewals: set[str] = set()
         while not node_of(cluster.api, "slow"):
             renewals.add(cluster.api.get("Lease", "kube-scheduler", "kube-system")["spec"]["renewTime"])
-            assert time.monotonic() - began < 20
+            assert time.monotonic() - began < 60
         assert time.monotonic() - began > 7.5
         assert len(renewals) > 8
         assert holder(cluster) == leader

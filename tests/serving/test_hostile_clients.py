@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 
 import pytest
+from tests.support.processes import SECONDS
 from tests.support.serving import Facts, FakeApi, Served, served, trusting
 
 from kubesched.serving.auth.authentication import Authentication
@@ -177,7 +178,7 @@ from tests.support.serving import served
 with served() as found:
     print(found.server.port, flush=True)
     # a plugin that never lets go: pure Python in the main thread
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while time.monotonic() < end:
         sum(range(1000))
 """
@@ -191,12 +192,12 @@ def test_health_is_answered_while_the_scheduler_hangs() -> None:
         for _ in range(5):
             started = time.monotonic()
             with (
-                socket.create_connection(("127.0.0.1", port), timeout=10) as plain,
+                socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as plain,
                 trusting().wrap_socket(plain) as connection,
             ):
                 connection.sendall(b"GET /livez HTTP/1.0\r\n\r\n")
                 assert b"200 OK" in connection.recv(65536)
-            assert time.monotonic() - started < 3
+            assert time.monotonic() - started < SECONDS
     finally:
         process.kill()
         process.communicate()
@@ -221,7 +222,7 @@ def test_stopping_lets_requests_finish_and_ends_the_rest(monkeypatch: pytest.Mon
         found.server.stop()
         asking.join(10)
         assert answers == ["done\n"]
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < SECONDS
         assert ends(idle)
         with pytest.raises(OSError, match="refused"):
             socket.create_connection(address(found))

@@ -20,7 +20,7 @@ from kubesched.client.credentials.targets import load_target
 
 Document = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"
-SECONDS = 20.0
+SECONDS = 30.0
 AGAIN_SECONDS = 0.1
 PATIENCE = (429, 500, 503, 504)
 

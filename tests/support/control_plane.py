@@ -21,7 +21,7 @@ import msgspec
 
 from kubesched.config.document import parse
 
-SECONDS = 20.0
+SECONDS = 30.0
 _EXPORT = "export KUBECONFIG="
 
 

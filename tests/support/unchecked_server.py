@@ -18,7 +18,7 @@ from kubesched.controlplane.running import SCHEDULER, new_server, running
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.controlplane.transport.kubeconfig import kubeconfig, new_token
 
-SECONDS = 20.0
+SECONDS = 30.0
 
 
 class UncheckedServer:

@@ -26,7 +26,7 @@ from kubesched.controlplane.transport.http import HttpServer, split_target
 from kubesched.controlplane.transport.local_client import LocalClient
 
 NODES = "/api/v1/nodes"
-SECONDS = 10.0
+SECONDS = 30.0
 TOO_LARGE = "RequestHeaderFieldsTooLarge"
 # a few kilobytes that would become twenty megabytes
 PACKED = gzip.compress(b" " * 20_000_000, 9)
@@ -366,7 +366,8 @@ def test_a_watch_lasts_as_long_as_its_client_wants_and_says_where_it_ended() -> 
         kind, mark = await stream.event()
         assert (kind, mark["metadata"]["resourceVersion"]) == ("BOOKMARK", str(http.server.services.store.version))
         assert await stream.rest() == b""
-        assert 0.9 < time.monotonic() - begun < 5
+        # half an hour and more if it did not care
+        assert 0.9 < time.monotonic() - begun < SECONDS
 
     watched(work, timeoutSeconds="1", allowWatchBookmarks="true")
 
@@ -431,9 +432,9 @@ def test_the_end_of_the_server_ends_watches_in_good_order() -> None:
     async def work(http: HttpServer, stream: Stream) -> None:
         assert await stream.name() == ("ADDED", "n1")
         begun = time.monotonic()
-        await http.stop()
+        await http.stop(2 * SECONDS)
         assert await stream.rest() == b""
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < SECONDS
         assert not http.server.watching.watches
 
     watched(work)

@@ -266,7 +266,7 @@ class Slow(io.StringIO):
         self.let = threading.Event()
 
     def write(self, text: str) -> int:
-        self.let.wait(20)
+        self.let.wait(60)
         return super().write(text)
 
 
@@ -276,7 +276,7 @@ def test_a_stream_that_takes_nothing_holds_nobody_up() -> None:
     began = time.monotonic()
     for number in range(1000):
         writer.put(f"line {number}\n")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert not writer.flush(0.01)
     stream.let.set()
     writer.close(20)
