@@ -20,6 +20,10 @@ run: $(READY)
 test: $(READY) check
 	$(BIN)/python -m pytest -n auto
 
+# what a change to the scheduler breaks first: half a minute on two cores; QUICK=path for other tests
+quick: $(READY)
+	$(BIN)/python -m pytest -q -n auto --ignore tests/core/property $(or $(QUICK),tests/api tests/cel tests/config tests/core tests/tools tests/test_*.py)
+
 # the examples of Hypothesis are the same ones in `make test`; here they are new each time
 test-random: $(READY)
 	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests --include="test_*.py")
@@ -46,6 +50,7 @@ fuzz: $(READY)
 
 docs: $(READY)
 	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
+	$(BIN)/python -m tools.layers docs/architecture.md
 
 # SRC: a checkout, or a git directory with TO=TAG; FROM=TAG lists the named files that changed since; HELP: a file with
 # what kube-scheduler --help prints; WRITE=1 renews feature gates and types

@@ -1,18 +1,32 @@
 """docs/architecture.md draws the layers that import-linter checks."""
 
-import tomllib
 from pathlib import Path
 
+import pytest
+
+from tools import layers
+
 ROOT = Path(__file__).parents[1]
+CONTRACTS = """
+[[tool.importlinter.contracts]]
+type = "layers"
+containers = ["kubesched.core"]
+layers = ["loop", "queue | plugins", "cluster"]
 
-
-def drawn(container: str) -> str:
-    """Return the layers of the contract for one container, as one line."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    layers = next(each["layers"] for each in contracts if each.get("containers") == [container])
-    return " > ".join(layer for layer in layers if layer != "__main__")
+[[tool.importlinter.contracts]]
+type = "forbidden"
+"""
 
 
 def test_the_drawing_of_layers_follows_the_contracts() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text()
-    assert f"\n{drawn('kubesched')}\ncore: {drawn('kubesched.core')}\n" in text
+    assert text == layers.drawn(text, layers.CONTRACTS.read_text()), "run `make docs`"
+
+
+def test_each_contract_of_layers_is_a_line() -> None:
+    assert layers.drawing(CONTRACTS) == "```\ncore: loop > queue | plugins > cluster\n```\n"
+
+
+def test_a_document_without_a_place_for_it_is_refused() -> None:
+    with pytest.raises(ValueError, match="no place for the layers"):
+        layers.drawn("# Nothing", CONTRACTS)
