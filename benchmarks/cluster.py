@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Refused, RestClient
 
 CONFIG = """apiVersion: kubescheduler.config.k8s.io/v1
@@ -79,7 +79,7 @@ class Cluster:
     """The cluster to fill."""
 
     def __init__(self, kubeconfig: str) -> None:
-        self.rest = RestClient(load_target(kubeconfig), "kubesched-bench", most_connections=AT_ONCE)
+        self.rest = RestClient(load_rest_config(kubeconfig), "kubesched-bench", most_connections=AT_ONCE)
 
     async def all(self, method: str, path: str, documents: list[dict[str, Any]]) -> None:
         """Send many documents, some at once; what exists already is left alone."""

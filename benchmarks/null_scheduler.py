@@ -11,7 +11,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.paths import path_of
 from kubesched.api.pods import Pod
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.informers.reflector import Reflector
@@ -61,7 +61,7 @@ class Names:
 
 async def main() -> None:
     """Bind until killed."""
-    target = load_target(sys.argv[1])
+    target = load_rest_config(sys.argv[1])
     rest, events = RestClient(target, "null/scheduler"), RestClient(target, "null")
     recorder = EventRecorder(events, "null")
     names = Names()

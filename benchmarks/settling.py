@@ -26,7 +26,7 @@ import msgspec
 import yaml
 
 from benchmarks.controlplane import a_node, cpu_seconds, memory_mib
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Refused, RestClient
 
 NAMESPACES = 20
@@ -195,7 +195,7 @@ class Stays:
             if self._process.poll() is not None or time.monotonic() > until:
                 sys.exit("kubesched up does not serve")
             time.sleep(0.05)
-        return RestClient(load_target(str(self._config)), "kubesched-bench")
+        return RestClient(load_rest_config(str(self._config)), "kubesched-bench")
 
     def __enter__(self) -> "Stays":
         return self

@@ -1,24 +1,54 @@
-"""The error tree.
+"""The errors that kubesched raises on purpose: problems that a person can act on, one sentence for each.
 
-A rejection is a value (`framework.Status`); an exception is a fault of the input or a bug.
+A rejection is a value (`core.framework.Status`); an exception is a fault of the input or a bug. The tree, with the
+package that defines each class:
 
-    KubeschedError                something a person can act on; its text is one sentence per problem
-    ├── InvalidObjectError        an object does not have the shape Kubernetes gives it; names object and field
-    ├── ConfigError               the configuration cannot be used; carries the stage and every problem found
-    ├── CelCompileError           a device selector is no expression over a device (drawn out in cel.errors)
-    ├── CelRuntimeError           a device selector cannot be evaluated for a device
-    ├── OutOfSyncError            something is assumed of an object that is gone or has changed (cluster.volumes)
-    ├── ApiError                  a request that the embedded API server refuses, as Kubernetes says it
-    ├── ConnectionLostError       an answer that never arrived; whether the request was carried out is not known
-    ├── DataError                 a folder that a control plane cannot be kept in (controlplane.persistence)
-    ├── FaultError                a text that names no faults (controlplane.faults)
-    ├── KubeconfigError           a kubeconfig that cannot be written (controlplane) or used (client); names the field
-    ├── Refused                   a request that an API server refused, with its words (client.rest)
-    ├── Unreachable               a request without an answer (client.rest)
-    │   └── CredentialsError      there are no credentials to send it with (client.credentials)
-    ├── ServingError              the scheduler's pages cannot be served as configured; names the flag or file (serving)
-    ├── ReviewError               an API server's answer to a review that cannot be understood (serving.reviews)
-    └── PluginError               a plugin cannot be loaded, or broke its contract; names the plugin
+    KubeschedError                          errors
+    ├── AllocationError                     core
+    │   ├── AllocationTimeoutError          core
+    │   └── FailedOnNodeError               core
+    │       └── TooMuchWorkError            core
+    ├── ApiError                            controlplane
+    ├── BindingFailedError                  core
+    ├── CelCompileError                     cel
+    ├── CelRuntimeError                     cel
+    │   ├── CelAbortError                   cel
+    │   └── CelValueError                   cel
+    ├── ConfigError                         config
+    ├── ConnectionLostError                 controlplane
+    ├── DataError                           controlplane
+    ├── ExtenderError                       client
+    ├── FaultError                          controlplane
+    ├── FlagError                           run
+    ├── InvalidObjectError                  errors
+    │   ├── InvalidQuantityError            api
+    │   └── InvalidSelectorError            api
+    ├── KubeconfigError                     errors
+    ├── LogOptionError                      run
+    ├── MetricOptionError                   serving
+    ├── MissingDeviceError                  core
+    ├── NamedClusterError                   up
+    ├── NotBoundError                       core
+    │   └── TooLateError                    core
+    ├── NotReadyError                       core
+    ├── OptionError                         run
+    ├── OutOfSyncError                      core
+    ├── PluginError                         errors
+    ├── PoolError                           up
+    ├── Refused                             client
+    ├── ReviewError                         serving
+    ├── ScheduleError                       controlplane
+    ├── ServingError                        serving
+    ├── UnansweredError                     controlplane
+    ├── UnknownFormatError                  conformance
+    ├── Unreachable                         client
+    │   └── CredentialsError                client
+    │       └── RefusedByIssuerError        client
+    ├── UnreadableError                     cli
+    ├── UnusableFileError                   common
+    │   ├── MissingFileError                common
+    │   └── TooLargeFileError               common
+    └── UnwritableError                     cli
 """
 
 
@@ -28,6 +58,10 @@ class KubeschedError(Exception):
 
 class InvalidObjectError(KubeschedError):
     """An object that does not have the shape Kubernetes gives it."""
+
+
+class KubeconfigError(KubeschedError):
+    """A kubeconfig that cannot be read or written; the text names the file, or the field."""
 
 
 class PluginError(KubeschedError):

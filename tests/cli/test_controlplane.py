@@ -17,7 +17,8 @@ from click.testing import CliRunner, Result
 from tests.support.control_plane import a_control_plane
 
 from kubesched.cli import main
-from kubesched.controlplane.transport.kubeconfig import MARK, KubeconfigError, kubeconfig, new_token, write_kubeconfig
+from kubesched.controlplane.transport.kubeconfig import MARK, kubeconfig, new_token, write_kubeconfig
+from kubesched.errors import KubeconfigError
 
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n"
 

@@ -10,9 +10,9 @@ import pytest
 from tests.client.conftest import Authority
 
 from kubesched.client import connection_pool
-from kubesched.client.connection_pool import Answer, CannotConnectError, Exchanges, Question
-from kubesched.client.rate_limiter import Limiter
-from kubesched.client.rest import RestClient, Target, Unreachable
+from kubesched.client.connection_pool import CannotConnectError, ConnectionPool, HttpRequest, HttpResponse
+from kubesched.client.rate_limiter import RateLimiter
+from kubesched.client.rest import RestClient, RestConfig, Unreachable
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -70,11 +70,11 @@ async def serving(play: Play, tls: ssl.SSLContext | None = None) -> AsyncIterato
     listening.close()
 
 
-def a_question(path: str = "/x", *, body: bytes | None = b"{}", silence: float = 10.0, **headers: str) -> Question:
-    return Question("POST", path, headers, body, None, silence)
+def a_question(path: str = "/x", *, body: bytes | None = b"{}", silence: float = 10.0, **headers: str) -> HttpRequest:
+    return HttpRequest("POST", path, headers, body, None, silence)
 
 
-async def asked(pool: Exchanges, question: Question | None = None) -> Answer:
+async def asked(pool: ConnectionPool, question: HttpRequest | None = None) -> HttpResponse:
     return await pool.ask(question or a_question(), None)
 
 
@@ -98,7 +98,7 @@ def test_an_answer_is_whole_and_the_connection_serves_again(case: str) -> None:
 
     async def story() -> None:
         async with serving(always(*pieces)) as (server, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             for _ in range(3):
                 answer = await asked(pool)
                 assert (answer.code, answer.body) == (code, body)
@@ -119,7 +119,7 @@ LAST = {
 def test_a_connection_that_ends_is_not_used_again(case: str) -> None:
     async def story() -> None:
         async with serving(always(LAST[case], close=True)) as (server, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             for number in range(3):
                 assert (await asked(pool)).body == b"ok"
                 assert server.connections == number + 1
@@ -153,7 +153,7 @@ def test_a_torn_answer_is_an_error_of_that_request_alone(case: str) -> None:
 
     async def story() -> None:
         async with serving(play) as (_, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             with pytest.raises(OSError, match=told):
                 await asked(pool)
             assert (await asked(pool)).body == b"ok"
@@ -178,9 +178,9 @@ def test_silence_ends_the_wait_but_slow_words_do_not() -> None:
     async def story() -> None:
         async with serving(silent) as (_, address):
             with pytest.raises(TimeoutError):
-                await asked(Exchanges(address), a_question(silence=0.2))
+                await asked(ConnectionPool(address), a_question(silence=0.2))
         async with serving(slow) as (_, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             assert (await asked(pool, a_question(silence=0.3))).body == b"ok"
             await pool.close()
 
@@ -200,7 +200,7 @@ def test_an_answer_that_nobody_waits_for_goes_to_nobody_else() -> None:
 
     async def story() -> None:
         async with serving(play) as (server, address):
-            pool = Exchanges(address, most_connections=1)
+            pool = ConnectionPool(address, most_connections=1)
             late = asyncio.create_task(asked(pool, a_question("/late")))
             while not server.connections:
                 await asyncio.sleep(0)
@@ -217,13 +217,13 @@ def test_an_answer_that_nobody_waits_for_goes_to_nobody_else() -> None:
 def test_those_who_come_late_wait_in_line_and_may_leave_it() -> None:
     async def story() -> None:
         async with serving(always(OK)) as (server, address):
-            pool = Exchanges(address, most_connections=2)
+            pool = ConnectionPool(address, most_connections=2)
             asks = [asyncio.create_task(asked(pool)) for _ in range(50)]
             await asyncio.sleep(0)
             for ask in asks[5:50:3]:
                 ask.cancel()
             answers = await asyncio.gather(*asks, return_exceptions=True)
-            assert sum(isinstance(answer, Answer) for answer in answers) == 35
+            assert sum(isinstance(answer, HttpResponse) for answer in answers) == 35
             assert server.connections <= 2
             await pool.close()
 
@@ -243,7 +243,7 @@ def test_a_connection_that_the_server_closed_meanwhile_is_not_used() -> None:
 
     async def story() -> None:
         async with serving(play) as (server, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             await asked(pool)
             await gone.wait()
             # the end of the connection arrives in its own time
@@ -260,7 +260,7 @@ def test_nobody_there_means_that_nothing_was_sent() -> None:
     async def story() -> None:
         async with serving(always(OK)) as (_, address):
             pass
-        pool = Exchanges(address, most_connections=1)
+        pool = ConnectionPool(address, most_connections=1)
         for _ in range(3):
             with pytest.raises(CannotConnectError):
                 await asked(pool)
@@ -278,13 +278,13 @@ def test_other_credentials_mean_another_connection(tmp_path: Path) -> None:
         context = authority.serving(tmp_path)
         context.verify_mode = ssl.CERT_NONE
         async with serving(always(OK), context) as (server, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             first, second = client(), client()
             for tls, connections in ((first, 1), (first, 1), (second, 2), (second, 2)):
                 assert (await pool.ask(a_question(), tls)).body == b"ok"
                 assert server.connections == connections
             with pytest.raises(CannotConnectError) as error:
-                await Exchanges(address).ask(a_question(), ssl.create_default_context())
+                await ConnectionPool(address).ask(a_question(), ssl.create_default_context())
             assert isinstance(error.value.cause, ssl.SSLCertVerificationError)
             await pool.close()
 
@@ -301,8 +301,8 @@ def test_what_is_asked_is_what_was_meant() -> None:
 
     async def story() -> None:
         async with serving(play) as (_, address):
-            pool = Exchanges(f"{address}/clusters/c-1/")
-            await pool.ask(Question("PATCH", "/a b/ü", {"X-One": "1"}, b"{}", {"fieldManager": "a&b"}), None)
+            pool = ConnectionPool(f"{address}/clusters/c-1/")
+            await pool.ask(HttpRequest("PATCH", "/a b/ü", {"X-One": "1"}, b"{}", {"fieldManager": "a&b"}), None)
             with pytest.raises(ValueError, match="line break"):
                 await pool.ask(a_question(X_Two="1\r\nX-Evil: 1"), None)
             with pytest.raises(ValueError, match="line break"):
@@ -330,7 +330,7 @@ def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
         async with serving(play) as (_, address):
             async with asyncio.timeout(10):
                 with pytest.raises(ConnectionError, match="the answer is longer than 1 MiB"):
-                    await asked(Exchanges(address))
+                    await asked(ConnectionPool(address))
 
     asyncio.run(story())
 
@@ -366,7 +366,7 @@ def test_headers_without_end_are_given_up(case: str, monkeypatch: pytest.MonkeyP
         async with serving(play) as (_, address):
             async with asyncio.timeout(20):
                 with pytest.raises(ConnectionError, match=r"longer than 1 MiB|is not HTTP"):
-                    await asked(Exchanges(address))
+                    await asked(ConnectionPool(address))
 
     asyncio.run(story())
     assert sent < 1 << 24
@@ -381,7 +381,7 @@ def test_a_connection_that_is_ending_carries_no_further_question() -> None:
 
     async def story() -> None:
         async with serving(play) as (server, address):
-            pool = Exchanges(address)
+            pool = ConnectionPool(address)
             for number in range(3):
                 # without a pause between them: the end of one connection has not been told yet
                 assert (await asked(pool)).body == b"ok"
@@ -405,7 +405,7 @@ def test_nothing_is_changed_while_there_is_an_objection_not_even_by_who_waited_f
     async def story() -> None:
         nonlocal lost
         async with serving(play) as (_, address):
-            client = RestClient(Target(address, no_headers), "test", limiter=Limiter(5.0, 1))
+            client = RestClient(RestConfig(address, no_headers), "test", limiter=RateLimiter(5.0, 1))
             client.unless(lambda: "the lease has run out" if lost else "")
             await client.send("POST", "/first", b"{}")
             waiting = asyncio.create_task(client.send("POST", "/second", b"{}"))

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer, unused_port
 
-from kubesched.client.rate_limiter import Limiter
-from kubesched.client.rest import Refused, RestClient, Target, Unreachable
+from kubesched.client.rate_limiter import RateLimiter
+from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.serving.metrics.client_metrics import RequestMetrics
 from kubesched.serving.metrics.registry import MetricRegistry
 
@@ -33,7 +33,7 @@ def asked(story: Callable[[RestClient], Awaitable[None]], server: str = "", **op
         app = web.Application()
         app.router.add_route("*", "/{tail:.*}", answer)
         async with TestServer(app) as here:
-            target = Target(server or str(here.make_url("")).rstrip("/"), no_headers)
+            target = RestConfig(server or str(here.make_url("")).rstrip("/"), no_headers)
             client = RestClient(target, "test", watcher=RequestMetrics(registry, "api"), **options)  # type: ignore[arg-type]
             try:
                 await story(client)
@@ -91,7 +91,7 @@ def test_a_list_that_is_read_as_it_arrives_is_a_request_like_others() -> None:
         async with client.stream("/here", {"limit": "500"}) as body:
             await body.read()
 
-    lines = asked(story, limiter=Limiter(1000, 1))
+    lines = asked(story, limiter=RateLimiter(1000, 1))
     assert 'rate_limiter_duration_seconds_count{host="api",verb="GET"} 1' in lines
     assert 'request_duration_seconds_count{host="api",verb="GET"} 1' in lines
     assert 'response_size_bytes_sum{host="api",verb="GET"} 300' in lines
@@ -102,7 +102,7 @@ def test_waiting_for_ones_turn_is_timed() -> None:
         for _ in range(3):
             await client.get("/here")
 
-    assert 'rate_limiter_duration_seconds_count{host="api",verb="GET"} 3' in asked(story, limiter=Limiter(1000, 1))
+    assert 'rate_limiter_duration_seconds_count{host="api",verb="GET"} 3' in asked(story, limiter=RateLimiter(1000, 1))
 
 
 def test_new_credentials_make_it_a_retry() -> None:
@@ -111,7 +111,7 @@ def test_new_credentials_make_it_a_retry() -> None:
             return True
 
         target = client._target
-        client._target = Target(target.server, no_headers, rejected=there_are_others)
+        client._target = RestConfig(target.server, no_headers, rejected=there_are_others)
         with pytest.raises(Refused):
             await client.get("/401")
 

@@ -13,7 +13,7 @@ from kubesched.common.garbage_collection import (
     LOOK_EVERY_SECONDS,
     SERVERS_LATEST_SECONDS,
     WORTH_WHILE,
-    Collecting,
+    GarbageCollection,
 )
 
 # as it is when nobody counts
@@ -77,7 +77,7 @@ def test_when_there_is_a_full_pass(
     busy: bool, grown: int, latest: float, seconds: float, collected: int, passes: Passes
 ) -> None:
     async def story() -> None:
-        task = asyncio.create_task(Collecting(lambda: busy, latest).run())
+        task = asyncio.create_task(GarbageCollection(lambda: busy, latest).run())
         passes.grown = grown
         await asyncio.sleep(seconds)
         task.cancel()
@@ -95,7 +95,7 @@ def test_when_there_is_a_full_pass(
 )
 def test_memory_that_has_grown_is_looked_through_though_not_at_once(pages: int, collected: int, passes: Passes) -> None:
     async def story() -> None:
-        task = asyncio.create_task(Collecting(lambda: False, SERVERS_LATEST_SECONDS).run())
+        task = asyncio.create_task(GarbageCollection(lambda: False, SERVERS_LATEST_SECONDS).run())
         await asyncio.sleep(0)
         passes.pages = pages
         await asyncio.sleep(SERVERS_LATEST_SECONDS - LOOK_EVERY_SECONDS)
@@ -108,7 +108,7 @@ def test_memory_that_has_grown_is_looked_through_though_not_at_once(pages: int, 
 
 
 def test_full_passes_never_begin_by_themselves() -> None:
-    Collecting(lambda: True)
+    GarbageCollection(lambda: True)
     assert min(gc.get_threshold()[1:]) >= 1_000_000
 
 

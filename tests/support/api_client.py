@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 
 Document = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"
@@ -29,7 +29,7 @@ class ApiClient:
     """An API server, and who asks it."""
 
     def __init__(self, kubeconfig: Path) -> None:
-        target = load_target(str(kubeconfig))
+        target = load_rest_config(str(kubeconfig))
         self._headers = dict(asyncio.run(_read(target.headers())))
         self._server = urlsplit(target.server)
         self._tls = target.tls() if callable(target.tls) else target.tls

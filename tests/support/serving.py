@@ -24,9 +24,9 @@ from kubesched.serving.auth.authentication import Authentication
 from kubesched.serving.auth.authorization import Authorization
 from kubesched.serving.auth.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
 from kubesched.serving.options import ServingOptions
-from kubesched.serving.pages.health import Check, Checks, handler_sync_check, shutdown_check
+from kubesched.serving.pages.health import HealthCheck, HealthChecks, handler_sync_check, shutdown_check
 from kubesched.serving.pages.routes import MetricsPage, Pages
-from kubesched.serving.pages.zpages import Versions
+from kubesched.serving.pages.zpages import ComponentVersions
 from kubesched.serving.server import Server
 
 _USAGES = {"client": ExtendedKeyUsageOID.CLIENT_AUTH, "server": ExtendedKeyUsageOID.SERVER_AUTH}
@@ -181,10 +181,10 @@ class Facts:
         self.config: dict[str, Any] = {"kind": "KubeSchedulerConfiguration"}
         self.cbor = False
 
-    def checks(self) -> Checks:
+    def checks(self) -> HealthChecks:
         """Return the checks of a scheduler that stands for election."""
-        leader = Check("leaderElection", lambda: self.leader_problem)
-        return Checks(
+        leader = HealthCheck("leaderElection", lambda: self.leader_problem)
+        return HealthChecks(
             healthz=(leader,),
             readyz=(leader, shutdown_check(lambda: self.stopping), handler_sync_check(lambda: self.synced)),
             observed=lambda *outcome: self.observed.append(outcome),
@@ -199,7 +199,7 @@ class Facts:
             resources=MetricsPage(lambda: None if self.stopping else "kube_pod_resource_request 1\n"),
             started_at=1_700_000_000.0,
             flags=lambda: {"v": "2", "secure-port": "10259"},
-            versions=Versions("1.36.4", "1.36"),
+            versions=ComponentVersions("1.36.4", "1.36"),
             set_verbosity=self.verbosity.append,
             cbor=self.cbor,
         )

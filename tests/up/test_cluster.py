@@ -31,8 +31,8 @@ from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unschedulable
-from kubesched.up.cluster import LocalCluster, Wishes
-from kubesched.up.placements import Placement, Report, read_report
+from kubesched.up.cluster import ClusterSpec, LocalCluster
+from kubesched.up.placements import PlacementReport, PodPlacement, read_report
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
@@ -96,8 +96,8 @@ class Lived:
         enabled = "".join(f"\n      - name: {plugin.name}" for plugin in plugins)
         config = CONFIG + enabled if plugins else None
         loaded = load(config, None, merge_catalogs(IN_TREE, registry.catalog()))
-        wishes = Wishes(loaded, registry, options or Options(), seed, self.server.services.clock)
-        self.cluster = LocalCluster(self.transport, wishes, self.notes.append)
+        spec = ClusterSpec(loaded, registry, options or Options(), seed, self.server.services.clock)
+        self.cluster = LocalCluster(self.transport, spec, self.notes.append)
         self.scheduler = self.cluster.parts.scheduler
         self.seconds = 0.0
 
@@ -111,7 +111,7 @@ class Lived:
         client = LocalClient(self.server)
         client.delete(client.resource("v1", kind), "" if kind == "Node" else "default", name)
 
-    async def settled(self) -> Report:
+    async def settled(self) -> PlacementReport:
         """Return how things stand once they have settled; keep how long that took."""
         began = asyncio.get_running_loop().time()
         await self.cluster.until_settled()
@@ -149,11 +149,11 @@ def living(story: Story, *documents: Document, manifests: Iterable[Manifest] = (
     return run_in_virtual_time(run())
 
 
-def by_name(report: Report) -> dict[str, Placement]:
+def by_name(report: PlacementReport) -> dict[str, PodPlacement]:
     return {pod.name: pod for pod in report.pods}
 
 
-def statuses(report: Report) -> dict[str, str]:
+def statuses(report: PlacementReport) -> dict[str, str]:
     return {pod.name: pod.status for pod in report.pods}
 
 
@@ -532,7 +532,7 @@ async def hard_times(lived: Lived) -> None:
     assert_all_is_well(lived, report)
 
 
-def assert_all_is_well(lived: Lived, report: Report) -> None:
+def assert_all_is_well(lived: Lived, report: PlacementReport) -> None:
     # a status that could not be written is pending
     assert {pod.status for pod in report.pods} <= {"Running", "Unschedulable", "Pending"}, report
     assert all(pod.reason for pod in report.pods if not pod.node)

@@ -15,15 +15,15 @@ import pytest
 from tests.support.processes import eventually
 
 from kubesched.up import named_clusters
-from kubesched.up.named_clusters import NamedClusterError, claimed, end, find, find_all, process_identity
+from kubesched.up.named_clusters import NamedClusterError, end, find, find_all, locked, process_identity
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from kubesched.up.named_clusters import claimed
-with claimed(sys.argv[1]) as claim:
-    claim.serves("https://127.0.0.1:1", claim.kubeconfig)
-    claim.kubeconfig.write_text("")
+from kubesched.up.named_clusters import locked
+with locked(sys.argv[1]) as lock:
+    lock.serves("https://127.0.0.1:1", lock.kubeconfig)
+    lock.kubeconfig.write_text("")
     print("up", flush=True)
     time.sleep(600)
 """
@@ -52,13 +52,13 @@ def held(name: str) -> Iterator["subprocess.Popen[str]"]:
 
 def test_a_name_is_there_for_as_long_as_it_is_held_and_for_its_owner_alone(state: Path) -> None:
     assert (find("dev"), find_all()) == (None, [])
-    with claimed("dev") as claim:
+    with locked("dev") as lock:
         found = find("dev")
         assert found is not None
         assert (found.pid, found.url, found.kubeconfig) == (os.getpid(), "", ""), "it is being started"
-        claim.serves("https://127.0.0.1:1", Path("/somewhere"))
-        assert find_all() == [claim.cluster]
-        assert claim.cluster.kubeconfig == "/somewhere"
+        lock.serves("https://127.0.0.1:1", Path("/somewhere"))
+        assert find_all() == [lock.cluster]
+        assert lock.cluster.kubeconfig == "/somewhere"
         assert stat.S_IMODE((state / "dev").stat().st_mode) == 0o700
         for file in (state / "dev").iterdir():
             assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
@@ -66,12 +66,12 @@ def test_a_name_is_there_for_as_long_as_it_is_held_and_for_its_owner_alone(state
 
 
 def test_a_name_has_one_owner_and_others_stand_beside_it() -> None:
-    with claimed("dev"), claimed("another"):
+    with locked("dev"), locked("another"):
         words = rf"a cluster 'dev' is up already, in process {os.getpid()}: .*up status.*up down dev.*--name"
-        with pytest.raises(NamedClusterError, match=words), claimed("dev"):
+        with pytest.raises(NamedClusterError, match=words), locked("dev"):
             pass
         assert [cluster.name for cluster in find_all()] == ["another", "dev"]
-    with claimed("dev"):
+    with locked("dev"):
         pass
 
 
@@ -92,8 +92,8 @@ def test_a_name_of_a_dead_process_can_be_had_and_files_of_others_stay(state: Pat
         process.kill()
         process.wait()
         (state / "dev" / "notes").write_text("mine")
-        with claimed("dev") as claim:
-            assert find("dev") == claim.cluster
+        with locked("dev") as lock:
+            assert find("dev") == lock.cluster
     assert [file.name for file in (state / "dev").iterdir()] == ["notes"]
 
 
@@ -120,8 +120,8 @@ def test_a_process_that_does_not_end_is_not_waited_for_forever() -> None:
 def test_another_process_with_the_same_number_is_never_ended(state: Path) -> None:
     bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
-        with claimed("dev") as claim:
-            wrong = msgspec.structs.replace(claim.cluster, pid=bystander.pid)
+        with locked("dev") as lock:
+            wrong = msgspec.structs.replace(lock.cluster, pid=bystander.pid)
             (state / "dev" / "cluster.json").write_bytes(msgspec.json.encode(wrong))
             assert find("dev") == wrong
             with pytest.raises(NamedClusterError, match=f"process {bystander.pid} here is not its own"):
@@ -145,7 +145,7 @@ def test_a_lock_that_was_removed_locks_nothing(state: Path) -> None:
     file = os.open(state / "dev" / "lock", os.O_RDWR | os.O_CREAT)
     (state / "dev" / "lock").unlink()
     fcntl.flock(file, fcntl.LOCK_EX)
-    with claimed("dev"):
+    with locked("dev"):
         assert find("dev") is not None
     os.close(file)
 
@@ -154,17 +154,17 @@ def test_a_lock_that_was_removed_locks_nothing(state: Path) -> None:
     "content", [b"", b"{", b"[]", b'{"name": "dev", "pid": "1"}', b'{"name": "dev", "pid": 1}', b"\xff"]
 )
 def test_a_record_that_cannot_be_read_is_that_of_nobody(content: bytes, state: Path) -> None:
-    with claimed("dev"):
+    with locked("dev"):
         (state / "dev" / "cluster.json").write_bytes(content)
         assert (find("dev"), find_all()) == (None, [])
-        with pytest.raises(NamedClusterError, match="a cluster 'dev' is up already: "), claimed("dev"):
+        with pytest.raises(NamedClusterError, match="a cluster 'dev' is up already: "), locked("dev"):
             pass
 
 
 def test_what_is_in_the_way_is_named(state: Path) -> None:
     state.mkdir()
     (state / "dev").write_text("")
-    with pytest.raises(NamedClusterError, match="dev: is a file, and no folder"), claimed("dev"):
+    with pytest.raises(NamedClusterError, match="dev: is a file, and no folder"), locked("dev"):
         pass
     assert (find("dev"), find_all()) == (None, [])
 
@@ -172,11 +172,11 @@ def test_what_is_in_the_way_is_named(state: Path) -> None:
 def test_a_folder_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/state")
     with pytest.raises(NamedClusterError, match=r"^/dev/null/state/kubesched/dev: Not a directory; XDG_STATE_HOME"):
-        claimed("dev").__enter__()
+        locked("dev").__enter__()
     assert (find("dev"), find_all()) == (None, [])
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "A", "-a", "a" * 64, "a\n", "a.b"])
 def test_names_are_plain(name: str) -> None:
-    with pytest.raises(NamedClusterError, match="is no name of a cluster"), claimed(name):
+    with pytest.raises(NamedClusterError, match="is no name of a cluster"), locked(name):
         pass

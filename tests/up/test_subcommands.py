@@ -14,7 +14,7 @@ from tests.support.processes import eventually
 
 from kubesched.cli import main
 from kubesched.up import status
-from kubesched.up.named_clusters import claimed, find
+from kubesched.up.named_clusters import find, locked
 
 SECONDS = 30.0
 PODS = "/api/v1/namespaces/default/pods"
@@ -124,7 +124,7 @@ def test_one_that_is_being_started_and_one_that_does_not_answer_are_shown(
         "{apiVersion: v1, kind: Config, clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}], "
         "users: [{name: u, user: {}}], contexts: [{name: x, context: {cluster: c, user: u}}], current-context: x}"
     )
-    with claimed("slow"), claimed("stuck") as stuck, claimed("torn") as torn:
+    with locked("slow"), locked("stuck") as stuck, locked("torn") as torn:
         stuck.serves("http://127.0.0.1:1", config)
         torn.serves("http://127.0.0.1:1", tmp_path / "missing")
         result = invoked("status")

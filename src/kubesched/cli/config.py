@@ -19,7 +19,7 @@ from rich.text import Text
 from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
-from kubesched.common.files import opened
+from kubesched.common.files import UnusableFileError, read_at_most, read_stream_at_most
 from kubesched.config import IN_TREE, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
 from kubesched.config.document import dump
 from kubesched.config.errors import ConfigError
@@ -86,16 +86,10 @@ def read(file: str) -> bytes:
     """Return the content of a file or of standard input; UnreadableError with the reason otherwise."""
     try:
         if file == "-":
-            content = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with opened(file) as stream:
-                content = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UnreadableError(f"{file}: {reason}") from None
-    if len(content) > MAX_BYTES:
-        raise UnreadableError(f"{file}: larger than {MAX_BYTES} bytes")
-    return content
+            return read_stream_at_most(sys.stdin.buffer, MAX_BYTES)
+        return read_at_most(file, MAX_BYTES)
+    except UnusableFileError as error:
+        raise UnreadableError(f"{file}: {error.reason}") from None
 
 
 def _plugins(loaded: Loaded) -> dict[str, Any]:

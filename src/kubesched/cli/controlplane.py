@@ -19,8 +19,8 @@ import click
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
-from kubesched.cli.tokens import Admission, kept_admissions, new_admissions
-from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, Collecting
+from kubesched.cli.tokens import UserToken, kept_tokens, new_tokens
+from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, GarbageCollection
 from kubesched.controlplane.data_folder import DataFolder, opened
 from kubesched.controlplane.running import new_server, running
 from kubesched.controlplane.server.server import ApiServer
@@ -97,7 +97,7 @@ class _Serving(NamedTuple):
     host: str
     port: int
     tls: Tls | None
-    admissions: Sequence[Admission]
+    tokens: Sequence[UserToken]
     dice: Dice | None
     simulation: Simulation | None
 
@@ -162,8 +162,8 @@ def controlplane(**options: Any) -> None:
 def _start(asked: _Asked, folder: DataFolder | None) -> None:
     """Load what is to be loaded, and serve."""
     files = asked.config_file, asked.scheduler_file
-    admissions = new_admissions(*files) if folder is None else kept_admissions(folder, *files)
-    users = {each.token: each.user for each in admissions}
+    tokens = new_tokens(*files) if folder is None else kept_tokens(folder, *files)
+    users = {each.token: each.user for each in tokens}
     certificates = None
     if asked.tls:
         certificates = make_tls([asked.bind_address], authority=None if folder is None else folder.authority())
@@ -177,7 +177,7 @@ def _start(asked: _Asked, folder: DataFolder | None) -> None:
     dice = _dice(asked)
     simulation = Simulation(server, note=_note) if asked.simulate else None
     port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
-    run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, admissions, dice, simulation)))
+    run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, tokens, dice, simulation)))
 
 
 def _dice(asked: _Asked) -> Dice | None:
@@ -198,7 +198,7 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     # requests make many objects that go without the collector's help; connections do not
-    collecting = asyncio.create_task(Collecting(lambda: False, SERVERS_LATEST_SECONDS).run())
+    collection = asyncio.create_task(GarbageCollection(lambda: False, SERVERS_LATEST_SECONDS).run())
     context, authority = serving.tls or (None, b"")
     async with running(
         server, host=serving.host, port=serving.port, tls=context, dice=serving.dice, simulation=serving.simulation
@@ -206,13 +206,13 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
         with ExitStack() as stack:
             files = [
                 stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, authority)))
-                for each in serving.admissions
+                for each in serving.tokens
             ]
             click.echo(f"API server at {http.url}; objects loaded: {loaded}. It ends with Ctrl-C.")
             click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}")
             sys.stdout.flush()
             await ended.wait()
-    collecting.cancel()
+    collection.cancel()
     if serving.dice is not None:
         counted = ", ".join(f"{name} {count}" for name, count in sorted(serving.dice.thrown.items()))
         click.echo(f"Faults: {counted or 'none'}", err=True)

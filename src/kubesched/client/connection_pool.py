@@ -1,7 +1,7 @@
-"""Short requests over connections that are kept: a question, an answer, and the connection is free for the next.
+"""Short requests over pooled connections: a request, its response, and the connection is free for the next one.
 
-From a method, a path, headers and a body to an `Answer`. It does what the hot path needs and no more: HTTP/1.1 to one
-server, straight, with or without TLS; answers that go on and on, and proxies, are aiohttp's. A redirect is an answer.
+From an `HttpRequest` to an `HttpResponse`. It does what the hot path needs and no more: HTTP/1.1 to one server,
+directly, with or without TLS; streamed responses and proxies are aiohttp's. A redirect is a response.
 
 A connection carries one request at a time. One that broke, or whose answer nobody waits for any more, is closed, never
 used again.
@@ -38,7 +38,7 @@ class CannotConnectError(Exception):
         self.cause = cause
 
 
-class Answer(msgspec.Struct, gc=False):
+class HttpResponse(msgspec.Struct, gc=False):
     """What a server answered; names of headers are in lower case."""
 
     code: int
@@ -46,7 +46,7 @@ class Answer(msgspec.Struct, gc=False):
     body: bytes
 
 
-class Question(msgspec.Struct, frozen=True, gc=False):
+class HttpRequest(msgspec.Struct, frozen=True, gc=False):
     """A request; the query is apart from `path`, `silence` is for how many seconds the server may say nothing."""
 
     method: str
@@ -57,7 +57,7 @@ class Question(msgspec.Struct, frozen=True, gc=False):
     silence: float = 60.0
 
 
-class Exchanges:
+class ConnectionPool:
     """Connections to one server, as many as are needed at once, up to a limit; whoever comes later waits in line."""
 
     def __init__(
@@ -77,12 +77,12 @@ class Exchanges:
         self._idle: list[_Connection] = []
         self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def ask(self, question: Question, tls: ssl.SSLContext | None) -> Answer:
+    async def ask(self, request: HttpRequest, tls: ssl.SSLContext | None) -> HttpResponse:
         """Return the answer; CannotConnectError if nothing was sent, OSError or TimeoutError if it may have been."""
-        head = self._head(question)
+        head = self._head(request)
         connection = await self._connection(tls)
         try:
-            answer = await connection.ask(head if question.body is None else head + question.body, question.silence)
+            answer = await connection.ask(head if request.body is None else head + request.body, request.silence)
         except BaseException:
             connection.abort()
             raise
@@ -102,14 +102,14 @@ class Exchanges:
             # that they are gone is told in the loop's next turn
             await asyncio.sleep(0)
 
-    def _head(self, question: Question) -> bytes:
-        path = quote(self._before + question.path, safe=_PLAIN)
-        if question.query:
-            path += "?" + urlencode(question.query)
-        lines = [f"{question.method} {path} HTTP/1.1", f"Host: {self._named}"]
-        lines += [f"{name}: {value}" for name, value in question.headers.items()]
-        if question.body is not None:
-            lines.append(f"Content-Length: {len(question.body)}")
+    def _head(self, request: HttpRequest) -> bytes:
+        path = quote(self._before + request.path, safe=_PLAIN)
+        if request.query:
+            path += "?" + urlencode(request.query)
+        lines = [f"{request.method} {path} HTTP/1.1", f"Host: {self._named}"]
+        lines += [f"{name}: {value}" for name, value in request.headers.items()]
+        if request.body is not None:
+            lines.append(f"Content-Length: {len(request.body)}")
         head = "\r\n".join(lines)
         if head.count("\n") != len(lines) - 1 or head.count("\r") != len(lines) - 1:
             raise ValueError("a header of the request holds a line break")
@@ -180,13 +180,13 @@ class _Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         # whom to tell of the end
-        self.pool: Exchanges | None = None
+        self.pool: ConnectionPool | None = None
         self.tls: ssl.SSLContext | None = None
         self.idle_since = 0.0
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpResponseParser(self)
-        self._answered: asyncio.Future[Answer] | None = None
+        self._answered: asyncio.Future[HttpResponse] | None = None
         self._heard = 0.0
         self._keep = True
         # bytes since the question, and those of them that came before the body
@@ -199,7 +199,7 @@ class _Connection(asyncio.Protocol):
         self._length = 0
         self._told_head = False
 
-    def belong_to(self, pool: Exchanges, tls: ssl.SSLContext | None) -> None:
+    def belong_to(self, pool: ConnectionPool, tls: ssl.SSLContext | None) -> None:
         """Be one of a pool's connections; ConnectionError if it is over already."""
         if self._transport is None:
             raise ConnectionResetError("the server closed the connection at once")
@@ -210,11 +210,11 @@ class _Connection(asyncio.Protocol):
         """Return whether the connection can carry another request."""
         return self._keep and self._answered is None and self._transport is not None
 
-    async def ask(self, request: bytes, silence: float) -> Answer:
+    async def ask(self, request: bytes, silence: float) -> HttpResponse:
         """Send a request and return the answer."""
         if self._transport is None:
             raise ConnectionResetError("the server closed the connection")
-        answered: asyncio.Future[Answer] = self._loop.create_future()
+        answered: asyncio.Future[HttpResponse] = self._loop.create_future()
         self._answered = answered
         self._received = self._head_received = 0
         self._heard = self._loop.time()
@@ -225,7 +225,7 @@ class _Connection(asyncio.Protocol):
         finally:
             timer.cancel()
 
-    def _check_silence(self, answered: "asyncio.Future[Answer]", silence: float) -> None:
+    def _check_silence(self, answered: "asyncio.Future[HttpResponse]", silence: float) -> None:
         """End the wait if nothing was heard for so long."""
         if answered.done():
             return
@@ -309,7 +309,9 @@ class _Connection(asyncio.Protocol):
     def on_message_complete(self) -> None:
         """Give the answer to whoever waits for it; one that only says to go on is none."""
         code = self._parser.get_status_code()
-        answer = Answer(code, self._headers, self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces))
+        answer = HttpResponse(
+            code, self._headers, self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)
+        )
         self._begin()
         if code < 200:
             return

@@ -38,7 +38,7 @@ MOST_PATIENCE = 10
 FINAL = (400, 404, 405, 409, 413, 415, 422)
 
 
-class Recorder(Protocol):
+class EventSink(Protocol):
     """Records events."""
 
     def record(self, emit: Emit) -> None:
@@ -51,7 +51,7 @@ class ApiEffects:
     def __init__(
         self,
         rest: Rest,
-        recorder: Recorder,
+        recorder: EventSink,
         note: Callable[[str], None] = lambda line: None,
         *,
         most_at_once: int = 100,

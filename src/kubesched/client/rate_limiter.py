@@ -8,7 +8,7 @@ From the configured QPS and burst to how long a request has to wait, on the loop
 import asyncio
 
 
-class Limiter:
+class RateLimiter:
     """A bucket that fills at a steady rate; a rate of 0 or less never makes anybody wait."""
 
     def __init__(self, per_second: float, burst: int) -> None:

@@ -20,12 +20,19 @@ import msgspec
 from multidict import CIMultiDict
 
 from kubesched.api import tolerant_json
-from kubesched.client.connection_pool import LONGEST_ANSWER, Answer, CannotConnectError, Exchanges, Question, keep_alive
-from kubesched.client.rate_limiter import Limiter
+from kubesched.client.connection_pool import (
+    LONGEST_ANSWER,
+    CannotConnectError,
+    ConnectionPool,
+    HttpRequest,
+    HttpResponse,
+    keep_alive,
+)
+from kubesched.client.rate_limiter import RateLimiter
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 Query = Mapping[str, str]
-Shown = Mapping[str, str]
+AuthHeaders = Mapping[str, str]
 T = TypeVar("T")
 
 # the API server itself gives a request a minute; whoever says nothing for longer is not there any more
@@ -37,7 +44,7 @@ CONNECT_SECONDS = 30.0
 # longer than this nobody waits because a server, or whoever answers in its place, asks for patience
 LONGEST_PATIENCE_SECONDS = 60.0
 
-# an answer longer than this to anything but a list or a watch is a mistake
+# of the text of a refusal that is no Status
 LONGEST_ERROR_TEXT = 2000
 
 
@@ -59,11 +66,11 @@ class Unreachable(KubeschedError):  # noqa: N818
         self.maybe_done = maybe_done
 
 
-async def _nothing_else(shown: Shown) -> bool:
+async def _nothing_else(auth: AuthHeaders) -> bool:
     return False
 
 
-class Target(msgspec.Struct, frozen=True):
+class RestConfig(msgspec.Struct, frozen=True):
     """Where the API server is, and how to speak to it.
 
     `headers` and `tls` give the credentials, asked for each request since they rotate; `rejected` is told of headers
@@ -71,11 +78,11 @@ class Target(msgspec.Struct, frozen=True):
     """
 
     server: str
-    headers: Callable[[], Awaitable[Shown]]
+    headers: Callable[[], Awaitable[AuthHeaders]]
     tls: ssl.SSLContext | Callable[[], ssl.SSLContext | None] | None = None
     server_name: str | None = None
     proxy: str | None = None
-    rejected: Callable[[Shown], Awaitable[bool]] = _nothing_else
+    rejected: Callable[[AuthHeaders], Awaitable[bool]] = _nothing_else
     origin: str = "the configuration"
     namespace: str = "default"
 
@@ -150,10 +157,10 @@ class RestClient:
 
     def __init__(
         self,
-        target: Target,
+        target: RestConfig,
         user_agent: str,
         *,
-        limiter: Limiter | None = None,
+        limiter: RateLimiter | None = None,
         timeout_seconds: float = 0.0,
         silence_seconds: float = SILENCE_SECONDS,
         most_connections: int = 100,
@@ -166,7 +173,7 @@ class RestClient:
         self._limiter = limiter
         self._timeout = timeout_seconds or None
         self._most_connections = most_connections
-        self._exchanges = Exchanges(
+        self._pool = ConnectionPool(
             target.server, target.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
         )
         # what keeps requests from being sent that change something, if anything does
@@ -180,7 +187,7 @@ class RestClient:
 
     async def close(self) -> None:
         """Close all connections."""
-        await self._exchanges.close()
+        await self._pool.close()
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -204,7 +211,7 @@ class RestClient:
         request = _Request(method, path, body, query, content_type, self._timeout, self._silence)
         try:
             if self._target.proxy is None:
-                answer = await self._exchange(request)
+                answer = await self._send_short(request)
             else:
                 async with self._response(request) as response:
                     answer = await read_at_most(response, LONGEST_ANSWER, "the answer")
@@ -229,12 +236,12 @@ class RestClient:
             if self._watcher is not None and not watches:
                 self._watcher.finished("GET", now() - began, 0, received)
 
-    async def _exchange(self, request: _Request) -> bytes:
+    async def _send_short(self, request: _Request) -> bytes:
         """Return the body of a short answer."""
         await self._turn(request)
         with self._in_words():
             async with asyncio.timeout(request.timeout):
-                return (await self._answer(request, self._exchanged)).body
+                return (await self._answer(request, self._pooled)).body
 
     @asynccontextmanager
     async def _response(self, request: _Request) -> AsyncIterator[aiohttp.ClientResponse]:
@@ -281,16 +288,16 @@ class RestClient:
             told = f"cannot connect to {target.server}: {_cause(cause)}{where}"
         return Unreachable(told, maybe_done=False)
 
-    async def _answer(self, request: _Request, ask: Callable[[_Request, Shown], Awaitable[T]]) -> T:
+    async def _answer(self, request: _Request, ask: Callable[[_Request, AuthHeaders], Awaitable[T]]) -> T:
         """Return the answer to a request; it is sent again if the credentials are refused and there are new ones."""
         target = self._target
-        shown = await target.headers()
+        auth = await target.headers()
         try:
-            return await ask(request, shown)
+            return await ask(request, auth)
         except Refused as refused:
             if refused.code != 401:
                 raise
-            if not await target.rejected(shown):
+            if not await target.rejected(auth):
                 raise self._unauthorized(refused) from None
         if self._watcher is not None:
             self._watcher.retried(request.method, 401)
@@ -299,19 +306,19 @@ class RestClient:
         except Refused as refused:
             raise self._unauthorized(refused) if refused.code == 401 else refused from None
 
-    async def _exchanged(self, request: _Request, shown: Shown) -> Answer:
+    async def _pooled(self, request: _Request, auth: AuthHeaders) -> HttpResponse:
         """Return a short answer to a request; raises Refused if it is a refusal."""
-        question = Question(
+        pooled = HttpRequest(
             request.method,
             request.path,
-            self._headers(request, shown),
+            self._headers(request, auth),
             request.body,
             request.query,
             request.silence or SILENCE_SECONDS,
         )
         code: int | None = None
         try:
-            answer = await self._exchanges.ask(question, self._tls())
+            answer = await self._pool.ask(pooled, self._tls())
             code = answer.code
         finally:
             if self._watcher is not None:
@@ -321,11 +328,11 @@ class RestClient:
             return answer
         raise refusal_of(code, answer.headers.get("retry-after"), answer.body)
 
-    async def _streamed(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
+    async def _streamed(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
         """Return the beginning of an answer to a request; raises Refused if it is a refusal."""
         code: int | None = None
         try:
-            response = await self._send(request, shown)
+            response = await self._send(request, auth)
             code = response.status
         finally:
             if self._watcher is not None:
@@ -340,7 +347,7 @@ class RestClient:
         async with response:
             raise refusal_of(response.status, response.headers.get("Retry-After"), await response.content.read(1 << 20))
 
-    async def _send(self, request: _Request, shown: Shown) -> aiohttp.ClientResponse:
+    async def _send(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
         target = self._target
         options: dict[str, Any] = {"server_hostname": target.server_name} if target.server_name else {}
         return await self._open_session().request(
@@ -348,7 +355,7 @@ class RestClient:
             target.server + request.path,
             params=request.query,
             data=request.body,
-            headers=self._headers(request, shown),
+            headers=self._headers(request, auth),
             timeout=aiohttp.ClientTimeout(
                 total=request.timeout, sock_connect=CONNECT_SECONDS, sock_read=request.silence
             ),
@@ -359,9 +366,9 @@ class RestClient:
             **options,
         )
 
-    def _headers(self, request: _Request, shown: Shown) -> CIMultiDict[str]:
+    def _headers(self, request: _Request, auth: AuthHeaders) -> CIMultiDict[str]:
         # one name may be there several times
-        headers = CIMultiDict(shown)
+        headers = CIMultiDict(auth)
         headers["Accept"] = "application/json"
         # on the way to a scheduler the network is seldom what is scarce
         headers["Accept-Encoding"] = "identity"

@@ -1,7 +1,7 @@
-"""Files that somebody named, read with care: all of a file, unless it is so large that it must be another one.
+"""Files that an operator named: a file is read as a whole, unless it is so large that it must be the wrong one.
 
-A pipe may be named, too (`<(...)` of a shell is one): it is waited for, and signals end the process meanwhile. In a
-folder nobody has named it, so there it is refused (`oddity`).
+A pipe may be named, too (`<(...)` of a shell is one): it is waited for, and signals end the process meanwhile. A pipe
+that is found in a folder was not named; there it is refused (`oddity`).
 """
 
 import os
@@ -25,20 +25,48 @@ _ODDITIES = {
 
 
 class UnusableFileError(KubeschedError):
-    """A file that cannot be read, or is too large; the text says why and what to do, but not which file."""
+    """A file that cannot be read; the text says why and what to do, but not which file. `reason` is why."""
+
+    def __init__(self, reason: str, advice: str) -> None:
+        super().__init__(f"{reason}; {advice}")
+        self.reason = reason
+
+
+class MissingFileError(UnusableFileError):
+    """A file that does not exist."""
+
+
+class TooLargeFileError(UnusableFileError):
+    """A file of more bytes than are read."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"larger than {most} bytes", "is it the right file?")
 
 
 def read_at_most(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return what is in a file of at most so many bytes."""
+    """Return the contents of a file of at most so many bytes; UnusableFileError otherwise."""
+    with _problems_told(), opened(path) as file:
+        return read_stream_at_most(file, most)
+
+
+def read_stream_at_most(stream: BinaryIO, most: int) -> bytes:
+    """Return what a stream of at most so many bytes holds; UnusableFileError otherwise."""
+    with _problems_told():
+        contents = stream.read(most + 1)
+    if len(contents) > most:
+        raise TooLargeFileError(most)
+    return contents
+
+
+@contextmanager
+def _problems_told() -> Iterator[None]:
+    """Raise UnusableFileError for whatever keeps a file from being read."""
     try:
-        with opened(path) as file:
-            contents = file.read(most + 1)
+        yield
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnusableFileError(f"{reason}; name a file that can be read") from None
-    if len(contents) > most:
-        raise UnusableFileError(f"larger than {most} bytes; is it the right file?")
-    return contents
+        problem = MissingFileError if isinstance(error, FileNotFoundError) else UnusableFileError
+        raise problem(reason, "name a file that can be read") from None
 
 
 @contextmanager

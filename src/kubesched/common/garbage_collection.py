@@ -27,7 +27,7 @@ LATEST_SECONDS = 300.0
 SERVERS_LATEST_SECONDS = 20.0
 
 
-class Collecting:
+class GarbageCollection:
     """Collects garbage while nothing is under way, as `busy` tells, or after so many seconds."""
 
     def __init__(self, busy: Callable[[], bool], latest_seconds: float = LATEST_SECONDS) -> None:

@@ -1,47 +1,63 @@
-"""Lines for the log that come again and again: the same one, or one of a sort, only now and then.
+"""Log lines that come again and again: the same line, or lines of one kind, are written once a minute.
 
-From lines to fewer lines; a bounded number of them is remembered, since anybody may cause them.
+From lines to fewer lines. A bounded number of lines is remembered, since clients and servers can cause any number.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 Note = Callable[[str], None]
 Clock = Callable[[], float]
 
 REPEATED_EVERY_SECONDS = 60.0
-MOST_LINES = 100
+MOST_REMEMBERED = 100
+
+
+class OncePerMinute:
+    """Tells whether something is due again: at most once a minute for each key."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last: OrderedDict[Hashable, float] = OrderedDict()
+
+    def due(self, key: Hashable) -> bool:
+        """Return whether a minute has passed since this was last True for the key; if so, a new minute begins."""
+        now = self._clock()
+        if key in self._last and now - self._last[key] < REPEATED_EVERY_SECONDS:
+            return False
+        self._last[key] = now
+        self._last.move_to_end(key)
+        if len(self._last) > MOST_REMEMBERED:
+            self._last.popitem(last=False)
+        return True
+
+    def clear(self) -> None:
+        """Forget all keys: each is due at once."""
+        self._last.clear()
 
 
 def seldom(note: Note, clock: Clock) -> Note:
-    """Return a `note` that says the same line at most once a minute."""
-    said: OrderedDict[str, float] = OrderedDict()
+    """Return a `note` that writes the same line at most once a minute."""
+    repetition = OncePerMinute(clock)
 
-    def say(line: str) -> None:
-        now = clock()
-        if line in said and now - said[line] < REPEATED_EVERY_SECONDS:
-            return
-        said[line] = now
-        said.move_to_end(line)
-        if len(said) > MOST_LINES:
-            said.popitem(last=False)
-        note(line)
+    def write(line: str) -> None:
+        if repetition.due(line):
+            note(line)
 
-    return say
+    return write
 
 
 def sampled(note: Note, clock: Clock) -> Note:
-    """Return a `note` for lines of one sort, which says one a minute, and how many it has left out."""
-    said_at = -REPEATED_EVERY_SECONDS
+    """Return a `note` for lines of one kind, which writes one a minute, and how many were left out."""
+    repetition = OncePerMinute(clock)
     left_out = 0
 
-    def say(line: str) -> None:
-        nonlocal said_at, left_out
-        now = clock()
-        if now - said_at < REPEATED_EVERY_SECONDS:
+    def write(line: str) -> None:
+        nonlocal left_out
+        if not repetition.due(""):
             left_out += 1
             return
         note(f"{line} (and {left_out} times more, of this pod or others)" if left_out else line)
-        said_at, left_out = now, 0
+        left_out = 0
 
-    return say
+    return write

@@ -31,7 +31,7 @@ class BackoffQuestion(msgspec.Struct, rename="camel", kw_only=True):
     timestamp: datetime
 
 
-class QueuedPod(msgspec.Struct, rename="camel", kw_only=True):
+class QueuedPodLine(msgspec.Struct, rename="camel", kw_only=True):
     """A pod in a queue."""
 
     name: str
@@ -46,7 +46,7 @@ class OrderQuestion(msgspec.Struct, rename="camel", kw_only=True):
 
     initial_seconds: float
     max_seconds: float
-    pods: tuple[QueuedPod, ...]
+    pods: tuple[QueuedPodLine, ...]
 
 
 class FeasibleQuestion(msgspec.Struct, rename="camel", kw_only=True):

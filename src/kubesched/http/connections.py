@@ -19,7 +19,7 @@ from asyncio import sslproto
 from collections import OrderedDict
 from collections.abc import Callable
 
-Note = Callable[[str], None]
+from kubesched.common.notes import Note
 
 HANDSHAKE_SECONDS = 32.0
 # for a client to take its leave, too

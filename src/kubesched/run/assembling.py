@@ -17,8 +17,9 @@ import msgspec
 from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.extenders import HttpExtenderClient
-from kubesched.client.informers.informer import Informers, followed
+from kubesched.client.informers.informer import Informers, watched_kinds
 from kubesched.client.rest import Rest
+from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
 from kubesched.core.binding.waiting_pods_map import WaitingPodsMap
@@ -27,10 +28,8 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.loop_waits import LoopWaits
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 
-Note = Callable[[str], None]
 
-
-class Surroundings(msgspec.Struct, frozen=True):
+class Dependencies(msgspec.Struct, frozen=True):
     """What a scheduler lives in: its ways to the API server, who is told what, the date and the dice."""
 
     scheduling: Rest
@@ -51,23 +50,29 @@ class Parts(msgspec.Struct, frozen=True):
     extender_client: HttpExtenderClient | None
 
 
-def assemble(loaded: Loaded, registry: Registry, around: Surroundings, options: LoopOptions) -> Parts:
+def assemble(loaded: Loaded, registry: Registry, dependencies: Dependencies, options: LoopOptions) -> Parts:
     """Return a scheduler for a configuration, with everything around it; nothing has begun yet."""
-    recorder = EventRecorder(around.events, around.host, clock=around.date, note=around.note, random=around.random)
-    effects = ApiEffects(around.scheduling, recorder, around.note)
-    waits, waiting_pods = LoopWaits(around.date), WaitingPodsMap()
+    recorder = EventRecorder(
+        dependencies.events,
+        dependencies.host,
+        clock=dependencies.date,
+        note=dependencies.note,
+        random=dependencies.random,
+    )
+    effects = ApiEffects(dependencies.scheduling, recorder, dependencies.note)
+    waits, waiting_pods = LoopWaits(dependencies.date), WaitingPodsMap()
     engine = engine_of(
-        loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=around.observers
+        loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=dependencies.observers
     )
     table = engine.cluster.table
     extender_client = None
     if loaded.config.extenders:
         extender_client = HttpExtenderClient(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
     scheduler = scheduler_of(
-        engine, waits, waiting_pods, options=options, extender_client=extender_client, note=around.note
+        engine, waits, waiting_pods, options=options, extender_client=extender_client, note=dependencies.note
     )
-    kinds = followed(engine.profiles, loaded.gates)
-    informers = Informers(around.scheduling, kinds, scheduler, around.note, around.random)
+    kinds = watched_kinds(engine.profiles, loaded.gates)
+    informers = Informers(dependencies.scheduling, kinds, scheduler, dependencies.note, dependencies.random)
     informers.tell_of_unreadable(scheduler.unreadable)
-    scheduler.only_while(lambda: informers.of_one_past)
+    scheduler.only_while(lambda: informers.same_incarnation)
     return Parts(scheduler, informers, recorder, extender_client)

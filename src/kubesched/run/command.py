@@ -14,7 +14,7 @@ from kubesched.cli.event_loop import run_loop
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.errors import KubeschedError
 from kubesched.run.flags import GROUPS
-from kubesched.run.go_flags import FlagError, Given, help_text, parse_flags
+from kubesched.run.go_flags import FlagError, ParsedFlags, help_text, parse_flags
 from kubesched.run.versions import version_text
 
 PURPOSE = """\
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str], program: str) -> int:
         return 1
 
 
-def _run(flags: Given) -> int:
+def _run(flags: ParsedFlags) -> int:
     # what a scheduler keeps, it keeps for long: looking through all of it for what can be thrown away, each time 700
     # more objects are there, takes a fifth of the start
     gc.set_threshold(50_000, 20, 50)

@@ -11,8 +11,8 @@ import msgspec
 
 from kubesched import __version__
 from kubesched.api.release import GIT_VERSION
-from kubesched.client.rate_limiter import Limiter
-from kubesched.client.rest import RequestWatcher, RestClient, Target
+from kubesched.client.rate_limiter import RateLimiter
+from kubesched.client.rest import RequestWatcher, RestClient, RestConfig
 from kubesched.config.types import ClientConnection
 
 AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/{GIT_VERSION}"
@@ -21,7 +21,7 @@ AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine
 class Clients(msgspec.Struct, frozen=True):
     """How the process speaks to the API server."""
 
-    target: Target
+    target: RestConfig
     scheduling: RestClient
     events: RestClient
 
@@ -31,11 +31,11 @@ class Clients(msgspec.Struct, frozen=True):
         await self.events.close()
 
 
-def connect(target: Target, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:
+def connect(target: RestConfig, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:
     """Return the clients for scheduling and events."""
 
-    def limiter() -> Limiter:
-        return Limiter(connection.qps, connection.burst)
+    def limiter() -> RateLimiter:
+        return RateLimiter(connection.qps, connection.burst)
 
     return Clients(
         target,

@@ -7,11 +7,11 @@ Data only; what they do is decided where they are read. What has no meaning here
 
 from kubesched.api.release import GIT_VERSION
 from kubesched.config.feature_gates import BINARY_VERSION, OLDEST_VERSION
-from kubesched.run.go_flags import Flag, Group
+from kubesched.run.go_flags import Flag, FlagGroup
 
 _WITH_CONFIG = "Ignored when --config is given."
 
-MISC = Group(
+MISC = FlagGroup(
     "Misc",
     (
         Flag("config", "string", "Path of the configuration file (KubeSchedulerConfiguration)."),
@@ -25,7 +25,7 @@ MISC = Group(
         ),
     ),
 )
-WATCHDOG = Group(
+WATCHDOG = FlagGroup(
     "Watchdog",
     (
         Flag(
@@ -37,7 +37,7 @@ WATCHDOG = Group(
         ),
     ),
 )
-LEGACY = Group(
+LEGACY = FlagGroup(
     "Legacy (v1.21 and earlier)",
     (
         Flag(
@@ -67,7 +67,7 @@ LEGACY = Group(
         ),
     ),
 )
-SECURE_SERVING = Group(
+SECURE_SERVING = FlagGroup(
     "Secure serving",
     (
         Flag("bind-address", "ip", "IP address to serve HTTPS on; 0.0.0.0 or :: for all of them.", "0.0.0.0"),
@@ -96,7 +96,7 @@ SECURE_SERVING = Group(
         ),
     ),
 )
-AUTHENTICATION = Group(
+AUTHENTICATION = FlagGroup(
     "Authentication",
     (
         Flag(
@@ -126,7 +126,7 @@ AUTHENTICATION = Group(
         Flag("requestheader-username-headers", "strings", "Headers with the user's name.", "[x-remote-user]"),
     ),
 )
-AUTHORIZATION = Group(
+AUTHORIZATION = FlagGroup(
     "Authorization",
     (
         Flag(
@@ -140,7 +140,7 @@ AUTHORIZATION = Group(
         Flag("authorization-webhook-cache-unauthorized-ttl", "duration", "How long a no is remembered.", "10s"),
     ),
 )
-DEPRECATED = Group(
+DEPRECATED = FlagGroup(
     "Deprecated",
     (
         Flag(
@@ -173,7 +173,7 @@ DEPRECATED = Group(
         Flag("profiling", "bool", f"Serve /debug/pprof/. {_WITH_CONFIG}", "true", "", "yes"),
     ),
 )
-LEADER_ELECTION = Group(
+LEADER_ELECTION = FlagGroup(
     "Leader election",
     (
         Flag("leader-elect", "bool", "Schedule only while holding the Lease, so that several can run.", "true"),
@@ -195,7 +195,7 @@ LEADER_ELECTION = Group(
         Flag("leader-elect-retry-period", "duration", "Time between two attempts to get or renew it.", "2s"),
     ),
 )
-FEATURE_GATES = Group(
+FEATURE_GATES = FlagGroup(
     "Feature gate",
     (
         Flag(
@@ -211,7 +211,7 @@ FEATURE_GATES = Group(
         Flag("min-compatibility-version", "strings", "Accepted; at most the emulated version."),
     ),
 )
-METRICS = Group(
+METRICS = FlagGroup(
     "Metrics",
     (
         Flag("allow-metric-labels", "stringToString", "Values that a label of a metric may have.", "[]"),
@@ -220,7 +220,7 @@ METRICS = Group(
         Flag("show-hidden-metrics-for-version", "string", "Show metrics hidden since this minor version."),
     ),
 )
-LOGS = Group(
+LOGS = FlagGroup(
     "Logs",
     (
         Flag("log-flush-frequency", "duration", "Longest time between two flushes.", "5s"),
@@ -233,7 +233,7 @@ LOGS = Group(
         Flag("vmodule", "pattern=N,...", "Levels for some modules (text format only)."),
     ),
 )
-GLOBAL = Group(
+GLOBAL = FlagGroup(
     "Global",
     (
         Flag("help", "bool", "Show this text.", "", "h"),

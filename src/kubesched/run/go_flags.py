@@ -36,14 +36,14 @@ class Flag(msgspec.Struct, frozen=True):
     deprecated: str = ""
 
 
-class Group(msgspec.Struct, frozen=True):
+class FlagGroup(msgspec.Struct, frozen=True):
     """Flags under one heading."""
 
     name: str
     flags: tuple[Flag, ...]
 
 
-class Given(msgspec.Struct):
+class ParsedFlags(msgspec.Struct):
     """The values of all flags, and which of them were on the command line."""
 
     values: dict[str, Value]
@@ -53,11 +53,11 @@ class Given(msgspec.Struct):
         return self.values[name]
 
 
-def parse_flags(groups: Sequence[Group], arguments: Sequence[str], program: str) -> Given:
+def parse_flags(groups: Sequence[FlagGroup], arguments: Sequence[str], program: str) -> ParsedFlags:
     """Return what a command line says."""
     flags = {flag.name: flag for group in groups for flag in group.flags}
     shorts = {flag.short: flag for flag in flags.values() if flag.short}
-    given = Given({name: _parsed(flag, flag.default) for name, flag in flags.items()}, set())
+    given = ParsedFlags({name: _parsed(flag, flag.default) for name, flag in flags.items()}, set())
     stray: list[str] = []
     left = list(arguments)
     while left:
@@ -94,7 +94,7 @@ def parse_flags(groups: Sequence[Group], arguments: Sequence[str], program: str)
     return given
 
 
-def _take(given: Given, flag: Flag, text: str, shown: str) -> None:
+def _take(given: ParsedFlags, flag: Flag, text: str, shown: str) -> None:
     try:
         value = _parsed(flag, text)
     except ValueError as error:
@@ -209,7 +209,7 @@ def _parsed(flag: Flag, text: str) -> Value:
 # -- help
 
 
-def help_text(program: str, purpose: str, groups: Iterable[Group], width: int = 100) -> str:
+def help_text(program: str, purpose: str, groups: Iterable[FlagGroup], width: int = 100) -> str:
     """Return what --help prints."""
     lines = [purpose, "", "Usage:", f"  {program} [flags]"]
     for group in groups:

@@ -7,24 +7,21 @@ that prints what to use instead. A ConfigMap counts before a file, and a file be
 # upstream: cmd/kube-scheduler/app/options/options.go, pkg/scheduler/scheduler.go (v1.21)
 
 import asyncio
-from collections.abc import Callable
 
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.common.notes import Note
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.policy import Migration, translate, translate_provider
 from kubesched.run.connecting import AGENT
-from kubesched.run.errors import OptionError
-from kubesched.run.files import read_file
-from kubesched.run.go_flags import Given
-
-Note = Callable[[str], None]
+from kubesched.run.go_flags import ParsedFlags
+from kubesched.run.option_files import OptionError, read_file
 
 _SOURCES = ("policy-configmap", "policy-config-file", "algorithm-provider")
 _READ_SECONDS = 30.0
 
 
-def legacy_config(flags: Given, gates: FeatureGates, note: Note) -> str | None:
+def legacy_config(flags: ParsedFlags, gates: FeatureGates, note: Note) -> str | None:
     """Return the configuration that a legacy flag stands for, None if there is none; warns of it."""
     source = next((name for name in _SOURCES if flags[name]), None)
     if source is None:
@@ -38,7 +35,7 @@ def legacy_config(flags: Given, gates: FeatureGates, note: Note) -> str | None:
     return migration.config_text
 
 
-def _migration(source: str, flags: Given, gates: FeatureGates, note: Note) -> Migration:
+def _migration(source: str, flags: ParsedFlags, gates: FeatureGates, note: Note) -> Migration:
     if source == "algorithm-provider":
         return translate_provider(flags[source], gates)
     if source == "policy-config-file":
@@ -46,11 +43,11 @@ def _migration(source: str, flags: Given, gates: FeatureGates, note: Note) -> Mi
     return translate(asyncio.run(_read_config_map(flags, note)), gates)
 
 
-async def _read_config_map(flags: Given, note: Note) -> bytes:
+async def _read_config_map(flags: ParsedFlags, note: Note) -> bytes:
     """Return the ConfigMap as the API server answers; without it there is no way to know what is wanted."""
     namespace, name = flags["policy-configmap-namespace"], flags["policy-configmap"]
     rest = RestClient(
-        load_target(flags["kubeconfig"], flags["master"], note=note), AGENT, timeout_seconds=_READ_SECONDS
+        load_rest_config(flags["kubeconfig"], flags["master"], note=note), AGENT, timeout_seconds=_READ_SECONDS
     )
     try:
         return await rest.get(f"/api/v1/namespaces/{namespace}/configmaps/{name}")

@@ -8,10 +8,10 @@ they are ignored, as are none of the leader-election flags. Everything that is w
 
 import os
 import stat
-from collections.abc import Callable
 
 import msgspec
 
+from kubesched.common.notes import Note
 from kubesched.config import IN_TREE, merge_catalogs
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
@@ -21,14 +21,11 @@ from kubesched.config.load import Loaded, load
 from kubesched.config.redacting import without_secrets
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.framework.registry import Registry
-from kubesched.run.errors import OptionError
-from kubesched.run.files import read_file
-from kubesched.run.go_flags import Given
+from kubesched.run.go_flags import ParsedFlags
 from kubesched.run.legacy import legacy_config
+from kubesched.run.option_files import OptionError, read_file
 from kubesched.run.watchdog import LIMIT, SHORTEST_SECONDS
 from kubesched.serving.options import ServingOptions, options_from
-
-Note = Callable[[str], None]
 
 # flag -> field of the configuration
 _CONNECTION = {
@@ -54,7 +51,7 @@ class RunOptions(msgspec.Struct, frozen=True):
 
     loaded: Loaded
     registry: Registry
-    flags: Given
+    flags: ParsedFlags
     serving: ServingOptions
 
     @property
@@ -63,13 +60,13 @@ class RunOptions(msgspec.Struct, frozen=True):
         return self.loaded.config
 
 
-def gates_of(flags: Given) -> FeatureGates:
+def gates_of(flags: ParsedFlags) -> FeatureGates:
     """Return the feature gates that the flags give."""
     switched = ",".join(f"{name}={value}" for name, value in flags["feature-gates"].items())
     return FeatureGates.parse(switched, flags["emulated-version"])
 
 
-def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
+def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptions:
     """Return what the flags amount to; warns of those that are no longer what they were."""
     gates = gates_of(flags)
     serving = options_from(flags.values)
@@ -94,7 +91,7 @@ def read_options(flags: Given, registry: Registry, note: Note) -> RunOptions:
     return RunOptions(loaded, registry, flags, serving)
 
 
-def _check_limit(flags: Given) -> None:
+def _check_limit(flags: ParsedFlags) -> None:
     """Raise OptionError unless a loop that has nothing to do turns often enough for the watchdog."""
     limit = flags[LIMIT]
     if limit.nanoseconds and limit.seconds < SHORTEST_SECONDS:
@@ -102,7 +99,7 @@ def _check_limit(flags: Given) -> None:
 
 
 def _with(
-    config: KubeSchedulerConfiguration, part: str, flags: Given, fields: dict[str, str]
+    config: KubeSchedulerConfiguration, part: str, flags: ParsedFlags, fields: dict[str, str]
 ) -> KubeSchedulerConfiguration:
     """Return the configuration with those fields of a part that were given as flags."""
     changed = {field: flags[name] for name, field in fields.items() if name in flags.named}

@@ -5,10 +5,9 @@ From failures of hooks to texts for the log, the same one at most once a minute:
 
 import time
 import traceback
-from collections import OrderedDict
 from collections.abc import Callable
 
-from kubesched.common.notes import MOST_LINES, REPEATED_EVERY_SECONDS
+from kubesched.common.notes import OncePerMinute
 from kubesched.core.framework.observer import Observer
 from kubesched.core.framework.texts import tidy
 from kubesched.errors import PluginError
@@ -27,8 +26,7 @@ class PluginFailures(Observer):
     ) -> None:
         self._write = write
         self._wanted = wanted
-        self._clock = clock
-        self._told: OrderedDict[tuple[object, ...], float] = OrderedDict()
+        self._repetition = OncePerMinute(clock)
 
     def hears(self, hook: str) -> bool:
         """Return whether tracebacks are wanted."""
@@ -41,12 +39,7 @@ class PluginFailures(Observer):
             return
         last = list(traceback.walk_tb(raised.__traceback__))[-1:]
         key = (plugin, hook, type(raised), *((frame.f_code, line) for frame, line in last))
-        now = self._clock()
-        if now - self._told.get(key, -REPEATED_EVERY_SECONDS) < REPEATED_EVERY_SECONDS:
+        if not self._repetition.due(key):
             return
-        self._told[key] = now
-        self._told.move_to_end(key)
-        if len(self._told) > MOST_LINES:
-            self._told.popitem(last=False)
         text = "".join(traceback.format_exception(raised))
         self._write(plugin, hook, without_secrets(tidy(text, MOST_CHARACTERS).rstrip()))

@@ -16,13 +16,14 @@ from contextlib import AsyncExitStack, suppress
 from random import Random
 
 from kubesched.api.release import RELEASE
-from kubesched.client.credentials.targets import load_target
-from kubesched.client.election.candidates import Versions
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.client.election.candidates import CandidateVersions
 from kubesched.client.election.leader_elector import settings_from
 from kubesched.client.election.leader_thread import LeaderThread
-from kubesched.common.garbage_collection import Collecting
+from kubesched.common.garbage_collection import GarbageCollection
+from kubesched.common.notes import Note
 from kubesched.core.loop.scheduler import LoopOptions
-from kubesched.run.assembling import Note, Surroundings, assemble
+from kubesched.run.assembling import Dependencies, assemble
 from kubesched.run.connecting import AGENT, Clients, connect
 from kubesched.run.klog.logs import Logs
 from kubesched.run.observing import Instruments, ObservedElection, dump
@@ -59,12 +60,12 @@ class Running:
             flags["show-hidden-metrics-for-version"],
         )
         self._instruments = Instruments(self._log, metric_options, options.loaded.gates, reported(flags["version"]))
-        target = load_target(config.client_connection.kubeconfig, flags["master"], note=self._note)
+        target = load_rest_config(config.client_connection.kubeconfig, flags["master"], note=self._note)
         self.clients: Clients = connect(target, config.client_connection, self._instruments.requests(target.server))
         self.parts = assemble(
             options.loaded,
             options.registry,
-            Surroundings(self.clients.scheduling, self.clients.events, self._note, self._instruments.observers),
+            Dependencies(self.clients.scheduling, self.clients.events, self._note, self._instruments.observers),
             LoopOptions(
                 seed=Random().randrange(2**32),
                 max_in_unschedulable_seconds=flags["pod-max-in-unschedulable-pods-duration"].seconds,
@@ -111,7 +112,7 @@ class Running:
         if not self._options.flags["secure-port"]:
             return
         # it brings TLS and its libraries along
-        from kubesched.run.serving import build_server
+        from kubesched.run.secure_serving import build_server
 
         server = build_server(self._options, self.parts, self._instruments, self._state)
         server.start()
@@ -151,8 +152,8 @@ class Running:
         config = self._options.config
         # reports are taken in from the beginning, lest those of a long wait for the lease pile up
         self.scheduler.hold()
-        collecting = Collecting(lambda: self.scheduler.busy)
-        collects = asyncio.create_task(collecting.run())
+        collection = GarbageCollection(lambda: self.scheduler.busy)
+        collects = asyncio.create_task(collection.run())
         running = asyncio.create_task(self.scheduler.run())
         try:
             if not (leads and config.delay_cache_until_active):
@@ -162,7 +163,7 @@ class Running:
                 if config.delay_cache_until_active:
                     await self._inform()
                 await self.informers.catch_up()
-            collecting.settle()
+            collection.settle()
             self._state.active = True
             self.scheduler.go()
             await running
@@ -183,7 +184,7 @@ class Running:
         settings = settings_from(config.leader_election, coordinated=gates.enabled("CoordinatedLeaderElection"))
         name = config.profiles[0].scheduler_name if config.profiles else "default-scheduler"
         observer = ObservedElection(settings.name, self._log, self._instruments.leader, before_exit=self._logs.flush)
-        versions = Versions(RELEASE, f"{gates.version}.0") if settings.coordinated else None
+        versions = CandidateVersions(RELEASE, f"{gates.version}.0") if settings.coordinated else None
         self.leader = LeaderThread(
             self.clients.target, settings, AGENT, observer, reporter=name, versions=versions, note=self._log.info
         )

@@ -6,16 +6,13 @@ out later, by those who read them.
 
 # upstream: apiserver/pkg/server/options/{serving,authentication,authorization}.go (v1.36)
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from ipaddress import ip_address
 from typing import Any
 
 import msgspec
 
 from kubesched.errors import KubeschedError
-
-Note = Callable[[str], None]
-Clock = Callable[[], float]
 
 # the certificate and key in --cert-dir
 PAIR_NAME = "kube-scheduler"

@@ -15,7 +15,7 @@ JSON = "application/json"
 NO_SNIFF: Mapping[str, str] = {"X-Content-Type-Options": "nosniff"}
 
 
-class User(msgspec.Struct, frozen=True):
+class UserInfo(msgspec.Struct, frozen=True):
     """Who asks."""
 
     name: str
@@ -24,7 +24,7 @@ class User(msgspec.Struct, frozen=True):
     extra: Mapping[str, Sequence[str]] = {}
 
 
-class Request(msgspec.Struct, frozen=True):
+class PageRequest(msgspec.Struct, frozen=True):
     """What is asked; `target` is the path and query as sent, `body` reads what was sent with it."""
 
     method: str
@@ -44,7 +44,7 @@ class Request(msgspec.Struct, frozen=True):
         return next(iter(self.query.get(name, ())), "")
 
 
-class Answer(msgspec.Struct, frozen=True):
+class PageResponse(msgspec.Struct, frozen=True):
     """What is answered."""
 
     body: bytes = b""
@@ -53,11 +53,11 @@ class Answer(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
 
 
-def plain(text: str, code: int = 200) -> Answer:
+def plain(text: str, code: int = 200) -> PageResponse:
     """Return a text."""
-    return Answer(text.encode("utf-8", "replace"), code, PLAIN, NO_SNIFF)
+    return PageResponse(text.encode("utf-8", "replace"), code, PLAIN, NO_SNIFF)
 
 
-def refused(text: str, code: int) -> Answer:
+def refused(text: str, code: int) -> PageResponse:
     """Return an error in a line of its own."""
     return plain(text + "\n", code)

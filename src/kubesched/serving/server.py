@@ -30,7 +30,7 @@ from concurrent.futures import Future
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
-from kubesched.common.notes import seldom
+from kubesched.common.notes import Note, seldom
 from kubesched.errors import KubeschedError
 from kubesched.http.connections import Connections, most_connections
 from kubesched.http.messages import BodyTooLargeError, decode_path, parse_query, read_body, readable, send
@@ -39,14 +39,14 @@ from kubesched.serving.auth.authentication import Authentication, Unauthenticate
 from kubesched.serving.auth.authorization import Authorization
 from kubesched.serving.auth.client_certificates import Chain
 from kubesched.serving.listening import listen
-from kubesched.serving.options import Note, ServingOptions
-from kubesched.serving.pages.health import Checks
+from kubesched.serving.options import ServingOptions
+from kubesched.serving.pages.health import HealthChecks
 from kubesched.serving.pages.negotiating import forbidden, internal_error, unauthorized
 from kubesched.serving.pages.profiling import LONGEST_SECONDS
 from kubesched.serving.pages.routes import Pages, Routes
-from kubesched.serving.requests import Answer, Request, refused
+from kubesched.serving.requests import PageRequest, PageResponse, refused
 from kubesched.serving.tls.certificates import load_identities
-from kubesched.serving.tls.sessions import Tls, TlsSession, tls_settings
+from kubesched.serving.tls.sessions import ServerTls, TlsSession, tls_settings
 
 STOP_SECONDS = 5.0
 MOST_CONNECTIONS = 500
@@ -58,8 +58,8 @@ PIECE_BYTES = 64 * 1024
 ANSWER_SECONDS = LONGEST_SECONDS + 60.0
 _HEADERS = {"Cache-Control": "no-cache, private", "Server": "kubesched"}
 _WORDS = {
-    400: "400 Bad Request",
-    431: "431 Request Header Fields Too Large",
+    400: "400 Bad PageRequest",
+    431: "431 PageRequest Header Fields Too Large",
     500: "500 Internal Server Error",
 }
 
@@ -70,7 +70,7 @@ class Server:
     def __init__(
         self,
         options: ServingOptions,
-        checks: Checks,
+        checks: HealthChecks,
         pages: Pages,
         authentication: Authentication,
         authorization: Authorization,
@@ -97,7 +97,7 @@ class Server:
         if not self._options.secure_port and self._listener is None:
             return
         options = self._options.checked()
-        tls = Tls(
+        tls = ServerTls(
             tls_settings(options, self._note),
             load_identities(options, self._note, inform=self._inform),
             self._authentication.authorities,
@@ -118,7 +118,7 @@ class Server:
             self._thread.join(STOP_SECONDS + 2.0)
             self._thread = None
 
-    def _run(self, listener: socket.socket, tls: Tls, started: "Future[None]") -> None:
+    def _run(self, listener: socket.socket, tls: ServerTls, started: "Future[None]") -> None:
         try:
             asyncio.run(self._serve(listener, tls, started))
         except Exception as error:
@@ -127,7 +127,7 @@ class Server:
                 started.set_exception(error)
             self._note(f"serving has ended: {type(error).__name__}: {error}")
 
-    async def _serve(self, listener: socket.socket, tls: Tls, started: "Future[None]") -> None:
+    async def _serve(self, listener: socket.socket, tls: ServerTls, started: "Future[None]") -> None:
         routes = Routes(self._pages, self._checks, self._note)
         chain = _Chain(routes, self._authentication, self._authorization, seldom(self._note, time.monotonic))
         handler = _Handlers(chain.answer, lingering_time=1.0)
@@ -177,7 +177,7 @@ class _Chain:
                 transport.abort()
             raise ConnectionError("the client does not read") from None
 
-    async def _found(self, message: web.BaseRequest) -> Answer:
+    async def _found(self, message: web.BaseRequest) -> PageResponse:
         try:
             request = _request(message)
         except ValueError:
@@ -192,7 +192,7 @@ class _Chain:
             self._note(f"a page could not be written: {type(error).__name__}: {error}")
             return refused("500 Internal Server Error", 500)
 
-    async def _answer(self, request: Request, message: web.BaseRequest) -> Answer:
+    async def _answer(self, request: PageRequest, message: web.BaseRequest) -> PageResponse:
         try:
             user = await self._authentication.authenticate(request.headers, _client_chain(message))
         except UnauthenticatedError as error:
@@ -224,20 +224,20 @@ class _Handlers(Handlers):
     connection_class = _Connection
 
 
-async def _send(message: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+async def _send(message: web.BaseRequest, answer: PageResponse) -> web.StreamResponse:
     """Send an answer piece by piece, as fast as the client reads."""
     headers = {**_HEADERS, "Content-Type": answer.content_type, **answer.headers}
     pieces = (answer.body[start : start + PIECE_BYTES] for start in range(0, len(answer.body), PIECE_BYTES))
     return await send(message, answer.code, headers, pieces, len(answer.body))
 
 
-def _request(message: web.BaseRequest) -> Request:
+def _request(message: web.BaseRequest) -> PageRequest:
     """Return the request that a message is; ValueError if its target is malformed."""
     target = readable(message.raw_path)
     path, _, query = target.partition("?")
     if not path.startswith("/"):
         raise ValueError("no path")
-    return Request(
+    return PageRequest(
         message.method,
         decode_path(path),
         target,

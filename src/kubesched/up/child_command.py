@@ -13,13 +13,15 @@ from typing import Any
 
 import click
 
-from kubesched.up.ending import Ending
+from kubesched.up.shutdown import Shutdown
 
 # as shells have it
 NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
 
 
-async def run_command(command: Sequence[str], kubeconfig: Path, end: Ending, failing: Coroutine[Any, Any, None]) -> int:
+async def run_command(
+    command: Sequence[str], kubeconfig: Path, shutdown: Shutdown, failing: Coroutine[Any, Any, None]
+) -> int:
     """Run a command with KUBECONFIG set; return its exit code. Signals go to it; `failing` raises if the cluster does.
 
     A second signal ends it at once.
@@ -37,13 +39,13 @@ async def run_command(command: Sequence[str], kubeconfig: Path, end: Ending, fai
         if number != signal.SIGINT or not sys.stdin.isatty():
             process.send_signal(number)
 
-    end.pass_on = pass_on
+    shutdown.pass_on = pass_on
 
     def kill() -> None:
         if process.returncode is None:
             process.kill()
 
-    end.at_end.append(kill)
+    shutdown.at_end.append(kill)
     waiting = asyncio.create_task(process.wait())
     await asyncio.wait({waiting, watching}, return_when=asyncio.FIRST_COMPLETED)
     if not waiting.done():

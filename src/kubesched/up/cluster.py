@@ -15,6 +15,7 @@ from random import Random
 import msgspec
 
 from kubesched.client.informers.informer import kinds_of
+from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.running import SCHEDULER
@@ -24,11 +25,11 @@ from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.core.queue.queued_pod import Place
-from kubesched.run.assembling import Note, Parts, Surroundings, assemble
+from kubesched.run.assembling import Dependencies, Parts, assemble
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.up.local_rest import LocalRest
 from kubesched.up.plugin_rights import custom_kinds, grant, not_served
-from kubesched.up.record import Happenings
+from kubesched.up.record import SchedulingRecord
 
 # how often to look whether things have settled
 LOOK_SECONDS = 0.02
@@ -38,7 +39,7 @@ NEAR_SECONDS = 1.0
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 
 
-class Wishes(msgspec.Struct, frozen=True):
+class ClusterSpec(msgspec.Struct, frozen=True):
     """Which scheduler, which nodes, and what chance goes by."""
 
     loaded: Loaded
@@ -51,19 +52,19 @@ class Wishes(msgspec.Struct, frozen=True):
 class LocalCluster:
     """A control plane that is reached by `transport`, with nodes and a scheduler of its own."""
 
-    def __init__(self, transport: Transport, wishes: Wishes, note: Note) -> None:
+    def __init__(self, transport: Transport, spec: ClusterSpec, note: Note) -> None:
         self.server = transport.server
-        self.happenings = Happenings()
-        self.simulation = Simulation(self.server, wishes.simulation, note)
-        self._delays = _delays(wishes.simulation)
+        self.record = SchedulingRecord()
+        self.simulation = Simulation(self.server, spec.simulation, note)
+        self._delays = _delays(spec.simulation)
         self._rest = LocalRest(transport, SCHEDULER)
         # nobody waits for events, so they do not count as something under way
         events = LocalRest(transport, SCHEDULER)
         clock = asyncio.get_running_loop().time
         tracebacks = PluginFailures(lambda plugin, hook, text: note(f"plugin {plugin} failed in {hook}: {text}"), clock)
-        observers = Observers([self.happenings, tracebacks], clock=clock, note=note)
-        around = Surroundings(self._rest, events, note, observers, wishes.date, Random(wishes.seed), "localhost")
-        self.parts: Parts = assemble(wishes.loaded, wishes.registry, around, LoopOptions(seed=wishes.seed))
+        observers = Observers([self.record, tracebacks], clock=clock, note=note)
+        dependencies = Dependencies(self._rest, events, note, observers, spec.date, Random(spec.seed), "localhost")
+        self.parts: Parts = assemble(spec.loaded, spec.registry, dependencies, LoopOptions(seed=spec.seed))
         grant(self.server, custom_kinds(self.parts.informers.reflectors))
         self._scheduling: asyncio.Task[None] | None = None
 
@@ -134,7 +135,7 @@ class LocalCluster:
         if unknown:
             yield f"the scheduler waits to read {', '.join(unknown)}"
         for queued in scheduler.queue.pods():
-            if queued.place in _MOVING and not self.happenings.fails_for_good(queued.uid):
+            if queued.place in _MOVING and not self.record.fails_for_good(queued.uid):
                 yield f"pod {queued.pod.full_name} is {_WORDS[queued.place]}"
         if scheduler.busy or self._rest.requests:
             yield from (f"pod {pod} is being bound" for pod in self._assumed())

@@ -20,7 +20,7 @@ from kubesched.cli.event_loop import run_loop
 from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.cli.plugin_options import check_enabled, plugin_option, with_plugin_hint
-from kubesched.cli.tokens import kept_admissions, new_admissions
+from kubesched.cli.tokens import kept_tokens, new_tokens
 from kubesched.config import IN_TREE, FeatureGates, Loaded, load, merge_catalogs
 from kubesched.config.errors import ConfigError
 from kubesched.config.golang import Duration
@@ -36,14 +36,14 @@ from kubesched.errors import KubeschedError
 from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
 from kubesched.up.added_objects import AddedObjects
-from kubesched.up.cluster import Wishes
+from kubesched.up.cluster import ClusterSpec
 from kubesched.up.detached import detach
-from kubesched.up.ending import Ending
 from kubesched.up.help import HELP, NO_NODES
-from kubesched.up.named_clusters import DEFAULT, Claim, claimed
+from kubesched.up.named_clusters import DEFAULT, NameLock, locked
 from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, speed_options
-from kubesched.up.session import HOST, Door, Manner, Run, note
+from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
+from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
 
 NO_ZONES = (
@@ -52,8 +52,8 @@ NO_ZONES = (
 )
 
 
-class Asked(NamedTuple):
-    """What was asked for on the command line."""
+class UpOptions(NamedTuple):
+    """The options of `kubesched up`, parsed."""
 
     files: tuple[str, ...]
     once: bool | None
@@ -138,27 +138,27 @@ class Asked(NamedTuple):
     help="File for the kubeconfig; by default one in the user's state directory, removed at the end, or in DIR.",
 )
 @click.pass_context
-def up(context: click.Context, /, **options: Any) -> None:
-    asked = Asked(**options, command=context.meta.get(COMMAND, ()))
-    _check_files(asked)
-    _check_door(asked)
-    if asked.detached:
-        sys.exit(detach(context.meta[ARGUMENTS], asked.name, asked.timeout))
-    words = f"not everything has settled within {asked.timeout} (--timeout)"
-    with Ending(asked.timeout.seconds if asked.settles else None, words) as ending, ExitStack() as stack:
-        gates = FeatureGates.parse(",".join(asked.feature_gates))
-        loaded = _load_config(asked.config, gates, asked.registry)
-        check_enabled(asked.registry, loaded, note)
-        wishes = Wishes(loaded, asked.registry, asked.simulation, asked.seed)
-        claim = stack.enter_context(claimed(asked.name)) if asked.serves else None
-        if claim is not None:
-            ending.at_end.append(claim.clear)
-        folder = None if asked.data is None else stack.enter_context(opened(asked.data, HISTORY))
-        run = _prepared(asked, wishes, None if claim is None else _door(asked, claim, folder), folder)
+def up(context: click.Context, /, **given: Any) -> None:
+    options = UpOptions(**given, command=context.meta.get(COMMAND, ()))
+    _check_files(options)
+    _check_endpoint(options)
+    if options.detached:
+        sys.exit(detach(context.meta[ARGUMENTS], options.name, options.timeout))
+    words = f"not everything has settled within {options.timeout} (--timeout)"
+    with Shutdown(options.timeout.seconds if options.settles else None, words) as shutdown, ExitStack() as stack:
+        gates = FeatureGates.parse(",".join(options.feature_gates))
+        loaded = _load_config(options.config, gates, options.registry)
+        check_enabled(options.registry, loaded, note)
+        spec = ClusterSpec(loaded, options.registry, options.simulation, options.seed)
+        lock = stack.enter_context(locked(options.name)) if options.serves else None
+        if lock is not None:
+            shutdown.at_end.append(lock.clear)
+        folder = None if options.data is None else stack.enter_context(opened(options.data, HISTORY))
+        session = _prepared(options, spec, None if lock is None else _endpoint(options, lock, folder), folder)
         handler = KlogHandler(LogOptions(), _write_log, _write_log)
         stack.callback(handler.uninstall)
         handler.install(logging.getLogger())
-        sys.exit(run_loop(run.run(ending)))
+        sys.exit(run_loop(session.run(shutdown)))
 
 
 ARGUMENTS, COMMAND = CommandOrOthers.ARGUMENTS, CommandOrOthers.COMMAND
@@ -169,26 +169,26 @@ def _write_log(line: str) -> None:
     click.echo(line, err=True, nl=False)
 
 
-def _check_files(asked: Asked) -> None:
+def _check_files(options: UpOptions) -> None:
     """See that files are files."""
-    if STANDARD_INPUT in asked.files and asked.config == STANDARD_INPUT:
+    if STANDARD_INPUT in options.files and options.config == STANDARD_INPUT:
         raise click.UsageError("standard input can be manifests or the configuration, not both")
-    for file in asked.files:
+    for file in options.files:
         if file in ("status", "down") and not Path(file).exists():
             raise click.UsageError(f"{file} comes first: kubesched up {file} [NAME]")
 
 
-def _check_door(asked: Asked) -> None:
+def _check_endpoint(options: UpOptions) -> None:
     """See that what is said about staying and serving goes together."""
-    for option, said in (("--detach", asked.detached), ("-- COMMAND", bool(asked.command))):
-        if said and asked.once:
+    for option, said in (("--detach", options.detached), ("-- COMMAND", bool(options.command))):
+        if said and options.once:
             raise click.UsageError(f"{option} and --once: one stays, the other ends; leave one out")
-        if said and asked.serve is False:
+        if said and options.serve is False:
             raise click.UsageError(f"{option} and --no-serve: nobody could reach the cluster; leave one out")
-    if asked.detached and asked.command:
+    if options.detached and options.command:
         raise click.UsageError("--detach and -- COMMAND: it ends with the command; leave one out")
-    for option, value in (("--port", asked.port), ("--kubeconfig", asked.kubeconfig)):
-        if value and not asked.serves:
+    for option, value in (("--port", options.port), ("--kubeconfig", options.kubeconfig)):
+        if value and not options.serves:
             raise click.UsageError(f"{option} is for a cluster that serves: add --stay, or --serve beside --once")
 
 
@@ -201,36 +201,38 @@ def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> L
         raise with_plugin_hint(error).about(f"--config {file}" if file else "the defaults") from None
 
 
-def _door(asked: Asked, claim: Claim, folder: DataFolder | None) -> Door:
+def _endpoint(options: UpOptions, lock: NameLock, folder: DataFolder | None) -> Endpoint:
     """Return how others get in: as last time, if there is a folder."""
     if folder is None:
-        return Door(claim, asked.port, make_tls([HOST]), new_admissions(asked.kubeconfig or claim.kubeconfig))
+        return Endpoint(lock, options.port, make_tls([HOST]), new_tokens(options.kubeconfig or lock.kubeconfig))
     tls = make_tls([HOST], authority=folder.authority())
-    return Door(claim, asked.port or folder.port(HOST), tls, kept_admissions(folder, asked.kubeconfig))
+    return Endpoint(lock, options.port or folder.port(HOST), tls, kept_tokens(folder, options.kubeconfig))
 
 
-def _prepared(asked: Asked, wishes: Wishes, door: Door | None, folder: DataFolder | None) -> Run:
+def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, folder: DataFolder | None) -> Session:
     """Return a run with everything that it begins with; a start that fails leaves nothing behind in a folder."""
-    users = {each.token: each.user for each in door.admissions} if door is not None else {}
-    authority = door.tls.authority if door is not None else b""
+    users = {each.token: each.user for each in endpoint.tokens} if endpoint is not None else {}
+    authority = endpoint.tls.authority if endpoint is not None else b""
     with ExitStack() as stack:
         if folder is not None:
             stack.enter_context(folder.store.together())
         store, signer = (None, None) if folder is None else (folder.store, folder.authority())
-        added = AddedObjects(asked.pools, store)
-        server = new_server(users, authority=authority, store=store, seed=asked.seed, note=note, signer=signer)
+        added = AddedObjects(options.pools, store)
+        server = new_server(users, authority=authority, store=store, seed=options.seed, note=note, signer=signer)
         try:
-            objects = load_manifests(server, asked.files, added, asked.validation)
+            objects = load_manifests(server, options.files, added, options.validation)
         except PoolError as error:
             raise click.BadParameter(str(error), param_hint="--like") from None
-        _check_nodes(server, asked)
+        _check_nodes(server, options)
     if added.without_zones:
         note(NO_ZONES)
-    return Run(server, objects, wishes, Manner(asked.settles, asked.timeout, asked.output, asked.command), door)
+    return Session(
+        server, objects, spec, RunMode(options.settles, options.timeout, options.output, options.command), endpoint
+    )
 
 
-def _check_nodes(server: ApiServer, asked: Asked) -> None:
+def _check_nodes(server: ApiServer, options: UpOptions) -> None:
     if not len(server.services.store.set_of("nodes")):
-        if asked.settles:
+        if options.settles:
             raise KubeschedError(NO_NODES)
         note(NO_NODES)

@@ -17,7 +17,7 @@ from rich.text import Text
 from kubesched.controlplane.storage.store import DELETED, Change, Stored
 from kubesched.core.queue.queued_pod import Place
 from kubesched.up.cluster import LocalCluster
-from kubesched.up.placements import BOUND, OVER, PENDING, TERMINATING, Placement, Report
+from kubesched.up.placements import BOUND, OVER, PENDING, TERMINATING, PlacementReport, PodPlacement
 
 COLUMNS = ("NAMESPACE", "POD", "NODE", "STATUS", "REASON")
 MOST_EVENTS = 8
@@ -31,7 +31,7 @@ _STYLES = {"Running": "green", BOUND: "green", "Succeeded": "dim", PENDING: "yel
 # -- the table
 
 
-def placement_table(report: Report) -> Table:
+def placement_table(report: PlacementReport) -> Table:
     """Return where each pod is, and why some are nowhere."""
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for column in COLUMNS:
@@ -41,7 +41,7 @@ def placement_table(report: Report) -> Table:
     return table
 
 
-def _cells(pod: Placement) -> Iterator[Text]:
+def _cells(pod: PodPlacement) -> Iterator[Text]:
     yield Text(pod.namespace)
     yield Text(pod.name)
     yield Text(pod.node or "-", "" if pod.node else "dim")
@@ -50,7 +50,7 @@ def _cells(pod: Placement) -> Iterator[Text]:
     yield Text(nominated + pod.reason)
 
 
-def report_lines(report: Report) -> Iterator[str]:
+def report_lines(report: PlacementReport) -> Iterator[str]:
     """Yield what is to be said below the table."""
     for victim in report.preempted:
         yield f"Preempted: {victim.namespace}/{victim.name} had to leave {victim.node} for {victim.by}."
@@ -72,7 +72,7 @@ def plain(table: Table) -> str:
 # -- while it runs
 
 
-class Event(NamedTuple):
+class EventLine(NamedTuple):
     """An event as people read it."""
 
     time: str
@@ -99,14 +99,14 @@ class _Stored(msgspec.Struct, rename="camel"):
     last_timestamp: str | None = None
 
 
-def read_event(stored: Stored) -> Event:
+def read_event(stored: Stored) -> EventLine:
     """Return an event that is stored, its time as the clock on the wall has it."""
     event = msgspec.json.decode(stored.body, type=_Stored)
     moment = event.event_time or event.last_timestamp
     time = datetime.fromisoformat(moment).astimezone().strftime("%H:%M:%S") if moment else ""
     about = event.involved_object
     regarding = f"{about.namespace}/{about.name}" if about.namespace else about.name
-    return Event(time, event.reason, regarding, " ".join(event.message.split()))
+    return EventLine(time, event.reason, regarding, " ".join(event.message.split()))
 
 
 class Progress:
@@ -148,7 +148,7 @@ class Progress:
     def per_second(self, now: float) -> float:
         """Return how many pods were bound each second, lately."""
         samples = self._samples
-        samples.append((now, self._cluster.happenings.bound))
+        samples.append((now, self._cluster.record.bound))
         while now - samples[0][0] > RATE_SECONDS:
             samples.popleft()
         (began, before), (ended, after) = samples[0], samples[-1]

@@ -49,7 +49,7 @@ class NamedCluster(msgspec.Struct, frozen=True, rename="camel"):
     ready: bool = False
 
 
-class Claim:
+class NameLock:
     """A name that is this process's own."""
 
     def __init__(self, folder: Path, cluster: NamedCluster) -> None:
@@ -91,18 +91,18 @@ def check_name(name: str) -> str:
 
 
 @contextmanager
-def claimed(name: str) -> Iterator[Claim]:
+def locked(name: str) -> Iterator[NameLock]:
     """Have a name for as long as a block lasts; NamedClusterError if another process has it."""
     folder = state_folder() / check_name(name)
-    lock, pid = _claim(folder), os.getpid()
+    lock, pid = _lock_file(folder), os.getpid()
     try:
-        yield Claim(folder, NamedCluster(name, pid, process_identity(pid), datetime.now(UTC)))
+        yield NameLock(folder, NamedCluster(name, pid, process_identity(pid), datetime.now(UTC)))
     finally:
         _clear(folder)
         os.close(lock)
 
 
-def _claim(folder: Path) -> int:
+def _lock_file(folder: Path) -> int:
     """Return the descriptor of a lock that is ours from now on."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:

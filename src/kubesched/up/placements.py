@@ -15,14 +15,14 @@ from kubesched.api.pods import Pod
 from kubesched.controlplane.controllers.workloads.replica_sets import REPLICA_SETS
 from kubesched.controlplane.storage.store import Store, Stored
 from kubesched.up.cluster import LocalCluster
-from kubesched.up.record import Happenings, Preempted
+from kubesched.up.record import Preempted, SchedulingRecord
 
 PENDING, BOUND, TERMINATING = "Pending", "Bound", "Terminating"
 GATED = "SchedulingGated"
 OVER = ("Succeeded", "Failed")
 
 
-class Placement(msgspec.Struct, frozen=True, rename="camel"):
+class PodPlacement(msgspec.Struct, frozen=True, rename="camel"):
     """A pod, its node if it has one, how it stands, and what to say about that."""
 
     namespace: str
@@ -35,11 +35,11 @@ class Placement(msgspec.Struct, frozen=True, rename="camel"):
     owner: str = ""
 
 
-class Report(msgspec.Struct, frozen=True):
+class PlacementReport(msgspec.Struct, frozen=True):
     """How a cluster stands."""
 
     nodes: int
-    pods: tuple[Placement, ...]
+    pods: tuple[PodPlacement, ...]
     preempted: tuple[Preempted, ...]
     # how many pods our scheduler found no node for, those aside that are not to be scheduled yet
     unschedulable: int = 0
@@ -55,30 +55,30 @@ class Report(msgspec.Struct, frozen=True):
         return f"{_count(self.nodes, 'node')}, {_count(len(self.pods), 'pod')}: {', '.join(parts)}"
 
 
-def read_report(cluster: LocalCluster) -> Report:
+def read_report(cluster: LocalCluster) -> PlacementReport:
     """Return how a cluster stands, its pods by namespace and name."""
     store, schedulers = cluster.server.services.store, cluster.parts.scheduler.engine.profiles
     owners = _Owners(store)
-    pods = tuple(_placement(stored, owners, tuple(schedulers), cluster.happenings) for stored in store.set_of("pods"))
+    pods = tuple(_placement(stored, owners, tuple(schedulers), cluster.record) for stored in store.set_of("pods"))
     ours = {stored.key for stored in store.set_of("pods") if stored.fields.get("spec.schedulerName") in schedulers}
-    return Report(
+    return PlacementReport(
         nodes=len(store.set_of("nodes")),
         pods=pods,
-        preempted=tuple(cluster.happenings.preempted),
+        preempted=tuple(cluster.record.preempted),
         unschedulable=sum(_found_no_node(pod) and f"{pod.namespace}/{pod.name}" in ours for pod in pods),
     )
 
 
-def _found_no_node(pod: Placement) -> bool:
+def _found_no_node(pod: PodPlacement) -> bool:
     return not pod.node and pod.status not in (GATED, TERMINATING, *OVER)
 
 
-def _placement(stored: Stored, owners: "_Owners", schedulers: Sequence[str], happenings: Happenings) -> Placement:
+def _placement(stored: Stored, owners: "_Owners", schedulers: Sequence[str], record: SchedulingRecord) -> PodPlacement:
     pod = decode_json(Pod, stored.body)
-    status, reason = _standing(pod, stored) if pod.spec.node_name else _waiting(pod, schedulers, happenings)
+    status, reason = _bound_status(pod, stored) if pod.spec.node_name else _waiting(pod, schedulers, record)
     if pod.metadata.deletion_timestamp is not None:
         status = TERMINATING
-    return Placement(
+    return PodPlacement(
         namespace=pod.namespace,
         name=pod.name,
         status=status,
@@ -112,7 +112,7 @@ class _Owners:
         return self._above[key]
 
 
-def _standing(pod: Pod, stored: Stored) -> tuple[str, str]:
+def _bound_status(pod: Pod, stored: Stored) -> tuple[str, str]:
     """Return how a pod stands that is bound, and what its node says of it."""
     phase = pod.status.phase
     if phase in ("", PENDING):
@@ -120,7 +120,7 @@ def _standing(pod: Pod, stored: Stored) -> tuple[str, str]:
     return phase, stored.document()["status"].get("message", "") if pod.terminal else ""
 
 
-def _waiting(pod: Pod, schedulers: Sequence[str], happenings: Happenings) -> tuple[str, str]:
+def _waiting(pod: Pod, schedulers: Sequence[str], record: SchedulingRecord) -> tuple[str, str]:
     """Return how a pod stands that is not bound, and why."""
     if pod.spec.scheduler_name not in schedulers:
         known = ", ".join(schedulers)
@@ -128,7 +128,7 @@ def _waiting(pod: Pod, schedulers: Sequence[str], happenings: Happenings) -> tup
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "False":
             return condition.reason, condition.message
-    return PENDING, happenings.reason(pod.uid)
+    return PENDING, record.reason(pod.uid)
 
 
 def _in_words(status: str) -> str:

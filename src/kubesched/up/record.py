@@ -28,7 +28,7 @@ class Preempted(msgspec.Struct, frozen=True):
     by: str
 
 
-class Happenings(Observer):
+class SchedulingRecord(Observer):
     """Keeps what happened."""
 
     def __init__(self) -> None:

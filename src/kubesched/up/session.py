@@ -17,8 +17,8 @@ import msgspec
 from rich.console import Console
 from rich.live import Live
 
-from kubesched.cli.tokens import Admission
-from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, Collecting
+from kubesched.cli.tokens import UserToken
+from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, GarbageCollection
 from kubesched.config.golang import Duration
 from kubesched.controlplane.running import running
 from kubesched.controlplane.server.server import ApiServer
@@ -28,11 +28,11 @@ from kubesched.controlplane.transport.kubeconfig import kubeconfig, offered
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.errors import KubeschedError
 from kubesched.up.child_command import run_command
-from kubesched.up.cluster import LocalCluster, Wishes
+from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.display import Progress, placement_table, plain, read_event, report_lines
-from kubesched.up.ending import Ending
-from kubesched.up.named_clusters import Claim
-from kubesched.up.placements import Report, read_report
+from kubesched.up.named_clusters import NameLock
+from kubesched.up.placements import PlacementReport, read_report
+from kubesched.up.shutdown import Shutdown
 
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 0.2
@@ -48,16 +48,16 @@ def note(line: str) -> None:
     click.echo(line, err=True)
 
 
-class Door(NamedTuple):
+class Endpoint(NamedTuple):
     """How others get in: under which name, where, with which certificate and which tokens."""
 
-    claim: Claim
+    lock: NameLock
     port: int
     tls: Tls
-    admissions: Sequence[Admission]
+    tokens: Sequence[UserToken]
 
 
-class Manner(NamedTuple):
+class RunMode(NamedTuple):
     """Whether to end once things have settled, how long that may take, and how to print what there is then.
 
     Or else which command to run meanwhile.
@@ -69,78 +69,84 @@ class Manner(NamedTuple):
     command: Sequence[str] = ()
 
 
-class Run:
+class Session:
     """One run of the command."""
 
-    def __init__(self, server: ApiServer, objects: int, wishes: Wishes, manner: Manner, door: Door | None) -> None:
+    def __init__(
+        self, server: ApiServer, objects: int, spec: ClusterSpec, mode: RunMode, endpoint: Endpoint | None
+    ) -> None:
         self._server = server
         self._objects = objects
-        self._wishes = wishes
-        self._manner = manner
-        self._door = door
+        self._spec = spec
+        self._mode = mode
+        self._endpoint = endpoint
         # where the kubeconfig is
         self._file: Path | None = None
 
-    async def run(self, end: Ending) -> int:
+    async def run(self, shutdown: Shutdown) -> int:
         """Run the cluster; return the exit code."""
         async with AsyncExitStack() as stack:
-            ending = asyncio.create_task(end.in_loop().wait())
+            ending = asyncio.create_task(shutdown.in_loop().wait())
             stack.callback(ending.cancel)
-            cluster = LocalCluster(await self._open(stack), self._wishes, note)
-            collecting = asyncio.create_task(Collecting(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run())
-            stack.callback(collecting.cancel)
+            cluster = LocalCluster(await self._open(stack), self._spec, note)
+            collection = asyncio.create_task(
+                GarbageCollection(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run()
+            )
+            stack.callback(collection.cancel)
             self._check_kinds(cluster)
             starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
-            code = await self._live(cluster, starting, ending, end)
+            code = await self._live(cluster, starting, ending, shutdown)
             # whatever is still under way has a moment to come to its end
-            end.soon(code)
+            shutdown.soon(code)
             await _cancelled(starting)
         return code
 
     def _check_kinds(self, cluster: LocalCluster) -> None:
         """See that the kinds that plugins look up are served: nothing is scheduled before they are."""
         problems = cluster.kinds_not_served()
-        if problems and self._manner.settles:
+        if problems and self._mode.settles:
             raise KubeschedError("; ".join(problems))
         for problem in problems:
             note(f"{problem}; nothing is scheduled until then")
 
     async def _live(
-        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", end: Ending
+        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", shutdown: Shutdown
     ) -> int:
         """Let a cluster live once it has started; return the exit code."""
-        seconds = end.seconds_left
+        seconds = shutdown.seconds_left
         await asyncio.wait({starting, ending}, timeout=min(seconds, 1e6), return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
             starting.result()
-            if self._door is not None:
-                self._door.claim.is_ready()
-        if self._manner.settles:
-            return await self._settle(cluster, starting, ending, end)
+            if self._endpoint is not None:
+                self._endpoint.lock.is_ready()
+        if self._mode.settles:
+            return await self._settle(cluster, starting, ending, shutdown)
         if ending.done():
             return 0
-        if self._manner.command:
+        if self._mode.command:
             assert self._file is not None
-            return await run_command(self._manner.command, self._file, end, cluster.until_ended())
+            return await run_command(self._mode.command, self._file, shutdown, cluster.until_ended())
         return await self._stay(cluster, ending)
 
     async def _open(self, stack: AsyncExitStack) -> Transport:
-        """Open the door, if others are to get in; return the way to the server."""
-        door = self._door
-        if door is None:
+        """Open the endpoint, if others are to get in; return the way to the server."""
+        endpoint = self._endpoint
+        if endpoint is None:
             transport = Transport(self._server)
             transport.start()
             stack.callback(transport.stop)
             return transport
-        http = await stack.enter_async_context(running(self._server, host=HOST, port=door.port, tls=door.tls.context))
+        http = await stack.enter_async_context(
+            running(self._server, host=HOST, port=endpoint.port, tls=endpoint.tls.context)
+        )
         files = [
-            stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, door.tls.authority)))
-            for each in door.admissions
+            stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, endpoint.tls.authority)))
+            for each in endpoint.tokens
         ]
         self._file = files[0]
-        door.claim.serves(http.url, files[0])
+        endpoint.lock.serves(http.url, files[0])
         # standard output is for the result, or for the command
-        aside = self._manner.settles or bool(self._manner.command)
+        aside = self._mode.settles or bool(self._mode.command)
         click.echo(f"API server at {http.url}; objects loaded: {self._objects}.", err=aside)
         click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}", err=aside)
         sys.stdout.flush()
@@ -149,14 +155,14 @@ class Run:
     # -- once
 
     async def _settle(
-        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", end: Ending
+        self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", shutdown: Shutdown
     ) -> int:
         """Wait until things have settled, and print where each pod is."""
         settled = False
         if starting.done():
             settling = asyncio.create_task(cluster.until_settled())
             with _Screen(cluster, stderr=True) as screen:
-                await screen.until({settling, ending}, end.seconds_left)
+                await screen.until({settling, ending}, shutdown.seconds_left)
             settled = settling.done()
             if settled:
                 settling.result()
@@ -178,10 +184,10 @@ class Run:
         lines = list(cluster.under_way())
         named = "; ".join(lines[:MOST_NAMED]) or "it had hardly begun"
         more = f"; and {len(lines) - MOST_NAMED} more" if len(lines) > MOST_NAMED else ""
-        return f"not everything has settled within {self._manner.timeout} (--timeout): {named}{more}"
+        return f"not everything has settled within {self._mode.timeout} (--timeout): {named}{more}"
 
-    def _print(self, report: Report, *, settled: bool) -> None:
-        if self._manner.output == "json":
+    def _print(self, report: PlacementReport, *, settled: bool) -> None:
+        if self._mode.output == "json":
             document = {"settled": settled, **msgspec.to_builtins(report)}
             click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
             return

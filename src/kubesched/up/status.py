@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 
 from kubesched.api import tolerant_json
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Rest, RestClient
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.run.connecting import AGENT
@@ -19,7 +19,7 @@ PATIENCE_SECONDS = 10.0
 PAGE = 500
 
 
-class Standing(msgspec.Struct, frozen=True, rename="camel"):
+class ClusterStatus(msgspec.Struct, frozen=True, rename="camel"):
     """A cluster, how it stands, and how many nodes and pods it has; None where nobody could be asked."""
 
     name: str
@@ -46,21 +46,21 @@ class _Page(msgspec.Struct):
     items: list[msgspec.Raw]
 
 
-async def read_standing(cluster: NamedCluster) -> Standing:
+async def read_status(cluster: NamedCluster) -> ClusterStatus:
     """Return how a cluster stands."""
     known = (cluster.pid, cluster.started_at, cluster.url, cluster.kubeconfig)
     if not cluster.url:
-        return Standing(cluster.name, STARTING, *known)
+        return ClusterStatus(cluster.name, STARTING, *known)
     try:
-        rest = RestClient(load_target(cluster.kubeconfig), AGENT, timeout_seconds=PATIENCE_SECONDS)
+        rest = RestClient(load_rest_config(cluster.kubeconfig), AGENT, timeout_seconds=PATIENCE_SECONDS)
         try:
             nodes, pods = await _count(rest, "nodes"), await _count(rest, "pods")
             waiting = await _count(rest, "pods", "spec.nodeName=")
         finally:
             await rest.close()
     except KubeschedError as error:
-        return Standing(cluster.name, SILENT, *known, reason=" ".join(str(error).split()))
-    return Standing(cluster.name, UP, *known, nodes, pods, waiting)
+        return ClusterStatus(cluster.name, SILENT, *known, reason=" ".join(str(error).split()))
+    return ClusterStatus(cluster.name, UP, *known, nodes, pods, waiting)
 
 
 async def _count(rest: Rest, resource: str, selector: str = "") -> int:

@@ -20,7 +20,7 @@ from kubesched.controlplane.representation.tables.printing import human_duration
 from kubesched.up.display import plain
 from kubesched.up.named_clusters import DEFAULT, NamedCluster, NamedClusterError, check_name, end, find, find_all
 from kubesched.up.options import duration
-from kubesched.up.status import SILENT, Standing, read_standing
+from kubesched.up.status import SILENT, ClusterStatus, read_status
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -74,7 +74,7 @@ def _not_up(name: str) -> str:
 )
 def status(name: str | None, output: str) -> None:
     clusters = [find(name)] if name is not None else find_all()
-    found = run_loop(_standings([cluster for cluster in clusters if cluster is not None]))
+    found = run_loop(_statuses([cluster for cluster in clusters if cluster is not None]))
     if output == "json":
         click.echo(msgspec.json.format(msgspec.json.encode({"clusters": found}), indent=2))
     elif found:
@@ -83,26 +83,26 @@ def status(name: str | None, output: str) -> None:
             Console().print(table)
         else:
             click.echo(plain(table), nl=False)
-    for standing in found:
-        if standing.status == SILENT:
-            click.echo(f"cluster {standing.name!r} does not answer: {standing.reason}", err=True)
+    for each in found:
+        if each.status == SILENT:
+            click.echo(f"cluster {each.name!r} does not answer: {each.reason}", err=True)
     if name is not None and not found:
         click.echo(_not_up(name), err=True)
         sys.exit(1)
     if not found and output != "json":
         click.echo("No cluster is up; `kubesched up` starts one.", err=True)
-    sys.exit(1 if any(standing.status == SILENT for standing in found) else 0)
+    sys.exit(1 if any(each.status == SILENT for each in found) else 0)
 
 
-async def _standings(clusters: Sequence[NamedCluster]) -> list[Standing]:
-    return list(await asyncio.gather(*map(read_standing, clusters)))
+async def _statuses(clusters: Sequence[NamedCluster]) -> list[ClusterStatus]:
+    return list(await asyncio.gather(*map(read_status, clusters)))
 
 
-def _table(standings: Sequence[Standing], now: datetime) -> Table:
+def _table(statuses: Sequence[ClusterStatus], now: datetime) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for column in COLUMNS:
         table.add_column(column, overflow="fold")
-    for each in standings:
+    for each in statuses:
         counts = ("-" if count is None else str(count) for count in (each.nodes, each.pods, each.pods_not_bound))
         age = human_duration((now - each.started_at).total_seconds())
         table.add_row(each.name, each.status, *counts, age, str(each.pid), each.kubeconfig or "-")

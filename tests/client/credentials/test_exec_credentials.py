@@ -14,9 +14,9 @@ import pytest
 from aiohttp import web
 
 from kubesched.client.credentials.exec_plugin import ExecConfig, ExecPlugin, ExecVariable
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.credentials.sources import Credentials, CredentialsError, PemSource
-from kubesched.client.credentials.targets import load_target
-from kubesched.client.rest import Refused, RestClient, Target
+from kubesched.client.rest import Refused, RestClient, RestConfig
 
 V1 = "client.authentication.k8s.io/v1"
 V1BETA1 = "client.authentication.k8s.io/v1beta1"
@@ -300,7 +300,7 @@ def test_a_client_has_its_token_renewed_after_a_refusal(program: Program, servin
         program.answers({"token": "first"})
         credentials = Credentials(PemSource(), [program.plugin()], secure=False)
         async with serving(handler) as server:
-            rest = RestClient(Target(server, credentials.headers, rejected=credentials.rejected), "test")
+            rest = RestClient(RestConfig(server, credentials.headers, rejected=credentials.rejected), "test")
             await credentials.headers()
             program.answers({"token": "second"})
             await rest.get("/")
@@ -348,7 +348,7 @@ def test_from_a_kubeconfig_to_a_client_certificate_that_is_replaced(
                     "env": [{"name": "GREETING", "value": "hi"}],
                 }
             }
-            rest = RestClient(load_target(kubeconfig(user, cluster), environment={}), "test")
+            rest = RestClient(load_rest_config(kubeconfig(user, cluster), environment={}), "test")
             program.answers(status_of(authority.issue("retired")), V1BETA1)
             with pytest.raises(Refused, match="does not accept the credentials"):
                 await rest.get("/")

@@ -11,24 +11,25 @@ from typing import Any
 
 import pytest
 
-from kubesched.client.credentials.kubeconfig import KubeconfigError, read_kubeconfig
-from kubesched.client.credentials.targets import load_target
-from kubesched.client.rest import Target
+from kubesched.client.credentials.kubeconfig import read_kubeconfig
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.client.rest import RestConfig
+from kubesched.errors import KubeconfigError
 
 SECRET = "s3cr3t"
 Write = Callable[..., str]
 
 
-def shown(target: Target) -> list[tuple[str, str]]:
+def shown(target: RestConfig) -> list[tuple[str, str]]:
     return list(asyncio.run(_headers(target)).items())
 
 
-async def _headers(target: Target) -> Any:
+async def _headers(target: RestConfig) -> Any:
     return await target.headers()
 
 
-def loaded(path: str, master: str = "", notes: list[str] | None = None, **environment: str) -> Target:
-    return load_target(path, master, note=(notes if notes is not None else []).append, environment=environment)
+def loaded(path: str, master: str = "", notes: list[str] | None = None, **environment: str) -> RestConfig:
+    return load_rest_config(path, master, note=(notes if notes is not None else []).append, environment=environment)
 
 
 def encoded(data: bytes) -> str:
@@ -438,8 +439,8 @@ def service_account(folder: Path, **files: str | bytes) -> Path:
     return folder
 
 
-def in_cluster(folder: Path, notes: list[str], **environment: str) -> Target:
-    return load_target("", note=notes.append, environment=environment, service_account=folder)
+def in_cluster(folder: Path, notes: list[str], **environment: str) -> RestConfig:
+    return load_rest_config("", note=notes.append, environment=environment, service_account=folder)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ import pytest
 from aiohttp import web
 
 from kubesched.client.credentials.kubeconfig import keep_tokens
-from kubesched.client.credentials.oidc import EARLY_SECONDS, OidcConfig, OidcProvider, Tokens
+from kubesched.client.credentials.oidc import EARLY_SECONDS, OidcConfig, OidcProvider, OidcTokens
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.credentials.sources import Credentials, CredentialsError, PemSource
-from kubesched.client.credentials.targets import load_target
 from kubesched.client.rest import RestClient
 from kubesched.config.document import parse
 
@@ -92,14 +92,14 @@ def test_a_valid_token_is_used_as_it_is(hands: Any) -> None:
 @pytest.mark.parametrize("form_only", [False, True])
 def test_a_token_is_renewed_and_both_tokens_are_kept(form_only: bool, serving: Any, hands: Any) -> None:
     async def play() -> None:
-        kept: list[Tokens] = []
+        kept: list[OidcTokens] = []
         hands.now = NOW
         async with opened(Issuer(form_only=form_only), serving) as issuer:
             config = issuer.config(refresh_token="refresh-0", id_token=id_token("old", NOW))
             provider = OidcProvider(config, "oidc", None, keep=kept.append, now=hands)
             first = id_token("user-1", NOW + 3600)
             assert await shown(provider) == f"Bearer {first}"
-            assert kept == [Tokens(first, "refresh-1")]
+            assert kept == [OidcTokens(first, "refresh-1")]
             assert await shown(provider) == f"Bearer {first}"
             form, header = issuer.asked[-1]
             assert form["grant_type"] == "refresh_token"
@@ -205,7 +205,7 @@ def test_an_issuer_that_cannot_be_reached(hands: Any) -> None:
 
 
 def test_tokens_that_cannot_be_written_are_used_nevertheless(serving: Any, hands: Any) -> None:
-    def refuse(tokens: Tokens) -> None:
+    def refuse(tokens: OidcTokens) -> None:
         raise OSError(30, "Read-only file system")
 
     async def play() -> None:
@@ -259,7 +259,7 @@ def test_from_a_kubeconfig_to_a_request_and_back_to_the_file(
             cluster = {"server": server, "certificate-authority-data": encoded}
             path = Path(kubeconfig({"auth-provider": {"name": "oidc", "config": config}}, cluster))
             path.chmod(0o600)
-            rest = RestClient(load_target(str(path), environment={}), "test")
+            rest = RestClient(load_rest_config(str(path), environment={}), "test")
             await rest.get("/")
             await rest.close()
         written = parse(path.read_text())
@@ -277,6 +277,6 @@ def test_a_kubeconfig_behind_a_link_stays_behind_it(kubeconfig: Any, tmp_path: P
     path = Path(kubeconfig(user))
     link = tmp_path / "link"
     link.symlink_to(path)
-    keep_tokens(link, "u", Tokens("a", "b"))
+    keep_tokens(link, "u", OidcTokens("a", "b"))
     assert link.is_symlink()
     assert parse(path.read_text())["users"][0]["user"]["auth-provider"]["config"]["refresh-token"] == "b"

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kubesched.client.credentials.kubeconfig import KubeconfigError
 from kubesched.client.credentials.proxies import ProxyError, proxy_from
-from kubesched.client.credentials.targets import load_target
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import RestClient, Unreachable
+from kubesched.errors import KubeconfigError
 
 Write = Callable[..., str]
 
@@ -47,9 +47,11 @@ def test_proxies_of_the_environment(server: str, environment: dict[str, str], ex
 
 def test_the_kubeconfig_goes_before_the_environment(kubeconfig: Write) -> None:
     path = kubeconfig(cluster={"server": "https://host", "proxy-url": "http://mine:1"})
-    assert load_target(path, environment={"HTTPS_PROXY": "http://p:1"}).proxy == "http://mine:1"
+    assert load_rest_config(path, environment={"HTTPS_PROXY": "http://p:1"}).proxy == "http://mine:1"
     assert (
-        load_target(kubeconfig(cluster={"server": "https://host"}), environment={"HTTPS_PROXY": "http://p:1"}).proxy
+        load_rest_config(
+            kubeconfig(cluster={"server": "https://host"}), environment={"HTTPS_PROXY": "http://p:1"}
+        ).proxy
         == "http://p:1"
     )
 
@@ -58,7 +60,7 @@ def test_a_variable_that_names_no_proxy_is_named(kubeconfig: Write) -> None:
     with pytest.raises(ProxyError, match="the variable HTTPS_PROXY names a SOCKS proxy"):
         proxy_from({"https_proxy": "socks5://me:s3cr3t@p"}, "https://host")
     with pytest.raises(KubeconfigError, match="the variable HTTPS_PROXY is no address of an HTTP proxy"):
-        load_target(kubeconfig(cluster={"server": "https://host"}), environment={"HTTPS_PROXY": "ftp://p"})
+        load_rest_config(kubeconfig(cluster={"server": "https://host"}), environment={"HTTPS_PROXY": "ftp://p"})
 
 
 class Tunnel:
@@ -108,13 +110,13 @@ def test_requests_through_a_proxy_show_the_same_certificates(
                 "client-key-data": base64.b64encode(mine.key).decode(),
             }
             path = kubeconfig(user, cluster)
-            rest = RestClient(load_target(path, environment={}), "test")
+            rest = RestClient(load_rest_config(path, environment={}), "test")
             assert await rest.get("/") == b"me"
             assert tunnel.asked == [f"CONNECT {server.removeprefix('https://')} HTTP/1.1"]
             await rest.close()
             proxy.close()
             await proxy.wait_closed()
-            rest = RestClient(load_target(path, environment={}), "test")
+            rest = RestClient(load_rest_config(path, environment={}), "test")
             with pytest.raises(Unreachable, match=r"cannot connect to https://.*: Connection refused \(proxy\)"):
                 await rest.get("/")
             await rest.close()

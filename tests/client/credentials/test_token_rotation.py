@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.credentials.sources import (
     PAUSE_SECONDS,
     PEM_FILE_SECONDS,
@@ -23,8 +24,7 @@ from kubesched.client.credentials.sources import (
     Proof,
     TokenFile,
 )
-from kubesched.client.credentials.targets import load_target
-from kubesched.client.rest import Refused, RestClient, Target, Unreachable
+from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.notes import seldom
 
 Read = Callable[[], Awaitable[str]]
@@ -53,12 +53,14 @@ def takes(*tokens: str, asked: list[str] | None = None) -> Callable[[web.Request
     return handler
 
 
-def pointed(server: str, credentials: Credentials) -> Target:
-    return Target(server, credentials.headers, tls=credentials.tls, rejected=credentials.rejected, origin="the test")
+def pointed(server: str, credentials: Credentials) -> RestConfig:
+    return RestConfig(
+        server, credentials.headers, tls=credentials.tls, rejected=credentials.rejected, origin="the test"
+    )
 
 
 @asynccontextmanager
-async def speaking(target: Target) -> AsyncIterator[RestClient]:
+async def speaking(target: RestConfig) -> AsyncIterator[RestClient]:
     rest = RestClient(target, "test")
     try:
         yield rest
@@ -159,7 +161,7 @@ def test_a_target_with_fixed_headers_needs_no_more(serving: Any) -> None:
 
     async def play() -> None:
         asked: list[str] = []
-        async with serving(takes(asked=asked)) as server, speaking(Target(server, headers)) as rest:
+        async with serving(takes(asked=asked)) as server, speaking(RestConfig(server, headers)) as rest:
             with pytest.raises(Refused, match="credentials of the configuration"):
                 await said(rest)
             assert asked == ["fixed"]
@@ -247,7 +249,7 @@ def test_a_server_under_another_name(serving: Any, authority: Any, tmp_path: Pat
             async with speaking(target) as rest:
                 with pytest.raises(Unreachable, match=r"certificate is not valid for '127\.0\.0\.1'"):
                     await said(rest)
-            named = Target(server, credentials.headers, tls=credentials.tls, server_name="server.test")
+            named = RestConfig(server, credentials.headers, tls=credentials.tls, server_name="server.test")
             async with speaking(named) as rest:
                 assert await said(rest) == "nobody"
 
@@ -266,7 +268,7 @@ def test_from_a_kubeconfig_with_files_to_a_renewed_certificate(
             path = kubeconfig(
                 {"client-certificate": "crt", "client-key": "key"}, {"server": server, "certificate-authority": "ca"}
             )
-            async with speaking(load_target(path, environment={})) as rest:
+            async with speaking(load_rest_config(path, environment={})) as rest:
                 assert await said(rest) == "first"
                 written(tmp_path, authority.issue("second"))
                 assert await said(rest) == "second"

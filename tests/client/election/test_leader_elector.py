@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.client.election.leader_elector import ElectionObserver, Elector, Settings, settings_from
+from kubesched.client.election.leader_elector import ElectionObserver, ElectionSettings, LeaderElector, settings_from
 from kubesched.client.election.leases import Candidacy, Record, Wait, record_of, spec_of
 from kubesched.client.rest import Refused, Unreachable
 from kubesched.config.golang import Duration
@@ -122,8 +122,8 @@ class Scheduler:
         self.stop = asyncio.Event()
         self.skew = skew
         self.lost: tuple[float, str] | None = None
-        self.elector = Elector(
-            Settings(name, "kube-system", "kube-scheduler", LEASE, RENEW, RETRY, coordinated),
+        self.elector = LeaderElector(
+            ElectionSettings(name, "kube-system", "kube-scheduler", LEASE, RENEW, RETRY, coordinated),
             self.lock,
             self.watcher,
             loop.time,
@@ -653,7 +653,7 @@ def test_settings_of_a_configuration() -> None:
     assert host
     assert len(unique) == 36
     assert settings_from(config).identity != settings.identity
-    assert settings_from(config, identity="me", coordinated=True) == Settings(
+    assert settings_from(config, identity="me", coordinated=True) == ElectionSettings(
         "me", "kube-system", "kube-scheduler", 15.0, 10.0, 2.0, True
     )
 

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from kubesched.client.election.candidates import Candidate, Versions
-from kubesched.client.election.leader_elector import ElectionObserver, Settings
+from kubesched.client.election.candidates import CandidateVersions, LeaseCandidateKeeper
+from kubesched.client.election.leader_elector import ElectionObserver, ElectionSettings
 from kubesched.client.election.leader_thread import LAST_WORDS_SECONDS, ExitingObserver, LeaderThread
-from kubesched.client.rest import RestClient, Target
+from kubesched.client.rest import RestClient, RestConfig
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.http import HttpServer
@@ -125,7 +125,7 @@ async def no_headers() -> Mapping[str, str]:
 
 
 @asynccontextmanager
-async def embedded() -> AsyncIterator[Target]:
+async def embedded() -> AsyncIterator[RestConfig]:
     """Give the embedded API server."""
     server = ApiServer(seed=1)
     bootstrap(LocalClient(server))
@@ -133,19 +133,21 @@ async def embedded() -> AsyncIterator[Target]:
     await http.start()
     try:
         async with asyncio.timeout(SECONDS):
-            yield Target(http.url, no_headers)
+            yield RestConfig(http.url, no_headers)
     finally:
         await http.stop(0.5)
 
 
 # leases last for seconds, and their lengths are whole ones
-QUICK = Settings("me", "kube-system", "kube-scheduler", 2.0, 1.5, 0.2)
+QUICK = ElectionSettings("me", "kube-system", "kube-scheduler", 2.0, 1.5, 0.2)
 # long enough for a thread to have its turn on a machine that is busy with other things
-PATIENT = Settings("me", "kube-system", "kube-scheduler", 4.0, 3.0, 0.2)
+PATIENT = ElectionSettings("me", "kube-system", "kube-scheduler", 4.0, 3.0, 0.2)
 
 
-def standing(url: str, observer: ElectionObserver, notes: list[str], settings: Settings = QUICK) -> LeaderThread:
-    return LeaderThread(Target(url, no_headers), settings, "kubesched/v1", observer, note=notes.append)
+def standing(
+    url: str, observer: ElectionObserver, notes: list[str], settings: ElectionSettings = QUICK
+) -> LeaderThread:
+    return LeaderThread(RestConfig(url, no_headers), settings, "kubesched/v1", observer, note=notes.append)
 
 
 @pytest.fixture
@@ -249,7 +251,7 @@ def test_what_others_keep_in_the_lease_stays_there(api: LeaseApi) -> None:
 
 def test_a_silent_server_does_not_hold_up_the_end(api: LeaseApi) -> None:
     watcher, notes = Watcher(), list[str]()
-    leader = standing(api.url, watcher, notes, Settings("me", "kube-system", "kube-scheduler", 30.0, 20.0, 0.2))
+    leader = standing(api.url, watcher, notes, ElectionSettings("me", "kube-system", "kube-scheduler", 30.0, 20.0, 0.2))
     leader.start()
     assert watcher.led.wait(SECONDS)
     api.silent = True
@@ -286,7 +288,7 @@ def test_a_failure_of_the_election_itself_is_a_loss(api: LeaseApi) -> None:
 def test_the_server_may_come_later(api: LeaseApi) -> None:
     api.silent = True
     watcher, notes = Watcher(), list[str]()
-    leader = standing(api.url, watcher, notes, Settings("me", "kube-system", "kube-scheduler", 3.0, 2.0, 0.1))
+    leader = standing(api.url, watcher, notes, ElectionSettings("me", "kube-system", "kube-scheduler", 3.0, 2.0, 0.1))
     leader.start()
     end = time.monotonic() + SECONDS
     while len(notes) < 2 and time.monotonic() < end:
@@ -304,16 +306,16 @@ def test_the_server_may_come_later(api: LeaseApi) -> None:
 PROGRAM = """
     import ctypes, sys, time
     from kubesched.client.election.leader_thread import ExitingObserver, LeaderThread
-    from kubesched.client.election.leader_elector import Settings
-    from kubesched.client.rest import Target
+    from kubesched.client.election.leader_elector import ElectionSettings
+    from kubesched.client.rest import RestConfig
 
     async def headers():
         return {}
 
     url, how = sys.argv[1:]
-    settings = Settings("me", "kube-system", "kube-scheduler", 2.0, 1.0, 0.2)
+    settings = ElectionSettings("me", "kube-system", "kube-scheduler", 2.0, 1.0, 0.2)
     observer = ExitingObserver(lambda line: print(line, flush=True))
-    leader = LeaderThread(Target(url, headers), settings, "kubesched/v1", observer)
+    leader = LeaderThread(RestConfig(url, headers), settings, "kubesched/v1", observer)
     leader.start()
     leader.leading.result(20)
     print("leads", flush=True)
@@ -395,8 +397,10 @@ def test_a_candidate_answers_pings_and_stands_again_after_it_was_deleted() -> No
     async def play() -> None:
         async with embedded() as target:
             rest, notes = RestClient(target, "test"), list[str]()
-            versions = Versions("1.36.4", "1.36.0")
-            candidate = Candidate(rest, "kube-system", "kube-scheduler", "host_1", versions, note=notes.append)
+            versions = CandidateVersions("1.36.4", "1.36.0")
+            candidate = LeaseCandidateKeeper(
+                rest, "kube-system", "kube-scheduler", "host_1", versions, note=notes.append
+            )
             task = asyncio.ensure_future(candidate.run())
             try:
                 await _watch_candidate(rest, candidate)
@@ -409,7 +413,7 @@ def test_a_candidate_answers_pings_and_stands_again_after_it_was_deleted() -> No
     asyncio.run(play())
 
 
-async def _watch_candidate(rest: RestClient, candidate: Candidate) -> None:
+async def _watch_candidate(rest: RestClient, candidate: LeaseCandidateKeeper) -> None:
     async def until(condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         while True:
             for found in json.loads(await rest.get(CANDIDATES))["items"]:

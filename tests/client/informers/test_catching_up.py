@@ -11,12 +11,12 @@ from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
-from kubesched.client.informers.informer import MOST_PATIENCE_SECONDS, Followed, Informers
-from kubesched.client.informers.server_incarnation import OLDEST
+from kubesched.client.informers.informer import MOST_PATIENCE_SECONDS, Informers, WatchedKind
+from kubesched.client.informers.server_incarnation import KUBE_SYSTEM
 from kubesched.client.rest import Query, Refused, Unreachable
 
 NODES, SERVICES = "/api/v1/nodes", "/api/v1/services"
-KINDS = [Followed("Node", NODES, Node), Followed("Service", SERVICES, Node)]
+KINDS = [WatchedKind("Node", NODES, Node), WatchedKind("Service", SERVICES, Node)]
 AWAY = Unreachable("the server is away", maybe_done=False)
 
 
@@ -61,7 +61,7 @@ class Etcd:
         """Return the oldest namespace, or how new a kind is."""
         if self.refusal is not None:
             raise self.refusal
-        if path == OLDEST:
+        if path == KUBE_SYSTEM:
             return msgspec.json.encode({"metadata": {"uid": "one"}})
         return msgspec.json.encode({"metadata": {"resourceVersion": str(self.version)}, "items": []})
 

@@ -14,7 +14,7 @@ from kubesched.api.nodes import Node
 from kubesched.client.election.leases import LeaseLock
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.watch_events import LONGEST_LINE, lines
-from kubesched.client.rest import LONGEST_PATIENCE_SECONDS, Query, RestClient, Target, Unreachable, refusal_of
+from kubesched.client.rest import LONGEST_PATIENCE_SECONDS, Query, RestClient, RestConfig, Unreachable, refusal_of
 
 NODES = "/api/v1/nodes"
 END = (
@@ -66,7 +66,7 @@ class Garbling:
                 await asyncio.Event().wait()
 
 
-class Told:
+class RecordingHandler:
     """Whoever is told of nodes."""
 
     def put(self, obj: object) -> None:
@@ -96,7 +96,7 @@ def test_a_kind_is_followed_on_after_a_strange_line(case: str, in_list: bool) ->
 
     async def story() -> None:
         notes: list[str] = []
-        reflector = Reflector(Garbling(strange, in_list=in_list), NODES, Node, Told(), note=notes.append)
+        reflector = Reflector(Garbling(strange, in_list=in_list), NODES, Node, RecordingHandler(), note=notes.append)
         following = asyncio.create_task(reflector.run())
         async with asyncio.timeout(600):
             while not reflector.objects:
@@ -140,7 +140,7 @@ def test_an_answer_that_is_compressed_is_refused_before_it_grows(how: str, servi
 
     async def story() -> None:
         async with serving(answer) as url:
-            client = RestClient(Target(url, no_headers), "test")
+            client = RestClient(RestConfig(url, no_headers), "test")
             asking = client.get(NODES) if how == "a short answer" else client.stream(NODES, {}).__aenter__()
             with pytest.raises(Unreachable, match=r"the answer is compressed \(gzip\), which was not asked for"):
                 await asking
@@ -177,7 +177,7 @@ async def no_headers() -> dict[str, str]:
 
 def test_a_name_that_no_host_can_have_is_said_to_be_the_trouble() -> None:
     async def story() -> None:
-        client = RestClient(Target("http://a..b:6443", no_headers), "test")
+        client = RestClient(RestConfig("http://a..b:6443", no_headers), "test")
         with pytest.raises(Unreachable, match=r"cannot connect to http://a\.\.b:6443: ") as error:
             await client.get("/version")
         assert not error.value.maybe_done

@@ -13,8 +13,8 @@ from tests.support.virtual_time import run_in_virtual_time
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.client.informers.reflector import Reflector
-from kubesched.client.informers.server_incarnation import OLDEST, FollowedServer, is_older
-from kubesched.client.rest import Query, Refused, RestClient, Target, Unreachable
+from kubesched.client.informers.server_incarnation import KUBE_SYSTEM, IncarnationTracker, is_older
+from kubesched.client.rest import Query, Refused, RestClient, RestConfig, Unreachable
 
 NODES = "/api/v1/nodes"
 
@@ -39,7 +39,7 @@ class OneNode:
         """Return the cluster's oldest namespace, or how new nodes are."""
         if self.refusal is not None:
             raise self.refusal
-        if path == OLDEST:
+        if path == KUBE_SYSTEM:
             return msgspec.json.encode({"metadata": {"uid": self.cluster}})
         return msgspec.json.encode({"metadata": {"resourceVersion": str(self.version)}, "items": []})
 
@@ -80,7 +80,7 @@ def _event(kind: str, obj: object) -> bytes:
     return msgspec.json.encode({"type": kind, "object": obj}) + b"\n"
 
 
-class Told:
+class RecordingHandler:
     """Remembers what it is told."""
 
     def __init__(self) -> None:
@@ -95,9 +95,11 @@ class Told:
         self.heard.append(f"-{obj.uid}")
 
 
-async def following(server: OneNode, notes: list[str]) -> tuple[Told, Reflector[Node], "asyncio.Task[None]"]:
+async def following(
+    server: OneNode, notes: list[str]
+) -> tuple[RecordingHandler, Reflector[Node], "asyncio.Task[None]"]:
     """Return who is told, and a reflector that has listed."""
-    told = Told()
+    told = RecordingHandler()
     reflector = Reflector(server, NODES, Node, told, note=notes.append)
     task = asyncio.create_task(reflector.run())
     await reflector.synced.wait()
@@ -138,7 +140,7 @@ def test_a_server_with_another_past_is_listed_anew(change: dict[str, Any], heard
         await asyncio.sleep(60)
         assert told.heard == heard
         assert notes[-1] == "the API server has another past than before; everything is listed anew"
-        assert (server.lists, reflector.epoch) == (2, 1)
+        assert (server.lists, reflector.incarnation) == (2, 1)
         task.cancel()
 
     run_in_virtual_time(story())
@@ -147,8 +149,10 @@ def test_a_server_with_another_past_is_listed_anew(change: dict[str, Any], heard
 def test_who_has_resumed_already_lists_anew_when_another_one_finds_out() -> None:
     async def story() -> None:
         server, notes = OneNode(), list[str]()
-        followed = FollowedServer(server, notes.append)
-        reflectors = [Reflector(server, NODES, Node, Told(), note=notes.append, server=followed) for _ in range(2)]
+        followed = IncarnationTracker(server, notes.append)
+        reflectors = [
+            Reflector(server, NODES, Node, RecordingHandler(), note=notes.append, server=followed) for _ in range(2)
+        ]
         tasks = [asyncio.create_task(reflector.run()) for reflector in reflectors]
         for reflector in reflectors:
             await reflector.synced.wait()
@@ -156,7 +160,7 @@ def test_who_has_resumed_already_lists_anew_when_another_one_finds_out() -> None
         reflectors[1].version = "200"
         server.break_watches()
         await asyncio.sleep(60)
-        assert [reflector.epoch for reflector in reflectors] == [1, 1]
+        assert [reflector.incarnation for reflector in reflectors] == [1, 1]
         assert server.lists == 4
         for task in tasks:
             task.cancel()
@@ -192,7 +196,7 @@ def test_a_server_that_does_not_know_yet_who_may_do_what_is_asked_again() -> Non
 
 def test_what_many_suffer_from_is_said_once_until_something_works() -> None:
     now, notes = [0.0], list[str]()
-    server = FollowedServer(OneNode(), notes.append, lambda: now[0])
+    server = IncarnationTracker(OneNode(), notes.append, lambda: now[0])
     for kind in ("a", "b", "c"):
         server.complain(kind, Unreachable("away", maybe_done=False))
     assert notes == ["a: away"]
@@ -206,7 +210,7 @@ def test_what_many_suffer_from_is_said_once_until_something_works() -> None:
 
 def test_who_waits_tries_again_as_soon_as_something_works() -> None:
     async def story() -> None:
-        server = FollowedServer(OneNode(), lambda line: None)
+        server = IncarnationTracker(OneNode(), lambda line: None)
         asyncio.get_running_loop().call_later(3, server.is_well)
         began = asyncio.get_running_loop().time()
         assert await server.pause(30)
@@ -221,7 +225,7 @@ def test_a_server_that_says_nothing_is_given_up() -> None:
         return {}
 
     async def story(port: int) -> None:
-        rest = RestClient(Target(f"http://127.0.0.1:{port}", nothing), "test", silence_seconds=0.2)
+        rest = RestClient(RestConfig(f"http://127.0.0.1:{port}", nothing), "test", silence_seconds=0.2)
         try:
             with pytest.raises(Unreachable, match="the API server did not answer in time") as caught:
                 await rest.get(NODES)

@@ -90,7 +90,7 @@ class Server:
                 yield await self._said.get()
 
 
-class Told:
+class RecordingHandler:
     """Remembers what was told."""
 
     def __init__(self) -> None:
@@ -105,14 +105,14 @@ class Told:
         del self.known[obj.name]
 
 
-Story = Callable[[Server, Reflector[Any], Told, list[str]], Coroutine[Any, Any, None]]
+Story = Callable[[Server, Reflector[Any], RecordingHandler, list[str]], Coroutine[Any, Any, None]]
 
 
 def follow(server: Server, kind: type[ApiObject], story: Story, path: str = CLAIMS) -> None:
     """Follow a kind for the length of a story, which begins when it is synced."""
 
     async def run() -> None:
-        told, notes = Told(), list[str]()
+        told, notes = RecordingHandler(), list[str]()
         reflector = Reflector(server, path, kind, told, note=notes.append)
         following = asyncio.create_task(reflector.run())
         async with asyncio.timeout(600):
@@ -146,7 +146,7 @@ OPAQUE = {
 def test_opaque_parameters_are_not_needed_to_use_a_claim(case: str, streams: bool) -> None:
     parameters = OPAQUE[case]
 
-    async def story(server: Server, reflector: Reflector[Any], told: Told, notes: list[str]) -> None:
+    async def story(server: Server, reflector: Reflector[Any], told: RecordingHandler, notes: list[str]) -> None:
         assert told.known == {"one": "1", "strange": "2", "two": "3"}
         server.say("MODIFIED", a_claim("strange", 91, parameters))
         server.say("ADDED", a_claim("three", 92))
@@ -180,7 +180,7 @@ UNREADABLE = {
 def test_an_object_that_cannot_be_read_is_left_out_alone(case: str, streams: bool) -> None:
     spec, why = UNREADABLE[case]
 
-    async def story(server: Server, reflector: Reflector[Any], told: Told, notes: list[str]) -> None:
+    async def story(server: Server, reflector: Reflector[Any], told: RecordingHandler, notes: list[str]) -> None:
         assert told.known == {"one": "1", "two": "3"}
         server.say("MODIFIED", a_pod("strange", 91, spec))
         server.say("MODIFIED", a_pod("one", 92, spec))
@@ -200,7 +200,7 @@ def test_an_object_that_cannot_be_read_is_left_out_alone(case: str, streams: boo
 
 
 def test_a_pod_on_a_node_keeps_its_room_while_it_cannot_be_read() -> None:
-    async def story(server: Server, reflector: Reflector[Any], told: Told, notes: list[str]) -> None:
+    async def story(server: Server, reflector: Reflector[Any], told: RecordingHandler, notes: list[str]) -> None:
         server.say("MODIFIED", a_pod("placed", 91, b'{"nodeName":"n","priority":"high"}'))
         server.say("MODIFIED", a_pod("waiting", 92, b'{"priority":"high"}'))
         await asyncio.sleep(1)
@@ -230,7 +230,7 @@ NAMES = {
 
 @pytest.mark.parametrize("case", NAMES)
 def test_strange_names(case: str) -> None:
-    async def story(server: Server, reflector: Reflector[Any], told: Told, notes: list[str]) -> None:
+    async def story(server: Server, reflector: Reflector[Any], told: RecordingHandler, notes: list[str]) -> None:
         assert set(told.known.values()) == {"1", "2", "3"}
         server.say("DELETED", a_pod(NAMES[case], 91))
         await asyncio.sleep(1)
@@ -242,7 +242,7 @@ def test_strange_names(case: str) -> None:
 
 
 def test_an_object_without_a_name_is_left_out_since_its_path_would_be_that_of_all() -> None:
-    async def story(server: Server, reflector: Reflector[Any], told: Told, notes: list[str]) -> None:
+    async def story(server: Server, reflector: Reflector[Any], told: RecordingHandler, notes: list[str]) -> None:
         assert told.known == {"one": "1"}
         assert set(notes) == {f"an object of {PODS} cannot be read and is left out: Pod without a name"}
 
@@ -250,7 +250,7 @@ def test_an_object_without_a_name_is_left_out_since_its_path_would_be_that_of_al
 
 
 def test_what_is_said_of_an_object_is_said_once() -> None:
-    async def story(server: Server, reflector: Reflector[Any], told: Told, notes: list[str]) -> None:
+    async def story(server: Server, reflector: Reflector[Any], told: RecordingHandler, notes: list[str]) -> None:
         for version in range(91, 191):
             server.say("MODIFIED", a_pod("strange", version, b'{"priority":"high"}'))
         await asyncio.sleep(1)

@@ -13,7 +13,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.client.informers import reflector
 from kubesched.client.informers.reflector import Reflector
-from kubesched.client.rest import RestClient, Target
+from kubesched.client.rest import RestClient, RestConfig
 
 NODES = "/api/v1/nodes"
 NEW = {"type": "ADDED", "object": {"metadata": {"name": "new", "uid": "new", "resourceVersion": "8"}}}
@@ -111,7 +111,7 @@ def test_what_cannot_be_streamed_is_listed_in_pages(
     async def story() -> None:
         async with serving(answer) as url:
             notes: list[str] = []
-            known, client = Known(), RestClient(Target(url, no_headers), "test")
+            known, client = Known(), RestClient(RestConfig(url, no_headers), "test")
             reflector = Reflector(client, NODES, Node, known, note=notes.append)
             following = asyncio.create_task(reflector.run())
             await eventually(lambda: known.names == ["first", "new"])
@@ -138,7 +138,7 @@ def test_a_kind_that_the_server_does_not_have_is_named_with_what_follows(
     async def story() -> None:
         async with serving(answer) as url:
             notes: list[str] = []
-            client = RestClient(Target(url, no_headers), "test")
+            client = RestClient(RestConfig(url, no_headers), "test")
             reflector = Reflector(client, "/apis/example.com/v1/foos", Node, Known(), note=notes.append)
             reflector.needed_by = ("Fast", "Slow")
             following = asyncio.create_task(reflector.run())

@@ -26,7 +26,7 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient, path_of
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.registry import Registry
-from kubesched.up.cluster import LocalCluster, Wishes
+from kubesched.up.cluster import ClusterSpec, LocalCluster
 
 Document = dict[str, Any]
 # the objects of a kind, in the namespace of a chart
@@ -124,7 +124,7 @@ class Installing:
         self.client = LocalClient(self.server)
         bootstrap(self.client)
         self.transport = Transport(self.server)
-        wishes = Wishes(load(None, None, IN_TREE), Registry(), date=self.server.services.clock)
+        wishes = ClusterSpec(load(None, None, IN_TREE), Registry(), date=self.server.services.clock)
         self.cluster = LocalCluster(self.transport, wishes, self.notes.append)
         self.manifests, problems = read([str(CHARTS / f"{chart}.yaml")])
         nodes, others = read([str(CLUSTER)])

@@ -20,7 +20,7 @@ from kubesched.core.framework.observer import Observer
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.flags import LOGS
 from kubesched.run.go_flags import parse_flags
-from kubesched.run.klog.formats import ERROR, INFO, WARNING, Entry, json_line, text_line
+from kubesched.run.klog.formats import ERROR, INFO, WARNING, LogEntry, json_line, text_line
 from kubesched.run.klog.logs import Logs
 from kubesched.run.klog.observer import LogObserver
 from kubesched.run.klog.options import LogOptionError, LogOptions, ModuleLevel, parse_vmodule, read_log_options
@@ -33,13 +33,13 @@ MOMENT = datetime(2026, 11, 15, 9, 16, 8, 511023)
 POD = a_cluster(a_node("n1")).reader.read(a_pod("small"))
 
 
-def an_entry(message: str, severity: str = INFO, level: int = 0, error: str | None = None, **values: Any) -> Entry:
-    return Entry(severity, level, message, values, error, "scheduling/cycle.py", 481, MOMENT)
+def an_entry(message: str, severity: str = INFO, level: int = 0, error: str | None = None, **values: Any) -> LogEntry:
+    return LogEntry(severity, level, message, values, error, "scheduling/cycle.py", 481, MOMENT)
 
 
 # -- formats: the lines of the reference, but for where they come from
 
-TEXTS: dict[str, tuple[Entry, str]] = {
+TEXTS: dict[str, tuple[LogEntry, str]] = {
     "a pod, a text and numbers": (
         an_entry("Successfully bound pod to node", pod=POD, node="n1", evaluatedNodes=2, feasibleNodes=2),
         'I1115 09:16:08.511023     645 cycle.py:481] "Successfully bound pod to node" pod="default/small" node="n1" '

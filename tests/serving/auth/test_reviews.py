@@ -10,14 +10,14 @@ from tests.support.serving import FakeApi, RefusedError
 from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.errors import KubeschedError
-from kubesched.serving.auth.answer_cache import Remembered
+from kubesched.serving.auth.answer_cache import AnswerCache
 from kubesched.serving.auth.authentication import ANONYMOUS, Authentication, UnauthenticatedError, bearer_token
 from kubesched.serving.auth.authorization import LONGEST_REMEMBERED, Authorization
 from kubesched.serving.auth.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
 from kubesched.serving.options import ServingOptions
-from kubesched.serving.requests import User
+from kubesched.serving.requests import UserInfo
 
-ANNA = User("anna", ("system:authenticated",))
+ANNA = UserInfo("anna", ("system:authenticated",))
 NO_LOOKUP = ServingOptions(authentication_skip_lookup=True)
 
 
@@ -128,7 +128,7 @@ def test_the_group_of_the_authenticated(case: str, user: dict[str, Any], groups:
     api.tokens["t"] = user
     asking = authentication(api)
 
-    async def story() -> User:
+    async def story() -> UserInfo:
         return await asking.authenticate(bearing("t"), ())
 
     assert run(story).groups == groups, case
@@ -153,7 +153,7 @@ def test_passing_trouble_is_waited_for(case: str, errors: list[Exception], answe
     api.errors = list(errors)
     asking = authentication(api)
 
-    async def story() -> User | None:
+    async def story() -> UserInfo | None:
         try:
             return await asking.authenticate(bearing("good"), ())
         except UnauthenticatedError:
@@ -169,7 +169,7 @@ def test_errors_are_not_remembered() -> None:
     api.errors = [RefusedError(403)]
     asking = authentication(api)
 
-    async def story() -> User:
+    async def story() -> UserInfo:
         with pytest.raises(UnauthenticatedError):
             await asking.authenticate(bearing("good"), ())
         return await asking.authenticate(bearing("good"), ())
@@ -214,7 +214,7 @@ def test_answers_that_are_none(case: str, answer: bytes | None, words: str) -> N
 
 
 def test_letters_that_are_none_in_headers_do_no_harm() -> None:
-    async def story() -> User:
+    async def story() -> UserInfo:
         return await authentication(FakeApi()).authenticate(headers(Authorization="Basic \ufffd"), ())
 
     assert run(story) == ANONYMOUS
@@ -246,13 +246,13 @@ def test_verdicts_are_not_mixed_up() -> None:
     api = FakeApi()
     deciding = Authorization(ServingOptions(), api, lambda line: None, Clock())
     questions = [
-        (User("a"), "get", "/x"),
-        (User("b"), "get", "/x"),
-        (User("a", ("g",)), "get", "/x"),
-        (User("a", (), "uid"), "get", "/x"),
-        (User("a", (), "", {"k": ("v",)}), "get", "/x"),
-        (User("a"), "put", "/x"),
-        (User("a"), "get", "/y"),
+        (UserInfo("a"), "get", "/x"),
+        (UserInfo("b"), "get", "/x"),
+        (UserInfo("a", ("g",)), "get", "/x"),
+        (UserInfo("a", (), "uid"), "get", "/x"),
+        (UserInfo("a", (), "", {"k": ("v",)}), "get", "/x"),
+        (UserInfo("a"), "put", "/x"),
+        (UserInfo("a"), "get", "/y"),
     ]
 
     async def story() -> None:
@@ -296,7 +296,7 @@ def test_no_more_is_remembered_than_was_set() -> None:
     asked: list[bytes] = []
 
     async def story() -> None:
-        remembered = Remembered[bytes](2, lambda value: 10.0, Clock())
+        remembered = AnswerCache[bytes](2, lambda value: 10.0, Clock())
 
         async def get(key: bytes) -> None:
             async def ask() -> bytes:
@@ -318,7 +318,7 @@ def test_a_question_is_given_up_with_the_last_one_that_waits() -> None:
     ended: list[str] = []
 
     async def story() -> str:
-        remembered = Remembered[str](2, lambda value: 0.0, Clock())
+        remembered = AnswerCache[str](2, lambda value: 0.0, Clock())
 
         async def ask() -> str:
             try:

@@ -5,18 +5,18 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from tests.support.serving import Facts, served
 
 from kubesched.serving.options import ServingOptions
-from kubesched.serving.pages.health import Check, HealthPage
-from kubesched.serving.requests import Answer, Request
+from kubesched.serving.pages.health import HealthCheck, HealthPage
+from kubesched.serving.requests import PageRequest, PageResponse
 
 
 async def _nothing() -> bytes:
     return b""
 
 
-def ask(facts: Facts, path: str, notes: list[str] | None = None, **query: list[str]) -> Answer | None:
+def ask(facts: Facts, path: str, notes: list[str] | None = None, **query: list[str]) -> PageResponse | None:
     """Return a health page, None if there is no such page."""
     page = HealthPage(path.split("/")[1], facts.checks(), (notes if notes is not None else []).append).paths().get(path)
-    request = Request("GET", path, path, query, CIMultiDictProxy(CIMultiDict()), _nothing)
+    request = PageRequest("GET", path, path, query, CIMultiDictProxy(CIMultiDict()), _nothing)
     return None if page is None else page(request)
 
 
@@ -101,7 +101,7 @@ def test_why_goes_to_the_log_once_while_it_stays_the_same() -> None:
     notes: list[str] = []
     facts = Facts()
     page = HealthPage("healthz", facts.checks(), notes.append)
-    request = Request("GET", "/healthz", "/healthz", {}, CIMultiDictProxy(CIMultiDict()), _nothing)
+    request = PageRequest("GET", "/healthz", "/healthz", {}, CIMultiDictProxy(CIMultiDict()), _nothing)
     for problem in (None, "lost", "lost", None, "lost"):
         facts.leader_problem = problem
         page.whole(request)
@@ -121,8 +121,8 @@ def test_a_check_that_cannot_be_carried_out_has_failed() -> None:
         raise RuntimeError("no idea")
 
     facts = Facts()
-    page = HealthPage("healthz", type(facts.checks())(healthz=(Check("broken", broken),)), lambda line: None)
-    request = Request("GET", "/healthz", "/healthz", {}, CIMultiDictProxy(CIMultiDict()), _nothing)
+    page = HealthPage("healthz", type(facts.checks())(healthz=(HealthCheck("broken", broken),)), lambda line: None)
+    request = PageRequest("GET", "/healthz", "/healthz", {}, CIMultiDictProxy(CIMultiDict()), _nothing)
     assert page.whole(request).code == 500
 
 

@@ -16,21 +16,18 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.client.credentials.exec_plugin import API_VERSIONS, INTERACTIVE_MODES, ExecConfig, without_nulls
-from kubesched.client.credentials.oidc import OidcConfig, Tokens
-from kubesched.client.credentials.sources import Note, Pem, Secret
-from kubesched.common.files import opened
+from kubesched.client.credentials.oidc import OidcConfig, OidcTokens
+from kubesched.client.credentials.sources import Pem, Secret
+from kubesched.common.files import MissingFileError, TooLargeFileError, UnusableFileError, read_at_most
+from kubesched.common.notes import Note
 from kubesched.config.document import DocumentError, dump, parse
 from kubesched.config.golang import decode_base64
-from kubesched.errors import KubeschedError
+from kubesched.errors import KubeconfigError
 
-# the cluster's extension that exec plugins are told of
-# those of hundreds of clusters have a few megabytes
+# kubeconfigs of hundreds of clusters have a few megabytes
 LARGEST = 16 << 20
+# the cluster's extension that exec plugins get
 EXEC_EXTENSION = "client.authentication.k8s.io/exec"
-
-
-class KubeconfigError(KubeschedError):
-    """A kubeconfig that cannot be used."""
 
 
 class _Part(Secret, frozen=True, rename="kebab"):
@@ -44,7 +41,7 @@ class Extension(_Part, frozen=True):
     extension: Any = None
 
 
-class Cluster(_Part, frozen=True):
+class ClusterInfo(_Part, frozen=True):
     """clusters[].cluster"""
 
     server: str = ""
@@ -64,7 +61,7 @@ class AuthProvider(_Part, frozen=True):
     config: OidcConfig = OidcConfig()
 
 
-class User(_Part, frozen=True):
+class AuthInfo(_Part, frozen=True):
     """users[].user"""
 
     client_certificate: str = ""
@@ -83,7 +80,7 @@ class User(_Part, frozen=True):
     exec: ExecConfig | None = None
 
 
-class Context(_Part, frozen=True):
+class ContextInfo(_Part, frozen=True):
     """contexts[].context"""
 
     cluster: str = ""
@@ -91,35 +88,35 @@ class Context(_Part, frozen=True):
     namespace: str = ""
 
 
-class NamedCluster(_Part, frozen=True):
+class ClusterEntry(_Part, frozen=True):
     """clusters[]"""
 
     name: str = ""
-    cluster: Cluster = Cluster()
+    cluster: ClusterInfo = ClusterInfo()
 
 
-class NamedUser(_Part, frozen=True):
+class AuthInfoEntry(_Part, frozen=True):
     """users[]"""
 
     name: str = ""
-    user: User = User()
+    user: AuthInfo = AuthInfo()
 
 
-class NamedContext(_Part, frozen=True):
+class ContextEntry(_Part, frozen=True):
     """contexts[]"""
 
     name: str = ""
-    context: Context = Context()
+    context: ContextInfo = ContextInfo()
 
 
 class _Document(_Part, frozen=True):
-    clusters: tuple[NamedCluster, ...] = ()
-    users: tuple[NamedUser, ...] = ()
-    contexts: tuple[NamedContext, ...] = ()
+    clusters: tuple[ClusterEntry, ...] = ()
+    users: tuple[AuthInfoEntry, ...] = ()
+    contexts: tuple[ContextEntry, ...] = ()
     current_context: str = ""
 
 
-Named = TypeVar("Named", NamedCluster, NamedUser, NamedContext)
+Named = TypeVar("Named", ClusterEntry, AuthInfoEntry, ContextEntry)
 
 
 class Kubeconfig(msgspec.Struct, frozen=True):
@@ -129,9 +126,9 @@ class Kubeconfig(msgspec.Struct, frozen=True):
     context: str
     namespace: str
     cluster_name: str
-    cluster: Cluster
+    cluster: ClusterInfo
     user_name: str
-    user: User
+    user: AuthInfo
 
     def where(self, field: str) -> str:
         """Return the words for a field of the user or the cluster."""
@@ -161,7 +158,7 @@ class Kubeconfig(msgspec.Struct, frozen=True):
 
 
 _CLUSTER_FIELDS = frozenset(
-    field for name in msgspec.structs.fields(Cluster) for field in (name.encode_name, f"{name.encode_name}-data")
+    field for name in msgspec.structs.fields(ClusterInfo) for field in (name.encode_name, f"{name.encode_name}-data")
 )
 
 
@@ -171,11 +168,11 @@ def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
     if not document.current_context and not master:
         known = _names(document.contexts)
         raise KubeconfigError(f"kubeconfig {path}: current-context is not set; set it to one of: {known}")
-    context = Context()
+    context = ContextInfo()
     if document.current_context:
         context = _entry(path, document.contexts, document.current_context, "current-context").context
     of = f'context "{document.current_context}"'
-    cluster, user = Cluster(), User()
+    cluster, user = ClusterInfo(), AuthInfo()
     if context.cluster:
         cluster = _entry(path, document.clusters, context.cluster, f"{of}: cluster").cluster
     elif not master:
@@ -195,7 +192,7 @@ def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
     return config
 
 
-def keep_tokens(path: Path, user_name: str, tokens: Tokens) -> None:
+def keep_tokens(path: Path, user_name: str, tokens: OidcTokens) -> None:
     """Write new tokens of a user back to a kubeconfig, all or nothing."""
     target = path.resolve()
     document = parse(target.read_text())
@@ -218,17 +215,15 @@ def keep_tokens(path: Path, user_name: str, tokens: Tokens) -> None:
 
 def _read(path: Path) -> Any:
     try:
-        with opened(path) as file:
-            data = file.read(LARGEST + 1)
-        if len(data) > LARGEST:
-            raise KubeconfigError(f"kubeconfig {path}: is larger than {LARGEST >> 20} MiB; is it the right file?")
-        text = data.decode()
-    except FileNotFoundError:
+        text = read_at_most(path, LARGEST).decode()
+    except TooLargeFileError:
+        raise KubeconfigError(f"kubeconfig {path}: is larger than {LARGEST >> 20} MiB; is it the right file?") from None
+    except MissingFileError:
         raise KubeconfigError(
             f"kubeconfig {path}: there is no such file; check --kubeconfig, or clientConnection.kubeconfig"
         ) from None
-    except OSError as error:
-        raise KubeconfigError(f"kubeconfig {path}: cannot be read: {error.strerror}") from None
+    except UnusableFileError as error:
+        raise KubeconfigError(f"kubeconfig {path}: cannot be read: {error.reason}") from None
     except UnicodeDecodeError:
         raise KubeconfigError(f"kubeconfig {path}: is not YAML: it is no UTF-8 text") from None
     try:
@@ -287,7 +282,7 @@ def _names(entries: Sequence[Named]) -> str:
 _Problem = tuple[str, str] | None
 
 
-def _cluster_problem(cluster: Cluster) -> _Problem:
+def _cluster_problem(cluster: ClusterInfo) -> _Problem:
     if not cluster.server:
         return "server", "is not set; set it to the address of the API server (https://host:port)"
     authority = cluster.certificate_authority or cluster.certificate_authority_data
@@ -296,7 +291,7 @@ def _cluster_problem(cluster: Cluster) -> _Problem:
     return None
 
 
-def _user_problem(user: User) -> _Problem:
+def _user_problem(user: AuthInfo) -> _Problem:
     if (user.client_certificate or user.client_certificate_data) and not (user.client_key or user.client_key_data):
         return "client-key", "is not set, but client-certificate is; set client-key or client-key-data"
     if user.token and (user.username or user.password):

@@ -20,7 +20,8 @@ from typing import IO
 import msgspec
 
 from kubesched.api import tolerant_json
-from kubesched.client.credentials.sources import Clock, CredentialsError, Note, Proof, Secret, bearer
+from kubesched.client.credentials.sources import CredentialsError, Proof, Secret, bearer
+from kubesched.common.notes import Clock, Note
 from kubesched.errors import InvalidObjectError
 
 # a token is renewed so long before it expires
@@ -42,7 +43,7 @@ class OidcConfig(Secret, frozen=True, rename="kebab"):
     refresh_token: str = ""
 
 
-class Tokens(Secret, frozen=True):
+class OidcTokens(Secret, frozen=True):
     """What an issuer gives for a refresh token."""
 
     id_token: str = ""
@@ -93,7 +94,7 @@ class OidcProvider:
         where: str,
         tls: ssl.SSLContext | None,
         *,
-        keep: Callable[[Tokens], None] = lambda tokens: None,
+        keep: Callable[[OidcTokens], None] = lambda tokens: None,
         note: Note = lambda line: None,
         now: Clock = time.time,
     ) -> None:
@@ -102,7 +103,7 @@ class OidcProvider:
         self._keep = keep
         self._note = note
         self._now = now
-        self._tokens = Tokens(config.id_token, config.refresh_token)
+        self._tokens = OidcTokens(config.id_token, config.refresh_token)
         self._expires = self._expiry(config.id_token) if config.id_token else 0.0
         handlers: list[urllib.request.BaseHandler] = [_Redirects()]
         if tls is not None:
@@ -129,7 +130,7 @@ class OidcProvider:
                 'log in with the scope "openid", or use an issuer that renews ID tokens'
             )
         self._expires = self._expiry(tokens.id_token)
-        self._tokens = Tokens(tokens.id_token, tokens.refresh_token or self._tokens.refresh_token)
+        self._tokens = OidcTokens(tokens.id_token, tokens.refresh_token or self._tokens.refresh_token)
         try:
             self._keep(self._tokens)
         except OSError as error:
@@ -148,7 +149,7 @@ class OidcProvider:
             raise self._error(f"{url} names no token_endpoint; check idp-issuer-url")
         return endpoint
 
-    def _asked(self, endpoint: str) -> Tokens:
+    def _asked(self, endpoint: str) -> OidcTokens:
         """Return what the issuer gives for the refresh token; who asks is said in a header, or else in the form."""
         config = self._config
         form = {"grant_type": "refresh_token", "refresh_token": self._tokens.refresh_token}
@@ -162,7 +163,7 @@ class OidcProvider:
                 form["client_secret"] = config.client_secret
             body = self._post(endpoint, form, {})
         try:
-            return tolerant_json.decode(body, Tokens)
+            return tolerant_json.decode(body, OidcTokens)
         except InvalidObjectError:
             raise self._error(f"{endpoint} answered with something else than tokens; check idp-issuer-url") from None
 

@@ -13,7 +13,7 @@ import asyncio
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
@@ -24,10 +24,8 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from kubesched.client.credentials.tls import TlsError, client_context
 from kubesched.client.rest import Unreachable
-from kubesched.common.files import opened
-
-Note = Callable[[str], None]
-Clock = Callable[[], float]
+from kubesched.common.files import TooLargeFileError, UnusableFileError, read_at_most
+from kubesched.common.notes import Clock, Note
 
 TOKEN_FILE_SECONDS = 50.0
 # bundles of authorities have less than a megabyte
@@ -37,7 +35,6 @@ PEM_FILE_SECONDS = 1.0
 
 # differs (an exec plugin that hangs): the reference runs a failing plugin again for each request
 PAUSE_SECONDS = 2.0
-# a complaint that goes on is repeated so often
 
 
 class CredentialsError(Unreachable):
@@ -90,12 +87,11 @@ class Pem(Secret, frozen=True):
         if self.path is None:
             return self.data
         try:
-            with opened(self.path) as file:
-                data = file.read(LARGEST_FILE + 1)
-        except OSError as error:
-            raise CredentialsError(f"{self.where}: cannot read {self.path}: {error.strerror}") from None
-        if len(data) > LARGEST_FILE:
-            raise CredentialsError(f"{self.where}: {self.path} is larger than {LARGEST_FILE >> 20} MiB")
+            data = read_at_most(self.path, LARGEST_FILE)
+        except TooLargeFileError:
+            raise CredentialsError(f"{self.where}: {self.path} is larger than {LARGEST_FILE >> 20} MiB") from None
+        except UnusableFileError as error:
+            raise CredentialsError(f"{self.where}: cannot read {self.path}: {error.reason}") from None
         if not data.strip():
             raise CredentialsError(f"{self.where}: {self.path} is empty")
         return data
@@ -104,7 +100,7 @@ class Pem(Secret, frozen=True):
 NO_PEM = Pem("")
 
 
-class Given:
+class StaticSource:
     """A proof that stays what it is."""
 
     def __init__(self, proof: Proof) -> None:

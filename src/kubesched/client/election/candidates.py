@@ -25,14 +25,14 @@ FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 30.0
 
 
-class Versions(msgspec.Struct, frozen=True):
+class CandidateVersions(msgspec.Struct, frozen=True):
     """Which version a candidate is, and which one it behaves like (1.36.0, for example)."""
 
     binary: str
     emulation: str
 
 
-class Candidate:
+class LeaseCandidateKeeper:
     """Keeps the LeaseCandidate of one identity up to date; `synced` tells that the server's state is known."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Candidate:
         namespace: str,
         lease_name: str,
         identity: str,
-        versions: Versions,
+        versions: CandidateVersions,
         *,
         wall: Wall = wall_clock,
         note: Callable[[str], None] = lambda line: None,

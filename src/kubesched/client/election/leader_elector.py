@@ -3,7 +3,7 @@
     acquire (now and then, jittered) ──▶ lead, renewing ──▶ lost: tell, at once
                                                   └───────▶ stopped: give the lease up
 
-`Elector` runs on whatever loop it is started on, in virtual time, too; `leader_thread` gives it a thread of its own.
+`LeaderElector` runs on the loop that it is started on, in virtual time, too; `leader_thread` gives it a thread.
 Only `leases.Candidacy` decides; here is when it is asked, and what is told.
 """
 
@@ -18,8 +18,9 @@ from typing import Protocol
 
 import msgspec
 
-from kubesched.client.election.leases import Candidacy, Clock, Record, Wait, Wall, wall_clock
+from kubesched.client.election.leases import Candidacy, Record, Wait, Wall, wall_clock
 from kubesched.client.rest import Refused, Unreachable
+from kubesched.common.notes import Clock
 from kubesched.config.types import LeaderElection
 from kubesched.errors import KubeschedError
 
@@ -30,7 +31,7 @@ TOLERATED_SECONDS = 20.0
 LAST_ATTEMPT_SECONDS = 1.0
 
 
-class Settings(msgspec.Struct, frozen=True):
+class ElectionSettings(msgspec.Struct, frozen=True):
     """How one candidate stands for election."""
 
     identity: str
@@ -47,9 +48,9 @@ class Settings(msgspec.Struct, frozen=True):
         return f"{self.namespace}/{self.name}"
 
 
-def settings_from(config: LeaderElection, *, identity: str = "", coordinated: bool = False) -> Settings:
+def settings_from(config: LeaderElection, *, identity: str = "", coordinated: bool = False) -> ElectionSettings:
     """Return the settings that a configuration gives; the identity is unique unless it is given."""
-    settings = Settings(
+    settings = ElectionSettings(
         identity or f"{socket.gethostname()}_{uuid.uuid4()}",
         config.resource_namespace,
         config.resource_name,
@@ -105,12 +106,12 @@ class LostError(Exception):
     """The lease is another's."""
 
 
-class Elector:
+class LeaderElector:
     """Stands for election on the running loop."""
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ElectionSettings,
         lock: Lock,
         observer: ElectionObserver,
         clock: Clock,

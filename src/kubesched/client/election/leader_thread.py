@@ -14,11 +14,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from threading import Thread
 
-from kubesched.client.election.candidates import Candidate, Versions
-from kubesched.client.election.leader_elector import ElectionObserver, Elector, Settings
+from kubesched.client.election.candidates import CandidateVersions, LeaseCandidateKeeper
+from kubesched.client.election.leader_elector import ElectionObserver, ElectionSettings, LeaderElector
 from kubesched.client.election.leader_events import LeaderEvents
 from kubesched.client.election.leases import LeaseLock
-from kubesched.client.rest import RestClient, Target
+from kubesched.client.rest import RestClient, RestConfig
 
 STANDARD_ERROR = 2
 SHORTEST_TIMEOUT_SECONDS = 1.0
@@ -63,13 +63,13 @@ class LeaderThread:
 
     def __init__(
         self,
-        target: Target,
-        settings: Settings,
+        target: RestConfig,
+        settings: ElectionSettings,
         user_agent: str,
         observer: ElectionObserver,
         *,
         reporter: str = "default-scheduler",
-        versions: Versions | None = None,
+        versions: CandidateVersions | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
         # done when this process begins to lead
@@ -86,8 +86,7 @@ class LeaderThread:
         # how long giving up the lease may take, once that is asked for
         self._last_seconds: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._elector: Elector | None = None
-        self._candidate: Candidate | None = None
+        self._elector: LeaderElector | None = None
         self._thread = Thread(target=self._main, name="leader-election", daemon=True)
 
     def start(self) -> None:
@@ -114,13 +113,6 @@ class LeaderThread:
         """Return what is wrong with the election, for health checks."""
         return self._elector.check() if self._elector is not None else None
 
-    @property
-    def candidate_synced(self) -> bool:
-        """Return whether the server's state of the candidate is known, where there is one."""
-        if self._versions is None:
-            return True
-        return self._candidate is not None and self._candidate.synced.is_set()
-
     def _main(self) -> None:
         try:
             asyncio.run(self._run())
@@ -137,14 +129,16 @@ class LeaderThread:
         rest = RestClient(self._target, self._user_agent, timeout_seconds=timeout, most_connections=10)
         lock = LeaseLock(rest, settings.namespace, settings.name)
         events = LeaderEvents(rest, lock, settings.identity, self._reporter, note=self._note)
-        elector = Elector(settings, lock, self._observer, self._loop.time, note=self._note, record_event=events.record)
+        elector = LeaderElector(
+            settings, lock, self._observer, self._loop.time, note=self._note, record_event=events.record
+        )
         self._elector = elector
         background = [asyncio.create_task(self._beside(events.run))]
         if self._versions is not None:
-            self._candidate = Candidate(
+            candidate = LeaseCandidateKeeper(
                 rest, settings.namespace, settings.name, settings.identity, self._versions, note=self._note
             )
-            background.append(asyncio.create_task(self._beside(self._candidate.run)))
+            background.append(asyncio.create_task(self._beside(candidate.run)))
         try:
             await self._lead(elector, events)
         finally:
@@ -153,7 +147,7 @@ class LeaderThread:
             await asyncio.gather(*background, return_exceptions=True)
             await rest.close()
 
-    async def _lead(self, elector: Elector, events: LeaderEvents) -> None:
+    async def _lead(self, elector: LeaderElector, events: LeaderEvents) -> None:
         """Stand for election, lead, and tell how it ended."""
         if await elector.acquire(self._stop):
             self.leading.set_result(None)

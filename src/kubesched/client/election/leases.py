@@ -21,9 +21,9 @@ from kubesched.api.meta import ObjectMeta
 from kubesched.api.paths import path_of
 from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.common.notes import Clock
 from kubesched.errors import InvalidObjectError
 
-Clock = Callable[[], float]
 Wall = Callable[[], datetime]
 
 RELEASED_SECONDS = 1

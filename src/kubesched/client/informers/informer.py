@@ -17,8 +17,8 @@ from kubesched.api.custom import custom_kind
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
-from kubesched.client.informers.reflector import Reflector, Told
-from kubesched.client.informers.server_incarnation import FollowedServer, is_older
+from kubesched.client.informers.reflector import EventHandler, Reflector
+from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.plugin import Plugin
@@ -35,7 +35,7 @@ UNFINISHED = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 _OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGroup"}
 
 
-class Followed(msgspec.Struct, frozen=True):
+class WatchedKind(msgspec.Struct, frozen=True):
     """A kind to follow: where it is, what it is read as, and which of its objects count."""
 
     name: str
@@ -46,7 +46,7 @@ class Followed(msgspec.Struct, frozen=True):
     needed_by: tuple[str, ...] = ()
 
 
-def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Followed]:
+def watched_kinds(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[WatchedKind]:
     """Return the kinds that the plugins of all profiles look up or want to hear of."""
     names: dict[str, dict[str, None]] = {name: {} for name in ALWAYS}
     for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
@@ -55,7 +55,7 @@ def followed(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Follo
     for gate, kind in _OF_GATES.items():
         if gates.enabled(gate):
             names.setdefault(kind, {})[f"feature gate {gate}"] = None
-    return [found for name, needed_by in names.items() if (found := _followed(name, tuple(needed_by))) is not None]
+    return [found for name, needed_by in names.items() if (found := _watched_kind(name, tuple(needed_by))) is not None]
 
 
 def kinds_of(plugin: Plugin) -> list[str]:
@@ -63,15 +63,15 @@ def kinds_of(plugin: Plugin) -> list[str]:
     return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in registered_events(plugin))]
 
 
-def _followed(name: str, needed_by: tuple[str, ...]) -> Followed | None:
+def _watched_kind(name: str, needed_by: tuple[str, ...]) -> WatchedKind | None:
     """Return what a resource of a registration stands for; None for those that are no kinds of their own."""
     if name in KINDS:
-        return Followed(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)
+        return WatchedKind(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)
     plural, _, rest = name.partition(".")
     version, _, group = rest.partition(".")
     if not (plural and version and group):
         return None
-    return Followed(name, f"/apis/{group}/{version}/{plural}", custom_kind(name), {}, needed_by)
+    return WatchedKind(name, f"/apis/{group}/{version}/{plural}", custom_kind(name), {}, needed_by)
 
 
 class Informers:
@@ -80,16 +80,16 @@ class Informers:
     def __init__(
         self,
         rest: Rest,
-        kinds: Sequence[Followed],
-        told: Told,
+        kinds: Sequence[WatchedKind],
+        handler: EventHandler,
         note: Callable[[str], None],
         random: Random | None = None,
     ) -> None:
         self._note = note
-        self._server = FollowedServer(rest, note)
+        self._server = IncarnationTracker(rest, note)
         self.reflectors = {
             each.name: Reflector(
-                rest, each.path, each.kind, told, query=each.query, note=note, random=random, server=self._server
+                rest, each.path, each.kind, handler, query=each.query, note=note, random=random, server=self._server
             )
             for each in kinds
         }
@@ -118,9 +118,9 @@ class Informers:
         return all(reflector.synced.is_set() for reflector in self.reflectors.values())
 
     @property
-    def of_one_past(self) -> bool:
+    def same_incarnation(self) -> bool:
         """Return whether all that is known belongs to the past that the server has now."""
-        return all(reflector.epoch == self._server.epoch for reflector in self.reflectors.values())
+        return all(reflector.incarnation == self._server.incarnation for reflector in self.reflectors.values())
 
     async def until_synced(self) -> None:
         """Return when everything has been listed once."""

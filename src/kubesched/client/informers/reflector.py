@@ -19,7 +19,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.client.informers.object_reading import ObjectReader, Unreadable, identify
 from kubesched.client.informers.pager import ListMeta, ListReader
-from kubesched.client.informers.server_incarnation import FollowedServer, is_older
+from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.informers.watch_events import WatchEvent, lines, read_bookmark, read_event
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.errors import InvalidObjectError
@@ -45,7 +45,7 @@ STREAMED_AGAIN_SECONDS = 1800.0
 SLICE = 200
 
 
-class Told(Protocol):
+class EventHandler(Protocol):
     """Whoever wants to know."""
 
     def put(self, obj: ApiObject) -> None:
@@ -67,12 +67,12 @@ class Reflector(Generic[T]):
         rest: Rest,
         path: str,
         kind: type[T],
-        told: Told,
+        handler: EventHandler,
         *,
         query: Query | None = None,
         note: Callable[[str], None] = lambda line: None,
         random: Random | None = None,
-        server: FollowedServer | None = None,
+        server: IncarnationTracker | None = None,
     ) -> None:
         self.kind = kind
         self.path = path
@@ -86,12 +86,12 @@ class Reflector(Generic[T]):
         # told of each version that is reached
         self.reached: Callable[[str], None] = lambda version: None
         self._rest = rest
-        self._server = server or FollowedServer(rest, note)
-        self._server.followers.append(self._new_epoch)
+        self._server = server or IncarnationTracker(rest, note)
+        self._server.followers.append(self._new_incarnation)
         # which of the server's pasts the list belongs to, and the one that is being listed
-        self.epoch = -1
+        self.incarnation = -1
         self._listing = -1
-        self._told = told
+        self._handler = handler
         self.reader = ObjectReader(kind, path, note)
         self._query = dict(query or {})
         self._note = note
@@ -113,7 +113,7 @@ class Reflector(Generic[T]):
             began = loop.time()
             try:
                 self._relist_asked = self._hurry = False
-                self._listing = await self._server.current_epoch()
+                self._listing = await self._server.current_incarnation()
                 await self._list_and_watch()
             except ExpiredError:
                 if not self._hurry and loop.time() - began < FIRST_WAIT_SECONDS:
@@ -178,7 +178,7 @@ class Reflector(Generic[T]):
         if self._watch_task is not None:
             self._watch_task.cancel()
 
-    def _new_epoch(self) -> None:
+    def _new_incarnation(self) -> None:
         if self._complete:
             self._begin_anew()
 
@@ -234,11 +234,11 @@ class Reflector(Generic[T]):
                 await asyncio.sleep(0)
         # a watch goes on for long after its list
         seen.clear()
-        if self._listing != self._server.epoch:
+        if self._listing != self._server.incarnation:
             # meanwhile it turned out to be a list of the past
             raise ExpiredError
         self._complete = True
-        self.epoch = self._listing
+        self.incarnation = self._listing
         self._reach(version)
         self.synced.set()
         self._server.is_well()
@@ -285,7 +285,7 @@ class Reflector(Generic[T]):
     async def _watch(self) -> None:
         """Watch from where everything is known, or with a list at the beginning."""
         if self._complete:
-            await self._check_past()
+            await self._check_incarnation()
         query = {
             **self._query,
             "watch": "true",
@@ -325,9 +325,9 @@ class Reflector(Generic[T]):
                         await asyncio.sleep(0)
                 limit.reschedule(None if self._complete else now() + LIST_SILENCE_SECONDS)
 
-    async def _check_past(self) -> None:
+    async def _check_incarnation(self) -> None:
         """Raise ExpiredError if the server does not have the past that is known here."""
-        if not await self._server.goes_on(self.epoch, self.path, self.version):
+        if not await self._server.is_still(self.incarnation, self.path, self.version):
             raise ExpiredError
 
     async def _take_listed(self, event: WatchEvent, seen: set[str]) -> None:
@@ -391,16 +391,16 @@ class Reflector(Generic[T]):
         name = obj.full_name
         known = self.objects.get(name)
         if known is not None and known.uid != obj.uid:
-            self._told.drop(known)
+            self._handler.drop(known)
         elif known is not None and known.metadata.resource_version == obj.metadata.resource_version:
             return
         self.objects[name] = obj
-        self._told.put(obj)
+        self._handler.put(obj)
 
     def _drop(self, obj: T) -> None:
         known = self.objects.pop(obj.full_name, None)
         if known is not None:
-            self._told.drop(known)
+            self._handler.drop(known)
 
     def _reach(self, version: str) -> None:
         if version:

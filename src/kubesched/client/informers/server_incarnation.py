@@ -1,8 +1,8 @@
-"""What all who follow one API server share: which past it has, and what is wrong with it, said once.
+"""The incarnation of an API server, and its problems, shared by all reflectors that watch it.
 
-From the server to epochs: a new one begins when the cluster was set up anew at the same address, or restored from an
-older copy. Versions start anew then; a watch from a version of before would wait for what never comes, and leave out
-what is there. Everybody lists anew in a new epoch, and nothing is to be decided before all have.
+A new incarnation begins when the cluster was set up anew at the same address, or restored from an older backup.
+Resource versions start over then: a watch from a version of the former incarnation would wait for events that never
+come, and miss objects. In a new incarnation every reflector lists again, and nothing is scheduled until all have.
 """
 
 # differs (comes back with another past): the reference's watches wait for ever when a cluster was restored from an
@@ -17,14 +17,11 @@ import msgspec
 from kubesched.api import tolerant_json
 from kubesched.api.paths import path_of
 from kubesched.client.rest import Refused, Rest, Unreachable
+from kubesched.common.notes import Clock, Note, OncePerMinute
 from kubesched.errors import InvalidObjectError
 
-Note = Callable[[str], None]
-
-# what a cluster is known by: a namespace that nobody can delete
-OLDEST = path_of("Namespace", "", "kube-system")
-# a complaint that goes on is repeated so often
-REPEATED_EVERY_SECONDS = 60.0
+# the UID of this namespace identifies a cluster: it cannot be deleted
+KUBE_SYSTEM = path_of("Namespace", "", "kube-system")
 ROLES = "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it, or grant what is missing"
 
 
@@ -37,54 +34,56 @@ class _Document(msgspec.Struct):
     metadata: _Meta = msgspec.field(default_factory=_Meta)
 
 
-class FollowedServer:
-    """An API server that several reflectors follow."""
+class IncarnationTracker:
+    """Numbers the incarnations of one API server, and writes its problems to the log once a minute."""
 
-    def __init__(self, rest: Rest, note: Note, clock: Callable[[], float] = time.monotonic) -> None:
-        # which of its pasts the server has, as far as is known, and who is told when that changes
-        self.epoch = 0
+    def __init__(self, rest: Rest, note: Note, clock: Clock = time.monotonic) -> None:
+        # the number of the current incarnation, and the callbacks for a new one
+        self.incarnation = 0
         self.followers: list[Callable[[], None]] = []
         self._rest = rest
         self._note = note
-        self._clock = clock
-        self._cluster = ""
-        self._asking: asyncio.Task[None] | None = None
-        self._said: dict[str, float] = {}
+        self._cluster_uid = ""
+        self._checking: asyncio.Task[None] | None = None
+        self._repetition = OncePerMinute(clock)
         self._well = asyncio.Event()
-        # whether it was said that lists cannot be streamed
+        # whether the log says that lists cannot be streamed
         self._unstreamed = False
 
-    # -- its past
+    # -- incarnations
 
-    async def current_epoch(self) -> int:
-        """Return the epoch that the server is in now; who asks at the same time shares the answer."""
-        if self._asking is None or self._asking.done():
-            self._asking = asyncio.ensure_future(self._look())
-        await asyncio.shield(self._asking)
-        return self.epoch
+    async def current_incarnation(self) -> int:
+        """Ask the server which incarnation it is; concurrent callers share one request."""
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.ensure_future(self._check())
+        await asyncio.shield(self._checking)
+        return self.incarnation
 
-    async def goes_on(self, epoch: int, path: str, version: str) -> bool:
-        """Return whether what was known of a resource in an epoch, up to a version, is still the server's past."""
-        if await self.current_epoch() == epoch and is_older(await self.newest(path), version) and self.epoch == epoch:
-            self._begin_epoch()
-        return self.epoch == epoch
+    async def is_still(self, incarnation: int, path: str, version: str) -> bool:
+        """Return whether the server is in an incarnation in which a resource had reached a version."""
+        if await self.current_incarnation() == incarnation:
+            older = is_older(await self.newest(path), version)
+            if older and self.incarnation == incarnation:
+                self._begin_incarnation()
+        return self.incarnation == incarnation
 
     async def newest(self, path: str) -> str:
-        """Return the version up to which the server knows the objects of a resource."""
+        """Return the newest resource version that the server has of a resource."""
         return (await self._read(path, {"limit": "1"})).resource_version
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
+        """Begin an incarnation if the cluster's UID has changed."""
         try:
-            cluster = (await self._read(OLDEST, {})).uid
+            uid = (await self._read(KUBE_SYSTEM, {})).uid
         except Refused:
-            # not everybody may know it; versions have to do then
+            # a role without access to the namespace; resource versions have to do then
             return
-        if self._cluster and cluster != self._cluster:
-            self._begin_epoch()
-        self._cluster = cluster
+        if self._cluster_uid and uid != self._cluster_uid:
+            self._begin_incarnation()
+        self._cluster_uid = uid
 
-    def _begin_epoch(self) -> None:
-        self.epoch += 1
+    def _begin_incarnation(self) -> None:
+        self.incarnation += 1
         self._note("the API server has another past than before; everything is listed anew")
         for tell in self.followers:
             tell()
@@ -95,35 +94,32 @@ class FollowedServer:
         except InvalidObjectError as error:
             raise Unreachable(f"the answer for {path} cannot be read: {error}", maybe_done=False) from None
 
-    # -- what is wrong with it
+    # -- problems
 
     def complain(self, what: str, error: Exception, consequence: str = "") -> None:
-        """Say what went wrong, why, and what follows, unless somebody has said just now that he suffers from the same.
+        """Log a problem, its cause and its consequence, once a minute for all reflectors with the same problem.
 
-        What follows is one's own: nobody else says it.
+        A consequence belongs to one reflector, so each consequence is logged.
         """
         forbidden = isinstance(error, Refused) and error.code == 403
-        reason, now = consequence or ("forbidden" if forbidden else str(error)), self._clock()
-        if now - self._said.get(reason, -REPEATED_EVERY_SECONDS) < REPEATED_EVERY_SECONDS:
-            return
-        self._said[reason] = now
-        said = [f"{what}: {error}", ROLES if forbidden else "", consequence]
-        self._note("; ".join(filter(None, said)))
+        if self._repetition.due(consequence or ("forbidden" if forbidden else str(error))):
+            said = [f"{what}: {error}", ROLES if forbidden else "", consequence]
+            self._note("; ".join(filter(None, said)))
 
     def lists_in_pages(self, path: str, error: Exception) -> None:
-        """Say, once, that the server could not stream a list."""
+        """Log, once, that the server could not stream a list."""
         if not self._unstreamed:
             self._unstreamed = True
             self._note(f"lists are read in pages, since {path} could not be streamed: {error}")
 
     def is_well(self) -> None:
-        """Take note that something worked: whoever waits tries again, and whatever goes wrong from now on is news."""
-        self._said.clear()
+        """A request has succeeded: let paused reflectors try again, and log the next problem at once."""
+        self._repetition.clear()
         self._well.set()
         self._well = asyncio.Event()
 
     async def pause(self, seconds: float) -> bool:
-        """Wait after something went wrong; return True, early, if meanwhile something worked for somebody else."""
+        """Wait after a problem; return True, early, if another reflector's request succeeds meanwhile."""
         try:
             async with asyncio.timeout(seconds):
                 await self._well.wait()
@@ -133,6 +129,6 @@ class FollowedServer:
 
 
 def is_older(version: str, other: str) -> bool:
-    """Return whether a version lies before another one."""
+    """Return whether a resource version is older than another."""
     # upstream: apimachinery/pkg/util/resourceversion (v1.36)
     return version.isdigit() and other.isdigit() and int(version) < int(other)

@@ -13,14 +13,10 @@ from typing import Any
 
 from kubesched.config.document import dump
 from kubesched.controlplane.transport.private_files import make_privately, state_folder, write_privately
-from kubesched.errors import KubeschedError
+from kubesched.errors import KubeconfigError
 
 MARK = "# written by kubesched; replaced when it starts again\n"
 NAME = "kubesched"
-
-
-class KubeconfigError(KubeschedError):
-    """A kubeconfig that cannot be written; the text names the file."""
 
 
 def new_token() -> str:

@@ -31,7 +31,7 @@ DEBUG_VERBOSITY = 4
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """What is to be logged: `folder/file`, `line` say from where, `level` how verbose one has to be to see it."""
 
     severity: str
@@ -44,7 +44,7 @@ class Entry(NamedTuple):
     moment: datetime
 
 
-Format = Callable[[Entry, int], str]
+Format = Callable[[LogEntry, int], str]
 
 
 # -- levels
@@ -92,7 +92,7 @@ class KlogFormatter(logging.Formatter):
         return datetime.fromtimestamp(record.created)
 
 
-def entry_of(record: logging.LogRecord, moment: datetime) -> Entry:
+def entry_of(record: logging.LogRecord, moment: datetime) -> LogEntry:
     """Return the entry of a record, without secrets where there may be some."""
     own = getattr(record, KLOG_VALUES, None)
     message, (values, error) = _message(record), own if own is not None else _foreign_values(record)
@@ -100,7 +100,9 @@ def entry_of(record: logging.LogRecord, moment: datetime) -> Entry:
         message, error = without_secrets(message), None if error is None else without_secrets(error)
     path = PurePath(record.pathname)
     severity, verbosity = _severity(record.levelno), verbosity_of(record.levelno)
-    return Entry(severity, verbosity, message, values, error, f"{path.parent.name}/{path.name}", record.lineno, moment)
+    return LogEntry(
+        severity, verbosity, message, values, error, f"{path.parent.name}/{path.name}", record.lineno, moment
+    )
 
 
 def _message(record: logging.LogRecord) -> str:
@@ -132,7 +134,7 @@ def _hidden(value: Any) -> Any:
 # -- lines
 
 
-def text_line(entry: Entry, pid: int) -> str:
+def text_line(entry: LogEntry, pid: int) -> str:
     """Return an entry in klog's format, line feed included."""
     moment = entry.moment
     header = f"{entry.severity}{moment:%m%d %H:%M:%S}.{moment.microsecond:06d} {pid:7d} "
@@ -142,7 +144,7 @@ def text_line(entry: Entry, pid: int) -> str:
     return f"{header}{where}:{entry.line}] {quote(entry.message)}{pairs}\n"
 
 
-def json_line(entry: Entry, pid: int) -> str:
+def json_line(entry: LogEntry, pid: int) -> str:
     """Return an entry as JSON, line feed included."""
     fields: dict[str, Any] = {"ts": entry.moment.timestamp() * 1000.0}
     values = dict(entry.values)

@@ -13,7 +13,7 @@ import msgspec
 from kubesched.api.quantity import quantity_of
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.errors import KubeschedError
-from kubesched.run.go_flags import Given
+from kubesched.run.go_flags import ParsedFlags
 
 FORMATS = ("text", "json")
 VMODULE_SYNTAX = "expect comma-separated list of filename=N"
@@ -39,7 +39,7 @@ class LogOptions(msgspec.Struct, frozen=True):
     split: bool = False
 
 
-def read_log_options(flags: Given, gates: FeatureGates) -> LogOptions:
+def read_log_options(flags: ParsedFlags, gates: FeatureGates) -> LogOptions:
     """Return what the logging flags amount to; LogOptionError names each that is wrong."""
     chosen = flags["logging-format"]
     problems = []

@@ -11,12 +11,12 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-from kubesched.serving.options import Clock
+from kubesched.common.notes import Clock
 
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Value]):
+class AnswerCache(Generic[Value]):
     """Answers by key; `seconds` says for how long one is good, 0 for not at all."""
 
     def __init__(self, most: int, seconds: Callable[[Value], float], clock: Clock) -> None:

@@ -20,16 +20,17 @@ from cryptography import x509
 from msgspec.structs import replace
 from multidict import CIMultiDictProxy
 
+from kubesched.common.notes import Clock, Note
 from kubesched.errors import KubeschedError
-from kubesched.serving.auth.answer_cache import Remembered
+from kubesched.serving.auth.answer_cache import AnswerCache
 from kubesched.serving.auth.client_certificates import Authorities, BadCredentialsError, Chain, common_name, user_of
 from kubesched.serving.auth.lookup import FrontProxy, Lookup
 from kubesched.serving.auth.reviews import ApiClient, review_token
-from kubesched.serving.options import Clock, Note, ServingOptions
-from kubesched.serving.requests import User
+from kubesched.serving.options import ServingOptions
+from kubesched.serving.requests import UserInfo
 from kubesched.serving.tls.watched_files import WatchedFiles
 
-ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
+ANONYMOUS = UserInfo("system:anonymous", ("system:unauthenticated",))
 _TELLING_GROUPS = {"system:authenticated", "system:unauthenticated"}
 # tokens whose owners are remembered
 MOST_TOKENS = 8192
@@ -50,7 +51,7 @@ class Authentication:
         self._client = client
         self._tolerant = options.authentication_tolerate_lookup_failure
         seconds = options.authentication_token_webhook_cache_ttl
-        self._owners = Remembered[User | None](MOST_TOKENS, lambda owner: seconds, clock)
+        self._owners = AnswerCache[UserInfo | None](MOST_TOKENS, lambda owner: seconds, clock)
         # tokens are never kept, only what cannot be traced back to them
         self._secret = secrets.token_bytes(32)
         self._lookup = _lookup(options, client, note)
@@ -86,7 +87,7 @@ class Authentication:
         if self._client is not None:
             await self._client.close()
 
-    async def authenticate(self, headers: Headers, chain: Chain) -> User:
+    async def authenticate(self, headers: Headers, chain: Chain) -> UserInfo:
         """Return who asks; UnauthenticatedError if the credentials are bad."""
         problems = []
         for find in (self._by_proxy, self._by_certificate):
@@ -108,7 +109,7 @@ class Authentication:
             raise UnauthenticatedError("; ".join(problems))
         return ANONYMOUS
 
-    def _by_proxy(self, headers: Headers, chain: Chain) -> User | None:
+    def _by_proxy(self, headers: Headers, chain: Chain) -> UserInfo | None:
         proxy = self._front_proxy() if self._front_proxy else None
         if proxy is None or not chain:
             return None
@@ -118,14 +119,14 @@ class Authentication:
             raise BadCredentialsError(f"the common name {name} is not among the allowed names of proxies")
         return _user_in(headers, proxy)
 
-    def _by_certificate(self, headers: Headers, chain: Chain) -> User | None:
+    def _by_certificate(self, headers: Headers, chain: Chain) -> UserInfo | None:
         authorities = self._client_authorities() if self._client_authorities else None
         if authorities is None or not chain:
             return None
         authorities.check(chain)
         return user_of(chain[0])
 
-    async def _by_token(self, headers: Headers) -> User | None:
+    async def _by_token(self, headers: Headers) -> UserInfo | None:
         client, token = self._client, bearer_token(headers)
         if client is None or not token:
             return None
@@ -142,20 +143,20 @@ def bearer_token(headers: Headers) -> str:
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
 
 
-def _authenticated(user: User) -> User:
+def _authenticated(user: UserInfo) -> UserInfo:
     """Return the user in the group of those who have proven who they are."""
     if user.name == ANONYMOUS.name or not _TELLING_GROUPS.isdisjoint(user.groups):
         return user
     return replace(user, groups=(*user.groups, "system:authenticated"))
 
 
-def _user_in(headers: Headers, proxy: FrontProxy) -> User | None:
+def _user_in(headers: Headers, proxy: FrontProxy) -> UserInfo | None:
     """Return the user that a proxy names in its headers."""
     name = _first(headers, proxy.username_headers)
     if not name:
         return None
     groups = tuple(value for header in proxy.group_headers for value in headers.getall(header, ()) if value)
-    return User(name, groups, _first(headers, proxy.uid_headers), _extra(headers, proxy.extra_prefixes))
+    return UserInfo(name, groups, _first(headers, proxy.uid_headers), _extra(headers, proxy.extra_prefixes))
 
 
 def _first(headers: Headers, names: Sequence[str]) -> str:

@@ -10,18 +10,19 @@ import time
 
 import msgspec
 
-from kubesched.serving.auth.answer_cache import Remembered
-from kubesched.serving.auth.reviews import ApiClient, ReviewError, Verdict, access_question, review_access
-from kubesched.serving.options import Clock, Note, ServingOptions
-from kubesched.serving.requests import User
+from kubesched.common.notes import Clock, Note
+from kubesched.serving.auth.answer_cache import AnswerCache
+from kubesched.serving.auth.reviews import AccessDecision, ApiClient, ReviewError, access_question, review_access
+from kubesched.serving.options import ServingOptions
+from kubesched.serving.requests import UserInfo
 
 MASTERS = "system:masters"
 MOST_VERDICTS = 8192
 # of a verb and a path whose verdict is remembered, lest somebody fills the memory with long ones
 LONGEST_REMEMBERED = 10_000
 
-_ALLOWED = Verdict(allowed=True)
-_NO_OPINION = Verdict()
+_ALLOWED = AccessDecision(allowed=True)
+_NO_OPINION = AccessDecision()
 
 
 class Authorization:
@@ -36,11 +37,13 @@ class Authorization:
         self._prefixes = tuple(path[:-1] for path in paths if path.endswith("*"))
         yes = options.authorization_webhook_cache_authorized_ttl
         no = options.authorization_webhook_cache_unauthorized_ttl
-        self._verdicts = Remembered[Verdict](MOST_VERDICTS, lambda verdict: yes if verdict.allowed else no, clock)
+        self._verdicts = AnswerCache[AccessDecision](
+            MOST_VERDICTS, lambda verdict: yes if verdict.allowed else no, clock
+        )
         if client is None:
             note("No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens won't work.")
 
-    async def authorize(self, user: User, verb: str, path: str) -> Verdict:
+    async def authorize(self, user: UserInfo, verb: str, path: str) -> AccessDecision:
         """Return whether a user may do something; a KubeschedError if nobody can tell."""
         if MASTERS in user.groups or self._is_open(path):
             return _ALLOWED
@@ -60,7 +63,7 @@ class Authorization:
         path = path.removeprefix("/")
         return path in self._paths or path.startswith(self._prefixes)
 
-    async def _review(self, client: ApiClient, user: User, verb: str, path: str) -> Verdict:
+    async def _review(self, client: ApiClient, user: UserInfo, verb: str, path: str) -> AccessDecision:
         spec = access_question(user, verb, path)
         if len(verb) + len(path) >= LONGEST_REMEMBERED:
             return await review_access(client, spec)

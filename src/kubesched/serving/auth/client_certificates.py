@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from OpenSSL import crypto
 
-from kubesched.serving.requests import User
+from kubesched.serving.requests import UserInfo
 from kubesched.serving.tls.certificates import pem_certificates
 
 CREDENTIAL_ID = "authentication.kubernetes.io/credential-id"
@@ -65,7 +65,7 @@ class Authorities:
             )
 
 
-def user_of(certificate: x509.Certificate) -> User | None:
+def user_of(certificate: x509.Certificate) -> UserInfo | None:
     """Return whose certificate this is; nobody's without a common name."""
     name = common_name(certificate)
     if not name:
@@ -75,7 +75,7 @@ def user_of(certificate: x509.Certificate) -> User | None:
         raise BadCredentialsError("a certificate whose subject has several UIDs, or an empty one")
     digest = sha256(certificate.public_bytes(Encoding.DER)).hexdigest()
     groups = _values(certificate, NameOID.ORGANIZATION_NAME)
-    return User(name, groups, "".join(uids), {CREDENTIAL_ID: (f"X509SHA256={digest}",)})
+    return UserInfo(name, groups, "".join(uids), {CREDENTIAL_ID: (f"X509SHA256={digest}",)})
 
 
 def common_name(certificate: x509.Certificate) -> str:

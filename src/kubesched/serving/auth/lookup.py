@@ -13,10 +13,11 @@ from typing import TypeVar
 
 import msgspec
 
+from kubesched.common.notes import Note
 from kubesched.errors import KubeschedError
 from kubesched.serving.auth.client_certificates import Authorities
 from kubesched.serving.auth.reviews import ApiClient
-from kubesched.serving.options import Note, ServingError
+from kubesched.serving.options import ServingError
 
 NAME = "extension-apiserver-authentication"
 NAMESPACE = "kube-system"

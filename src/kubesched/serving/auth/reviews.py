@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from kubesched.errors import KubeschedError
-from kubesched.serving.requests import User
+from kubesched.serving.requests import UserInfo
 
 TOKEN_REVIEWS = "/apis/authentication.k8s.io/v1/tokenreviews"
 ACCESS_REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -46,7 +46,7 @@ class ReviewError(KubeschedError):
     """The API server gave no answer that can be understood."""
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class AccessDecision(msgspec.Struct, frozen=True):
     """Whether somebody may do something, and why or why not."""
 
     allowed: bool = False
@@ -72,10 +72,10 @@ class _TokenReview(msgspec.Struct):
 
 
 class _AccessReview(msgspec.Struct):
-    status: Verdict
+    status: AccessDecision
 
 
-async def review_token(client: ApiClient, token: str) -> User | None:
+async def review_token(client: ApiClient, token: str) -> UserInfo | None:
     """Return whose token this is, or None if it is nobody's."""
     spec = {"token": token}
     body = {"kind": "TokenReview", "apiVersion": "authentication.k8s.io/v1", "spec": spec}
@@ -89,10 +89,10 @@ async def review_token(client: ApiClient, token: str) -> User | None:
     if not status.authenticated:
         return None
     user = status.user or _UserInfo()
-    return User(user.username, user.groups or (), user.uid, user.extra or {})
+    return UserInfo(user.username, user.groups or (), user.uid, user.extra or {})
 
 
-def access_question(user: User, verb: str, path: str) -> dict[str, Any]:
+def access_question(user: UserInfo, verb: str, path: str) -> dict[str, Any]:
     """Return the specification of a review of whether a user may do something to a path."""
     spec: dict[str, Any] = {"nonResourceAttributes": {"path": path, "verb": verb}, "user": user.name}
     more: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]] | str] = {
@@ -103,7 +103,7 @@ def access_question(user: User, verb: str, path: str) -> dict[str, Any]:
     return spec | {field: value for field, value in more.items() if value}
 
 
-async def review_access(client: ApiClient, spec: Mapping[str, Any]) -> Verdict:
+async def review_access(client: ApiClient, spec: Mapping[str, Any]) -> AccessDecision:
     """Return the server's verdict on a specification."""
     body = {"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": spec}
     return (await _ask(client, ACCESS_REVIEWS, body, _AccessReview)).status

@@ -11,55 +11,55 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from kubesched.api.go_text import quote
-from kubesched.serving.options import Note
-from kubesched.serving.requests import Answer, Request, plain, refused
+from kubesched.common.notes import Note
+from kubesched.serving.requests import PageRequest, PageResponse, plain, refused
 
 
-class Check(msgspec.Struct, frozen=True):
+class HealthCheck(msgspec.Struct, frozen=True):
     """Something that can be well or not; `problem` says what is wrong, None if nothing is. It must not wait."""
 
     name: str
     problem: Callable[[], str | None]
 
 
-class Checks(msgspec.Struct, frozen=True):
+class HealthChecks(msgspec.Struct, frozen=True):
     """What each of the three pages checks; `observed` is told of each outcome by check, page and whether it is well."""
 
-    healthz: Sequence[Check] = ()
-    livez: Sequence[Check] = ()
-    readyz: Sequence[Check] = ()
+    healthz: Sequence[HealthCheck] = ()
+    livez: Sequence[HealthCheck] = ()
+    readyz: Sequence[HealthCheck] = ()
     observed: Callable[[str, str, bool], None] = lambda check, page, well: None
 
 
-def shutdown_check(is_stopping: Callable[[], bool]) -> Check:
+def shutdown_check(is_stopping: Callable[[], bool]) -> HealthCheck:
     """Return the check that fails once the process was told to stop."""
-    return Check("shutdown", lambda: "process is shutting down" if is_stopping() else None)
+    return HealthCheck("shutdown", lambda: "process is shutting down" if is_stopping() else None)
 
 
-def handler_sync_check(is_synced: Callable[[], bool]) -> Check:
+def handler_sync_check(is_synced: Callable[[], bool]) -> HealthCheck:
     """Return the check that fails until everything there was at the start has been taken in."""
-    return Check("sched-handler-sync", lambda: None if is_synced() else "handlers are not fully synchronized")
+    return HealthCheck("sched-handler-sync", lambda: None if is_synced() else "handlers are not fully synchronized")
 
 
-PING = Check("ping", lambda: None)
+PING = HealthCheck("ping", lambda: None)
 
 
 class HealthPage:
     """One of the pages, by name."""
 
-    def __init__(self, name: str, checks: Checks, note: Note) -> None:
+    def __init__(self, name: str, checks: HealthChecks, note: Note) -> None:
         self._name = name
         self._checks = tuple(getattr(checks, name)) or (PING,)
         self._observed = checks.observed
         self._note = note
         self._failing: tuple[str, ...] = ()
 
-    def paths(self) -> Mapping[str, Callable[[Request], Answer]]:
+    def paths(self) -> Mapping[str, Callable[[PageRequest], PageResponse]]:
         """Return the pages: the whole, and one for each check."""
         single = {f"/{self._name}/{check.name}": _single(check) for check in self._checks}
         return {f"/{self._name}": self.whole} | single
 
-    def whole(self, request: Request) -> Answer:
+    def whole(self, request: PageRequest) -> PageResponse:
         """Return whether all checks pass that are not excluded."""
         excluded = set(request.query.get("exclude", ()))
         lines, failed, reasons = [], [], []
@@ -93,15 +93,15 @@ class HealthPage:
         self._failing = failed
 
 
-def _single(check: Check) -> Callable[[Request], Answer]:
-    def answer(request: Request) -> Answer:
+def _single(check: HealthCheck) -> Callable[[PageRequest], PageResponse]:
+    def answer(request: PageRequest) -> PageResponse:
         problem = _problem(check)
-        return Answer(b"ok") if problem is None else refused(f"internal server error: {problem}", 500)
+        return PageResponse(b"ok") if problem is None else refused(f"internal server error: {problem}", 500)
 
     return answer
 
 
-def _problem(check: Check) -> str | None:
+def _problem(check: HealthCheck) -> str | None:
     """Return what a check finds; one that cannot be carried out has failed."""
     try:
         return check.problem()

@@ -13,7 +13,7 @@ import msgspec
 import yaml
 
 from kubesched.api.go_text import quote, to_json
-from kubesched.serving.requests import JSON, NO_SNIFF, Answer, Request, User, refused
+from kubesched.serving.requests import JSON, NO_SNIFF, PageRequest, PageResponse, UserInfo, refused
 
 YAML = "application/yaml"
 CBOR = "application/cbor"
@@ -72,7 +72,7 @@ def _parameters(parts: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name.strip().lower(), value.strip().strip('"')
 
 
-def encoded(value: Mapping[str, Any], form: str, request: Request) -> bytes:
+def encoded(value: Mapping[str, Any], form: str, request: PageRequest) -> bytes:
     """Return plain values in one of the forms, as the reference lays them out."""
     if form == YAML:
         return yaml.safe_dump(value, default_flow_style=False, allow_unicode=True).encode()
@@ -102,14 +102,16 @@ def _in_bytes(value: Any) -> Any:
     return value
 
 
-def _is_pretty(request: Request) -> bool:
+def _is_pretty(request: PageRequest) -> bool:
     wish = request.parameter("pretty")
     if wish:
         return wish in _TRUE
     return request.headers.get("User-Agent", "").startswith(_PEOPLE)
 
 
-def status(request: Request, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None) -> Answer:
+def status(
+    request: PageRequest, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None
+) -> PageResponse:
     """Return a refusal as a Status object."""
     value: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     value |= {"message": message, "reason": reason}
@@ -117,16 +119,16 @@ def status(request: Request, code: int, reason: str, message: str, details: Mapp
     for media in accepted(request.headers.get("Accept", "*/*") or "*/*"):
         form = next((form for form in (JSON, YAML) if media.covers(form) and media.conversion is None), None)
         if form is not None:
-            return Answer(encoded(value, form, request), code, form)
-    return Answer(to_json(value, sort_keys=False, indent=2).encode(), code, JSON)
+            return PageResponse(encoded(value, form, request), code, form)
+    return PageResponse(to_json(value, sort_keys=False, indent=2).encode(), code, JSON)
 
 
-def unauthorized(request: Request) -> Answer:
+def unauthorized(request: PageRequest) -> PageResponse:
     """Return the refusal of credentials that are good for nothing."""
     return status(request, 401, "Unauthorized", "Unauthorized")
 
 
-def forbidden(request: Request, user: User, reason: str) -> Answer:
+def forbidden(request: PageRequest, user: UserInfo, reason: str) -> PageResponse:
     """Return the refusal of somebody who may not."""
     words = f"User {quote(user.name)} cannot {request.verb} path {quote(request.path)}".translate(_TAMED)
     message = f"forbidden: {words}" + (f": {reason}" if reason else "")
@@ -134,11 +136,11 @@ def forbidden(request: Request, user: User, reason: str) -> Answer:
     return msgspec.structs.replace(answer, headers=NO_SNIFF)
 
 
-def not_acceptable(request: Request, offered: Sequence[str]) -> Answer:
+def not_acceptable(request: PageRequest, offered: Sequence[str]) -> PageResponse:
     """Return the refusal to answer in a form that is not on offer."""
     return status(request, 406, "NotAcceptable", f"only the following media types are accepted: {', '.join(offered)}")
 
 
-def internal_error(request: Request, problem: str) -> Answer:
+def internal_error(request: PageRequest, problem: str) -> PageResponse:
     """Return that nobody can tell whether the request may be answered."""
     return refused(f"Internal Server Error: {quote(request.target)}: {problem}".translate(_TAMED), 500)

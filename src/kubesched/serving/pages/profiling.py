@@ -17,7 +17,7 @@ from html import escape
 from types import FrameType
 
 from kubesched.api.go_text import quote
-from kubesched.serving.requests import HTML, NO_SNIFF, PLAIN, Answer, Request, refused
+from kubesched.serving.requests import HTML, NO_SNIFF, PLAIN, PageRequest, PageResponse, refused
 
 DEFAULT_SECONDS = 30.0
 LONGEST_SECONDS = 300.0
@@ -88,38 +88,38 @@ class DebugPages:
         self._set_verbosity = set_verbosity
         self._profiler = Profiler()
 
-    async def answer(self, request: Request) -> Answer | None:
+    async def answer(self, request: PageRequest) -> PageResponse | None:
         """Return the page of a path, None if there is none."""
         path = request.path
         if path == "/debug/pprof":
             body = b'<a href="/debug/pprof/">Found</a>.\n\n'
-            return Answer(body, 302, HTML, {"Location": "/debug/pprof/"})
+            return PageResponse(body, 302, HTML, {"Location": "/debug/pprof/"})
         if path.startswith("/debug/pprof/"):
             return await self._profile(path.removeprefix("/debug/pprof/"), request)
         if path == "/debug/flags/v":
             return await self._verbosity(request)
         if path == "/debug/flags" or path.startswith("/debug/flags/"):
-            return Answer(
+            return PageResponse(
                 _page("/debug/flags/", "flags:<br>\n<table>\n<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>"),
                 200,
                 HTML,
             )
         return None
 
-    async def _profile(self, name: str, request: Request) -> Answer:
+    async def _profile(self, name: str, request: PageRequest) -> PageResponse:
         if not name:
-            return Answer(_page("/debug/pprof/", _index()), 200, HTML, NO_SNIFF)
+            return PageResponse(_page("/debug/pprof/", _index()), 200, HTML, NO_SNIFF)
         if name == "goroutine":
-            return Answer(stacks().encode("utf-8", "replace"), 200, PLAIN, NO_SNIFF)
+            return PageResponse(stacks().encode("utf-8", "replace"), 200, PLAIN, NO_SNIFF)
         if name != "profile":
-            return Answer(b"Unknown profile\n", 404, PLAIN, {**NO_SNIFF, "X-Go-Pprof": "1"})
+            return PageResponse(b"Unknown profile\n", 404, PLAIN, {**NO_SNIFF, "X-Go-Pprof": "1"})
         found = await self._profiler.sample(_seconds(request.parameter("seconds")))
         if found is None:
             return refused("Could not enable CPU profiling: cpu profiling already in use", 500)
         shown = {**NO_SNIFF, "Content-Disposition": 'attachment; filename="profile.txt"'}
-        return Answer(found.encode("utf-8", "replace"), 200, PLAIN, shown)
+        return PageResponse(found.encode("utf-8", "replace"), 200, PLAIN, shown)
 
-    async def _verbosity(self, request: Request) -> Answer:
+    async def _verbosity(self, request: PageRequest) -> PageResponse:
         if request.method != "PUT":
             return _line("unsupported http method", 406)
         text = (await request.body()).decode("utf-8", "replace")
@@ -132,8 +132,8 @@ class DebugPages:
         return _line(f"successfully set klog.logging.verbosity to {text}", 200)
 
 
-def _line(text: str, code: int) -> Answer:
-    return Answer(f"{text}\n".encode(), code, "text/plain", NO_SNIFF)
+def _line(text: str, code: int) -> PageResponse:
+    return PageResponse(f"{text}\n".encode(), code, "text/plain", NO_SNIFF)
 
 
 def _seconds(text: str) -> float:

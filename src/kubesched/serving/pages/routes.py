@@ -17,13 +17,13 @@ from typing import Any
 import msgspec
 
 from kubesched.api.go_text import to_json
+from kubesched.common.notes import Note
 from kubesched.config.redacting import without_secrets
-from kubesched.serving.options import Note
-from kubesched.serving.pages.health import Checks, HealthPage
+from kubesched.serving.pages.health import HealthChecks, HealthPage
 from kubesched.serving.pages.negotiating import accepted
 from kubesched.serving.pages.profiling import DebugPages
-from kubesched.serving.pages.zpages import Versions, flagz, statusz
-from kubesched.serving.requests import JSON, NO_SNIFF, Answer, Request, refused
+from kubesched.serving.pages.zpages import ComponentVersions, flagz, statusz
+from kubesched.serving.requests import JSON, NO_SNIFF, PageRequest, PageResponse, refused
 
 COMPONENT = "kube-scheduler"
 _METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping="
@@ -51,18 +51,18 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     resources: MetricsPage
     started_at: float
     flags: Callable[[], Mapping[str, str]] | None = None
-    versions: Versions | None = None
+    versions: ComponentVersions | None = None
     set_verbosity: Callable[[int], None] | None = None
     cbor: bool = False
 
 
-Page = Callable[[Request], Answer | Awaitable[Answer]]
+Page = Callable[[PageRequest], PageResponse | Awaitable[PageResponse]]
 
 
 class Routes:
     """Finds the page of a path."""
 
-    def __init__(self, pages: Pages, checks: Checks, note: Note) -> None:
+    def __init__(self, pages: Pages, checks: HealthChecks, note: Note) -> None:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="pages")
         self._started_at = pages.started_at
         self._debug = None if pages.set_verbosity is None else DebugPages(pages.set_verbosity)
@@ -86,48 +86,48 @@ class Routes:
         """Write no further page."""
         self._writer.shutdown(wait=False, cancel_futures=True)
 
-    async def answer(self, request: Request) -> Answer:
+    async def answer(self, request: PageRequest) -> PageResponse:
         """Return the page that is asked for."""
         page = self._pages.get(request.path)
         if page is not None:
             found = page(request)
-            return found if isinstance(found, Answer) else await found
+            return found if isinstance(found, PageResponse) else await found
         if self._debug is not None and (shown := await self._debug.answer(request)) is not None:
             return shown
         return refused("404 page not found", 404)
 
-    async def _configz(self, config: Callable[[], Mapping[str, Any]], request: Request) -> Answer:
+    async def _configz(self, config: Callable[[], Mapping[str, Any]], request: PageRequest) -> PageResponse:
         # differs (private keys of extenders): the reference shows private keys and passwords to everybody who may see
         # the page
         value = {"componentconfig": without_secrets(await self._write(config))}
-        return Answer(to_json(value, sort_keys=False).encode(), 200, JSON, NO_SNIFF)
+        return PageResponse(to_json(value, sort_keys=False).encode(), 200, JSON, NO_SNIFF)
 
-    async def _metrics(self, metrics: MetricsPage, request: Request) -> Answer:
+    async def _metrics(self, metrics: MetricsPage, request: PageRequest) -> PageResponse:
         if request.method == "DELETE" and metrics.reset is not None:
             await self._write(metrics.reset)
-            return Answer(b"metrics reset\n")
+            return PageResponse(b"metrics reset\n")
         text = await self._write(metrics.text)
         if text is None:
-            return Answer()
+            return PageResponse()
         headers = {"Process-Start-Time-Unix": str(int(self._started_at))}
         body = text.encode()
         if _takes_gzip(request):
             headers["Content-Encoding"] = "gzip"
             body = await self._write(partial(gzip.compress, body, 5))
-        return Answer(body, 200, _METRICS + _escaping(request), headers)
+        return PageResponse(body, 200, _METRICS + _escaping(request), headers)
 
     async def _write(self, write: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._writer, write)
 
 
-def _takes_gzip(request: Request) -> bool:
+def _takes_gzip(request: PageRequest) -> bool:
     for media in accepted(request.headers.get("Accept-Encoding", "")):
         if media.name in ("gzip", "*"):
             return media.quality > 0
     return False
 
 
-def _escaping(request: Request) -> str:
+def _escaping(request: PageRequest) -> str:
     """Return how names are escaped that are no metric names of old; ours all are."""
     for media in accepted(request.headers.get("Accept", "")):
         if media.covers("text/plain") and media.parameters.get("escaping") == "allow-utf-8":

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from kubesched.serving.pages.negotiating import CBOR, TEXT, YAML, MediaType, accepted, encoded, not_acceptable
-from kubesched.serving.requests import JSON, PLAIN, Answer, Request
+from kubesched.serving.requests import JSON, PLAIN, PageRequest, PageResponse
 
 GROUP = "config.k8s.io"
 VERSIONS = ("v1alpha1", "v1beta1")
@@ -28,7 +28,7 @@ _WARNING = (
 )
 
 
-class Versions(msgspec.Struct, frozen=True):
+class ComponentVersions(msgspec.Struct, frozen=True):
     """What this claims to be, and what it behaves like."""
 
     binary: str
@@ -52,7 +52,7 @@ class ZPage:
         self._offered = (*_OFFERED, CBOR) if offered else _OFFERED
         return self
 
-    def answer(self, request: Request) -> Answer:
+    def answer(self, request: PageRequest) -> PageResponse:
         """Return the page in the form that the client wants."""
         wanted = request.headers.get("Accept", "").strip()
         for media in accepted(wanted or TEXT):
@@ -69,11 +69,11 @@ class ZPage:
             return wanted is None
         return wanted is not None and wanted in [(GROUP, version, self._kind) for version in VERSIONS]
 
-    def _written(self, media: MediaType, form: str, request: Request) -> Answer:
+    def _written(self, media: MediaType, form: str, request: PageRequest) -> PageResponse:
         name = self._kind.lower()
         if media.conversion is None:
             text = f"\n{self._component} {name}\n{_WARNING}\n{self._text()}"
-            return Answer(text.encode(), content_type=PLAIN)
+            return PageResponse(text.encode(), content_type=PLAIN)
         _, version, kind = media.conversion
         value = {
             "kind": kind,
@@ -82,7 +82,7 @@ class ZPage:
             **self._facts(),
         }
         warning = f'299 - "This version of the {name} endpoint is deprecated. Please use a newer version."'
-        return Answer(
+        return PageResponse(
             encoded(value, form, request),
             content_type=f"{form};g={GROUP};v={version};as={kind}",
             headers={"Warning": warning} if version in _DEPRECATED else {},
@@ -98,7 +98,7 @@ def flagz(component: str, flags: Callable[[], Mapping[str, str]]) -> ZPage:
     return ZPage(component, "Flagz", lambda: {"flags": dict(sorted(flags().items()))}, text)
 
 
-def statusz(component: str, started_at: float, versions: Versions, paths: Sequence[str]) -> ZPage:
+def statusz(component: str, started_at: float, versions: ComponentVersions, paths: Sequence[str]) -> ZPage:
     """Return the page about the process; `started_at` is in seconds of the epoch, `paths` are all that are served."""
     started = datetime.fromtimestamp(int(started_at), UTC)
     folders = sorted({f"/{path.split('/')[1]}" for path in paths if path.strip("/")})

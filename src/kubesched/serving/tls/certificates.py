@@ -24,8 +24,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 from OpenSSL import SSL
 
+from kubesched.common.notes import Clock, Note
 from kubesched.common.pem import certificate_blocks, key_block
-from kubesched.serving.options import PAIR_NAME, Clock, Note, ServingError, ServingOptions, named_pair
+from kubesched.serving.options import PAIR_NAME, ServingError, ServingOptions, named_pair
 from kubesched.serving.tls.watched_files import WatchedFiles
 
 Key = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey

@@ -18,7 +18,8 @@ import msgspec
 from cryptography import x509
 from OpenSSL import SSL
 
-from kubesched.serving.options import Note, ServingError, ServingOptions
+from kubesched.common.notes import Note
+from kubesched.serving.options import ServingError, ServingOptions
 from kubesched.serving.tls.certificates import Identities, Identity, openssl_words, use_identity
 
 _VERSIONS = {
@@ -105,7 +106,7 @@ def _is_there(cipher: str) -> bool:
     return True
 
 
-class Tls:
+class ServerTls:
     """Begins sessions with the identities, settings and authorities of the moment."""
 
     def __init__(

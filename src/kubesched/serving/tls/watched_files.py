@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from kubesched.common.files import UnusableFileError, read_at_most
-from kubesched.serving.options import Clock, Note, ServingError
+from kubesched.common.notes import Clock, Note
+from kubesched.serving.options import ServingError
 
 LOOK_EVERY_SECONDS = 1.0
 LARGEST_FILE = 4 * 2**20

@@ -25,7 +25,7 @@ LAST_SECONDS = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Ending:
+class Shutdown:
     """Ends a run in time; `seconds` is how long it may take, None for ever."""
 
     def __init__(self, seconds: float | None = None, words: str = "") -> None:

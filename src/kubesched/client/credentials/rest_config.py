@@ -23,9 +23,8 @@ from multidict import CIMultiDict
 from kubesched.client.credentials.exec_plugin import ExecPlugin
 from kubesched.client.credentials.kubeconfig import (
     EXEC_EXTENSION,
+    AuthInfo,
     Kubeconfig,
-    KubeconfigError,
-    User,
     keep_tokens,
     read_kubeconfig,
 )
@@ -35,34 +34,34 @@ from kubesched.client.credentials.sources import (
     NO_PEM,
     Credentials,
     CredentialsError,
-    Given,
-    Note,
     Pem,
     PemSource,
     Proof,
     Source,
+    StaticSource,
     TokenFile,
     basic,
     bearer,
 )
 from kubesched.client.credentials.tls import TlsError, client_context
-from kubesched.client.rest import Target
-from kubesched.common.notes import seldom
+from kubesched.client.rest import RestConfig
+from kubesched.common.notes import Note, seldom
 from kubesched.config.golang import decode_base64
+from kubesched.errors import KubeconfigError
 
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 # bytes that may be part of a header's name
 _NAME_BYTES = frozenset(b"!#$&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 
 
-def load_target(
+def load_rest_config(
     kubeconfig: str,
     master: str = "",
     *,
     note: Note = lambda line: None,
     environment: Mapping[str, str] = os.environ,
     service_account: Path = SERVICE_ACCOUNT,
-) -> Target:
+) -> RestConfig:
     """Return the API server that a kubeconfig, `master` or the pod's service account leads to."""
     note = seldom(note, time.monotonic)
     try:
@@ -72,17 +71,17 @@ def load_target(
             server = _address(master, "--master")
             return _target(server, "--master", Credentials(PemSource(), secure=_secure(server)), environment)
         note("Neither --kubeconfig nor --master was specified. Using the service account of the pod.")
-        return in_cluster_target(note=note, environment=environment, service_account=service_account)
+        return in_cluster_config(note=note, environment=environment, service_account=service_account)
     except CredentialsError as error:
         raise KubeconfigError(str(error)) from None
 
 
-def in_cluster_target(
+def in_cluster_config(
     *,
     note: Note = lambda line: None,
     environment: Mapping[str, str] = os.environ,
     service_account: Path = SERVICE_ACCOUNT,
-) -> Target:
+) -> RestConfig:
     """Return the API server of the cluster that this process is a pod of."""
     host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
     if not host or not port:
@@ -124,7 +123,7 @@ def _read_namespace(path: Path) -> str:
 # -- kubeconfig
 
 
-def _from_kubeconfig(config: Kubeconfig, note: Note, environment: Mapping[str, str]) -> Target:
+def _from_kubeconfig(config: Kubeconfig, note: Note, environment: Mapping[str, str]) -> RestConfig:
     cluster = config.cluster
     server = _address(cluster.server, config.where("server"))
     origin = f'context "{config.context}" in kubeconfig {config.path}'
@@ -175,9 +174,9 @@ def _sources(config: Kubeconfig, server: str, proxy: str | None, note: Note) -> 
         path = config.located(user.token_file)
         return pem, [TokenFile(path, config.where("tokenFile"), token=user.token, note=note)]
     if user.token:
-        return pem, [Given(Proof(bearer(user.token, config.where("token"))))]
+        return pem, [StaticSource(Proof(bearer(user.token, config.where("token"))))]
     if user.username or user.password:
-        return pem, [Given(Proof(basic(user.username, user.password)))]
+        return pem, [StaticSource(Proof(basic(user.username, user.password)))]
     if user.auth_provider is not None:
         return pem, [_oidc(config, note)]
     if user.exec is not None and not with_certificate:
@@ -226,7 +225,7 @@ def _oidc(config: Kubeconfig, note: Note) -> OidcProvider:
     return OidcProvider(settings, where, tls, keep=keep, note=note)
 
 
-def impersonation(user: User) -> CIMultiDict[str]:
+def impersonation(user: AuthInfo) -> CIMultiDict[str]:
     """Return the headers that ask the server to take one user for another."""
     headers: CIMultiDict[str] = CIMultiDict()
     if not user.impersonate:
@@ -260,13 +259,13 @@ def _target(
     proxy: str | None = None,
     server_name: str | None = None,
     namespace: str = "default",
-) -> Target:
+) -> RestConfig:
     if proxy is None:
         try:
             proxy = proxy_from(environment, server)
         except ProxyError as error:
             raise KubeconfigError(str(error)) from None
-    return Target(
+    return RestConfig(
         server,
         credentials.headers,
         tls=credentials.tls,

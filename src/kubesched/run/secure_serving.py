@@ -13,11 +13,12 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from kubesched.api.pods import Pod
-from kubesched.client.credentials.targets import in_cluster_target, load_target
+from kubesched.client.credentials.rest_config import in_cluster_config, load_rest_config
 from kubesched.client.rest import RestClient
+from kubesched.common.notes import Note
 from kubesched.config import to_wire
 from kubesched.core.loop.gauges import read_gauges
-from kubesched.run.assembling import Note, Parts
+from kubesched.run.assembling import Parts
 from kubesched.run.connecting import AGENT
 from kubesched.run.observing import Instruments
 from kubesched.run.options import RunOptions
@@ -27,9 +28,9 @@ from kubesched.run.watchdog import LIMIT
 from kubesched.serving.auth.authentication import Authentication
 from kubesched.serving.auth.authorization import Authorization
 from kubesched.serving.metrics.pages import resources_text
-from kubesched.serving.pages.health import PING, Check, Checks, handler_sync_check, shutdown_check
+from kubesched.serving.pages.health import PING, HealthCheck, HealthChecks, handler_sync_check, shutdown_check
 from kubesched.serving.pages.routes import MetricsPage, Pages
-from kubesched.serving.pages.zpages import Versions
+from kubesched.serving.pages.zpages import ComponentVersions
 from kubesched.serving.server import Server
 
 T = TypeVar("T")
@@ -76,17 +77,17 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         flags=(lambda: {name: _shown(value) for name, value in flags.values.items()})
         if gates.enabled("ComponentFlagz")
         else None,
-        versions=Versions(reported(flags["version"]), str(gates.version))
+        versions=ComponentVersions(reported(flags["version"]), str(gates.version))
         if gates.enabled("ComponentStatusz")
         else None,
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
         cbor=gates.enabled("CBORServingAndStorage"),
     )
-    lease = Check("leaderElection", lambda: state.lease_problem())
-    loop = Check("scheduling-loop", lambda: state.loop_problem())
+    lease = HealthCheck("leaderElection", lambda: state.lease_problem())
+    loop = HealthCheck("scheduling-loop", lambda: state.loop_problem())
     leading = [lease] if config.leader_election.leader_elect else []
     turning = [loop] if flags[LIMIT].nanoseconds else []
-    checks = Checks(
+    checks = HealthChecks(
         healthz=[*(leading or [PING]), *turning],
         livez=[PING, *turning],
         readyz=[*leading, *turning, shutdown_check(lambda: state.stopping), handler_sync_check(lambda: state.synced)],
@@ -100,9 +101,9 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
 def _reviewer(kubeconfig: str, note: Note) -> RestClient | None:
     """Return the client for reviews: of a kubeconfig, or of the pod that this runs in, or none."""
     if kubeconfig:
-        return RestClient(load_target(kubeconfig, note=note), AGENT, timeout_seconds=10)
+        return RestClient(load_rest_config(kubeconfig, note=note), AGENT, timeout_seconds=10)
     if os.environ.get("KUBERNETES_SERVICE_HOST"):
-        return RestClient(in_cluster_target(note=note), AGENT, timeout_seconds=10)
+        return RestClient(in_cluster_config(note=note), AGENT, timeout_seconds=10)
     return None
 
 
