@@ -14,7 +14,7 @@ from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
-from kubesched.core.framework.status import SUCCESS, Code, Status, unschedulable
+from kubesched.core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.testing import a_node, a_pod
@@ -205,6 +205,41 @@ def test_fault_41_a_victim_that_is_not_bound_yet_is_put_back_not_deleted(where: 
     notes = [event.note for event in world.events if event.reason == "Preempted"]
     assert notes == ["Preempted by pod default-high on node n1 (in kube-scheduler memory)."]
     assert world.bindings == {"default-high": "n1", "default-low": "n1"}
+
+
+class Opening(FilterPlugin):
+    """Rejects important pods everywhere until it is opened."""
+
+    name = "Opening"
+    opened = False
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        return None if type(self).opened or not pod.priority else unresolvable("closed")
+
+
+@pytest.mark.parametrize("rejected_by", ["a preemption", "its plugin"])
+def test_a_victim_that_leaves_its_node_in_memory_is_not_deleted(
+    rejected_by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="1"))
+        world.put(a_pod("low", cpu="1", labels={"waits": "permit"}))
+        await asyncio.sleep(2)
+        world.put(a_pod("high", cpu="1", priority=10))
+        await asyncio.sleep(2)
+        waiting = scheduler.waiting_pods.get("default-low")
+        assert waiting is not None
+        monkeypatch.setattr(Opening, "opened", True)
+        # the preemptor is tried before the victim's binding cycle sees that it was rejected
+        scheduler.inbox.later(lambda: scheduler.queue.activate(["default-high"], scheduler.now()))
+        if rejected_by == "a preemption":
+            waiting.preempt("DefaultPreemption", "preempted")
+        else:
+            waiting.reject("Patient", "not today")
+        await asyncio.sleep(60)
+        assert (evicted(world), world.node_of("high"), world.node_of("low")) == ([], "n1", "")
+
+    live(story, **with_plugins(Patient, Opening))
 
 
 # -- slow and throttled writes

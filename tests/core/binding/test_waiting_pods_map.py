@@ -81,8 +81,9 @@ def test_a_pod_in_pre_bind_is_called_back_until_it_is_done() -> None:
         assert pods.call_back("uid", "preempted")
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert not pods.call_back("uid", "again")
-        assert pods.end("uid") == "preempted"
-        assert (pods.end("uid"), len(pods)) == ("", 0)
+        assert pods.call_back("uid", "again"), "the pod is not bound, so nobody has to delete it"
+        assert pods.why_cancelled("uid") == "preempted"
+        pods.end("uid")
+        assert (pods.why_cancelled("uid"), pods.call_back("uid", "late"), len(pods)) == ("", False, 0)
 
     run_in_virtual_time(play())

@@ -117,9 +117,8 @@ def tell_bound(placed: Placed, observers: Observers | None) -> None:
 async def _permission(placed: Placed, waiting: PermitWait, services: BindingServices) -> Status:
     """Return success, or why a pod that waited for permission may not go on."""
     began = placed.cycle.stopwatch.now()
-    try:
-        status = await waiting.decision()
-    finally:
+    status = await waiting.decision()
+    if status.ok:
         services.waiting.remove(placed.pod.uid)
     if services.observers is not None:
         services.observers.permit_awaited(status.code.text, placed.cycle.stopwatch.now() - began)
@@ -190,14 +189,14 @@ async def _called_back_or_done(
     task = asyncio.ensure_future(_pre_bind(placed, preparing))
     pre_binding.begin(uid, task)
     try:
-        return await task
+        failure = await task
     except asyncio.CancelledError:
-        called_back = pre_binding.end(uid)
-        if not called_back:
+        why = pre_binding.why_cancelled(uid)
+        if not why:
             raise
-        return error(called_back)
-    finally:
-        pre_binding.end(uid)
+        return error(why)
+    pre_binding.end(uid)
+    return failure
 
 
 async def _pre_bind(placed: Placed, preparing: Sequence[PreBindPlugin]) -> Status | None:

@@ -45,8 +45,8 @@ class PermitWait:
         return self._decide(Status(Code.UNSCHEDULABLE, (tidy(str(message)),), plugin))
 
     def preempt(self, plugin: str, message: str) -> bool:
-        """End the wait of a preemption victim; return whether it was still waiting."""
-        return self._decide(Status(Code.ERROR, (message,), plugin))
+        """End the wait of a preemption victim; return whether it was in time: the pod is not bound."""
+        return self._decide(Status(Code.ERROR, (message,), plugin)) or not self._decided.result().ok
 
     async def decision(self) -> Status:
         """Return success, or why the pod may not go on."""
@@ -66,7 +66,7 @@ class PermitWait:
 
 
 class WaitingPodsMap:
-    """The pods that wait for permission, by UID."""
+    """The pods that wait for permission, by UID; a rejected one stays until its node's resources are free again."""
 
     def __init__(self) -> None:
         self._pods: dict[str, PermitWait] = {}
@@ -91,7 +91,7 @@ class WaitingPodsMap:
 
 
 class PodsInPreBind:
-    """The tasks that run PreBind, by the UID of the pod."""
+    """The tasks that run PreBind, by the UID of the pod; a cancelled one stays until its resources are free again."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, tuple[asyncio.Task[Status | None], list[str]]] = {}
@@ -103,17 +103,22 @@ class PodsInPreBind:
         """Note that a pod's PreBind runs."""
         self._tasks[uid] = (task, [])
 
-    def end(self, uid: str) -> str:
-        """Note that it is over; return why it was called back, or an empty text."""
-        found = self._tasks.pop(uid, None)
+    def why_cancelled(self, uid: str) -> str:
+        """Return why a pod's PreBind was cancelled, an empty text if it was not."""
+        found = self._tasks.get(uid)
         return found[1][0] if found is not None and found[1] else ""
 
+    def end(self, uid: str) -> None:
+        """Forget a pod."""
+        self._tasks.pop(uid, None)
+
     def call_back(self, uid: str, message: str) -> bool:
-        """Cancel a pod's PreBind; return whether it was still running."""
+        """Cancel a pod's PreBind; return whether it was in time: the pod is not bound."""
         found = self._tasks.get(uid)
-        if found is None or found[0].done():
+        if found is None:
             return False
         task, reasons = found
-        reasons.append(message)
-        task.cancel()
-        return True
+        if not reasons and not task.done():
+            reasons.append(message)
+            task.cancel()
+        return bool(reasons)

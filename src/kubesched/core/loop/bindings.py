@@ -135,6 +135,8 @@ class Bindings:
     def _give_back(self, placed: Placed, why: NotBound) -> None:
         """Undo Reserve and assume for a pod that could not be bound, and requeue it."""
         uid = placed.pod.uid
+        self._services.waiting.remove(uid)
+        self._services.pre_binding.end(uid)
         confirmed = self._handlers.latest(placed.pod)
         if confirmed is not None and confirmed.spec.node_name:
             # bound after all: only the answer was lost

@@ -124,6 +124,11 @@ class Evictions:
     async def _evict(self, preemptor: Preemptor, preemption: Preemption, victim: PodInfo) -> None:
         node_name = preemption.node_name
         note = f"Preempted by {preemptor.kind} {preemptor.uid} on node {node_name}"
+        if victim.uid not in self._context.cluster.table.pods:
+            # its binding failed since it was chosen: it waits in the queue and takes no resources
+            self._retry.add(preemptor.uid)
+            self._context.observers.victim_gone(preemptor.pod, victim, node_name)
+            return
         in_memory = self._called_back(victim, preemption.plugin)
         if in_memory:
             note += " (in kube-scheduler memory)."
