@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kubesched import build_engine, decide
-from kubesched.api.custom import custom_kind, custom_kind_of
+from kubesched.api.custom import CustomObject, custom_kind, custom_kind_of
 from kubesched.api.kinds import decode_json
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.testing import a_custom_object, a_node, a_pod
@@ -53,6 +53,7 @@ def test_a_custom_object_is_found_under_its_kind() -> None:
     cluster = Cluster()
     cluster.add(a_custom_object(LOADS, "n1", usage={"cpu": 9}, labels={"a": "b"}))
     (load,) = cluster.objects.named(LOADS)
+    assert isinstance(load, CustomObject)
     assert (load.metadata.labels, load.usage) == ({"a": "b"}, {"cpu": 9})
 
 

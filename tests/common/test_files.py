@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ asyncio.run(main())
     ],
     ids=["one byte too many", "20 GiB of nothing", "a device without an end", "a folder", "nothing"],
 )
-def test_files_that_cannot_be_meant_are_refused(tmp_path, make, reason):
+def test_files_that_cannot_be_meant_are_refused(tmp_path: Path, make: Callable[[Path], None], reason: str) -> None:
     path = tmp_path / "file"
     make(path)
     with pytest.raises(UnusableFileError) as refused:
@@ -49,7 +50,7 @@ def test_files_that_cannot_be_meant_are_refused(tmp_path, make, reason):
     assert reason in str(refused.value)
 
 
-def test_all_of_a_file_is_read(tmp_path):
+def test_all_of_a_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"x" * 100)
     assert read_at_most(str(tmp_path / "file"), 100) == b"x" * 100
 
@@ -63,7 +64,9 @@ def a_socket(path: Path) -> None:
     ("make", "name"),
     [(os.mkfifo, "a named pipe"), (lambda path: path.symlink_to("/dev/zero"), "a device"), (a_socket, "a socket")],
 )
-def test_what_is_no_file_in_a_folder_is_a_problem_and_the_others_are_read(tmp_path, monkeypatch, make, name):
+def test_what_is_no_file_in_a_folder_is_a_problem_and_the_others_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], None], name: str
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
     make(Path("folder/odd.yaml"))
@@ -74,7 +77,7 @@ def test_what_is_no_file_in_a_folder_is_a_problem_and_the_others_are_read(tmp_pa
     assert problems == [f"folder/odd.yaml: is {name}, and no file; name it by itself, or take it out of the folder"]
 
 
-def test_a_pipe_that_is_named_is_read(tmp_path):
+def test_a_pipe_that_is_named_is_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with subprocess.Popen(["sh", "-c", f"echo '{MANIFEST}' > {pipe}"]):
@@ -85,7 +88,7 @@ def test_a_pipe_that_is_named_is_read(tmp_path):
 
 @pytest.mark.parametrize("what", ["manifests", "file"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_end_the_waiting_for_a_pipe(tmp_path, what, number):
+def test_signals_end_the_waiting_for_a_pipe(tmp_path: Path, what: str, number: int) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     command = [sys.executable, "-c", READER, what, str(pipe)]
@@ -101,7 +104,7 @@ def test_signals_end_the_waiting_for_a_pipe(tmp_path, what, number):
         assert eventually(ended, "the reader ends")
 
 
-def test_manifests_without_an_end_are_refused(tmp_path, monkeypatch):
+def test_manifests_without_an_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(manifests, "LARGEST_FILE", 4)
     monkeypatch.setattr(manifests, "PIECE_BYTES", 2)
     (tmp_path / "large.yaml").write_text("a: bcdefgh")

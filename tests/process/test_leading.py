@@ -46,6 +46,13 @@ def holder(cluster: Cluster) -> str:
     return str(lease["spec"].get("holderIdentity", "")) if lease else ""
 
 
+def lease_of(cluster: Cluster) -> Document:
+    """Return the lease, which is there."""
+    lease = cluster.api.get("Lease", "kube-scheduler", "kube-system")
+    assert lease is not None
+    return lease
+
+
 @pytest.mark.slow
 def test_a_leader_that_ends_gives_the_lease_up_and_another_one_goes_on_at_once(tmp_path: Path) -> None:
     with a_cluster_process(tmp_path, NODES) as cluster, cluster.scheduler() as first:
@@ -60,7 +67,7 @@ def test_a_leader_that_ends_gives_the_lease_up_and_another_one_goes_on_at_once(t
             second.says(LEADS, seconds=10)
             create_pods(cluster, "b")
             all_bound(cluster.api, 2)
-            assert cluster.api.get("Lease", "kube-scheduler", "kube-system")["spec"]["leaseTransitions"] == 1
+            assert lease_of(cluster)["spec"]["leaseTransitions"] == 1
 
 
 @pytest.mark.slow
@@ -111,7 +118,7 @@ def test_the_lease_is_renewed_while_a_plugin_blocks_for_eight_seconds(tmp_path: 
         began = time.monotonic()
         renewals: set[str] = set()
         while not node_of(cluster.api, "slow"):
-            renewals.add(cluster.api.get("Lease", "kube-scheduler", "kube-system")["spec"]["renewTime"])
+            renewals.add(lease_of(cluster)["spec"]["renewTime"])
             assert time.monotonic() - began < 60
         assert time.monotonic() - began > 7.5
         assert len(renewals) > 8

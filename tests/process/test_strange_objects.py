@@ -155,7 +155,8 @@ def changed(base: Mapping[str, Any], change: Mapping[str, Any]) -> Document:
 def mutilated(document: Document, limit: int = 6) -> Iterator[Document]:
     """Yield copies of a document in each of which one part is replaced by something that it is not."""
     for path in _paths(document, limit):
-        for other in (None, [], {}, "word", -1, [None]):
+        others: list[Any] = [None, [], {}, "word", -1, [None]]
+        for other in others:
             copied = copy.deepcopy(document)
             inner = copied
             for step in path[:-1]:
@@ -202,8 +203,9 @@ def test_each_strange_node_and_pod_leaves_the_others_alone(tmp_path: Path) -> No
 
 
 def test_a_pod_that_needs_what_cannot_be_read_says_so_until_it_can(tmp_path: Path) -> None:
-    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "odd", "namespace": "default"}}
-    strange = {**claim, "metadata": {**claim["metadata"], "uid": "odd"}, "spec": {"accessModes": "many"}}
+    named = {"name": "odd", "namespace": "default"}
+    claim: Document = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": named}
+    strange = {**claim, "metadata": {**named, "uid": "odd"}, "spec": {"accessModes": "many"}}
     volume = {"name": "v", "persistentVolumeClaim": {"claimName": "odd"}}
     with an_unchecked_server(tmp_path) as server:
         server.put(document_of(a_node("good")), strange)

@@ -37,7 +37,9 @@ class RealCluster(Schedulers):
         """Return what lets a scheduler stand for a lease of its own."""
         return (f"--leader-elect-resource-name={self.prefix}",)
 
-    def scheduler(self, *arguments: str, config: Document | None = None) -> AbstractContextManager[SchedulerProcess]:
+    def scheduler(  # type: ignore[override]
+        self, *arguments: str, config: Document | None = None
+    ) -> AbstractContextManager[SchedulerProcess]:
         """Start a scheduler; where the server has no devices, without them, as docs/compatibility.md says."""
         if self.api.ask("GET", "/apis/resource.k8s.io/v1")[0] == 404:
             profiles = (config or {}).get("profiles", [{}])

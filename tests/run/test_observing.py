@@ -19,7 +19,7 @@ from kubesched.testing import a_node, a_pod
 
 
 def instruments(lines: list[str] | None = None) -> Instruments:
-    put: Callable[[str], Any] = [].append if lines is None else lines.append
+    put: Callable[[str], Any] = ([] if lines is None else lines).append
     return Instruments(a_log(LogOptions(verbosity=2), put, put), MetricOptions(), FeatureGates({}), "v1.36.4")
 
 

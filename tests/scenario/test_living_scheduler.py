@@ -83,7 +83,7 @@ def test_a_lost_answer_to_a_binding_that_landed_does_no_harm() -> None:
 
 
 def test_a_refused_binding_backs_off_and_tries_again() -> None:
-    refusals = []
+    refusals: list[Effect] = []
 
     def refuse(effect: Effect) -> str:
         if isinstance(effect, Bind) and len(refusals) < 3:
@@ -178,7 +178,7 @@ def test_fault_39_a_preemptor_is_held_back_while_its_victims_are_being_deleted()
 
 
 def test_a_failed_eviction_activates_the_preemptor() -> None:
-    failures = []
+    failures: list[Effect] = []
 
     def refuse(effect: Effect) -> str:
         if isinstance(effect, Delete) and not failures:

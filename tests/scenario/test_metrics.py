@@ -565,7 +565,7 @@ def gate_by_gate(world: World) -> None:
     loop = asyncio.get_running_loop()
     for number in range(6):
         gates = ["a", "b"] if number % 2 else ["a"]
-        loop.call_later(number / 10, lambda gates=gates: world.put(a_pod("p", cpu="1", gates=gates)))
+        loop.call_later(number / 10, world.put, a_pod("p", cpu="1", gates=gates))
 
 
 LEAKS: dict[str, Callable[[World], None]] = {

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import assert_nobody_waits_in_vain, assert_settled
 
+from kubesched.api.custom import CustomObject
 from kubesched.config import IN_TREE, load, merge_catalogs
 from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -399,7 +400,7 @@ class LoadAware(FilterPlugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         loads = self._cluster.objects.named(LOADS)
-        busy = any(load.name == node.name and load.spec["busy"] for load in loads)
+        busy = any(isinstance(load, CustomObject) and load.name == node.name and load.spec["busy"] for load in loads)
         return unschedulable("node(s) were busy") if busy else None
 
 
@@ -519,7 +520,7 @@ async def hard_times(lived: Lived) -> None:
             case 1:
                 lived.delete("Pod", f"pod-{number % (step + 1)}")
             case _:
-                priority = random.choice(({}, {}, {"priorityClassName": "high"}))
+                priority: dict[str, Any] = random.choice(({}, {}, {"priorityClassName": "high"}))
                 lived.add(a_pod(f"pod-{step}", random.choice(("250m", "1", "2", "3")), **priority))
         await asyncio.sleep(random.choice((0.0, 0.1, 3.0, 12.0)))
         lived.scheduler.queue.validate()

@@ -49,8 +49,8 @@ def asking(
 def test_what_is_created_can_be_read_changed_and_listed() -> None:
     async def story(rest: LocalRest, transport: Transport) -> None:
         await rest.send("POST", PODS, a_body("a"))
-        merge = {"content_type": "application/merge-patch+json"}
-        await rest.send("PATCH", f"{PODS}/a", b'{"metadata":{"labels":{"x":"y"}}}', **merge)
+        merge = "application/merge-patch+json"
+        await rest.send("PATCH", f"{PODS}/a", b'{"metadata":{"labels":{"x":"y"}}}', content_type=merge)
         assert msgspec.json.decode(await rest.get(f"{PODS}/a"))["metadata"]["labels"] == {"x": "y"}
         await rest.send("POST", PODS, a_body("b"))
         found = msgspec.json.decode(await rest.get(PODS, {"labelSelector": "x=y"}))

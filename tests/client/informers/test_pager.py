@@ -35,7 +35,7 @@ def an_item(number: int, **more: Any) -> dict[str, Any]:
 NESTED = {"templates": [an_item(1), an_item(2, deeper=[an_item(3), an_item(4)])]}
 SAID = {"annotation": '"},{"metadata":{"name":"no item"}},{"metadata":'}
 
-DOCUMENTS = {
+DOCUMENTS: dict[str, dict[str, Any]] = {
     "a typed list": {"kind": "PodList", "metadata": META, "items": [an_item(i) for i in range(5)]},
     "a list of custom resources, whose metadata comes last": {
         "items": [{"apiVersion": "x/v1", **an_item(i)} for i in range(5)],

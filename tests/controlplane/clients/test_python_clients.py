@@ -459,6 +459,7 @@ def _hurried(config: Any) -> Any:
 def _holder(server: Process, name: str) -> str:
     client = kubernetes.config.new_client_from_config(str(server.kubeconfig))
     lease = kubernetes.client.CoordinationV1Api(client).read_namespaced_lease(name, "default")
+    assert lease.spec is not None
     return str(lease.spec.holder_identity)
 
 
@@ -507,7 +508,8 @@ def test_kubernetes_asyncio_elects_one_leader_and_then_another(server: Process) 
                     led.set()
 
                 lock = AwaitedLock("asyncio", "default", identity, client)
-                elections[identity] = AwaitedElection(_hurried(AwaitedConfig(lock, 17, 15, 5, lead, None)))
+                config = AwaitedConfig(lock, 17, 15, 5, lead, None)  # type: ignore[arg-type]
+                elections[identity] = AwaitedElection(_hurried(config))
             first = asyncio.create_task(elections["first"].run())
             await leads["first"].wait()
             second = asyncio.create_task(elections["second"].run())

@@ -258,7 +258,7 @@ def test_a_pod_with_an_owner_of_another_namespace_is_left_alone() -> None:
     async def story(cluster: SimulatedCluster) -> None:
         cluster.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
         owner = cluster.create(a_map("owner"))
-        pod = {
+        pod: Document = {
             "apiVersion": "v1",
             "kind": "Pod",
             "metadata": dict(a_map("p", owner)["metadata"]),

@@ -84,7 +84,7 @@ def test_without_a_number_of_completions_the_first_success_ends_it() -> None:
 def test_failures_are_tried_again_later_each_time_until_there_are_too_many() -> None:
     async def story(cluster: SimulatedCluster) -> None:
         cluster.create(a_job(backoffLimit=2, run="1", fail="3"))
-        times = []
+        times: list[int] = []
         for second in range(60):
             while len(times) < len(cluster.names("Pod")):
                 times.append(second)

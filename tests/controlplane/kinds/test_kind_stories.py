@@ -291,7 +291,7 @@ def test_of_an_event_only_its_series_changes() -> None:
     assert 'reason: Invalid value: "Other": field is immutable' in message
 
 
-SCALES = [
+SCALES: list[tuple[str, str, Any, int, Any]] = [
     ("what it is", "GET", None, 200, 2),
     ("more", "PUT", {"spec": {"replicas": 5}}, 200, 5),
     ("fewer than none", "PUT", {"spec": {"replicas": -1}}, 422, 2),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.controlplane.schema.json_patching import OperationError, json_patched
+from kubesched.controlplane.schema.json_patching import Operation, OperationError, json_patched
 
 POD = {
     "kind": "Pod",
@@ -145,7 +145,7 @@ def test_operations_that_do_not_fit(what: str, operation: Any) -> None:
 
 @pytest.mark.parametrize(("value", "same"), [(1, True), (1.0, False), (True, False), ("1", False), (None, False)])
 def test_numbers_and_truths_are_told_apart(value: Any, same: bool) -> None:
-    operations = [{"op": "test", "path": "/spec/priority", "value": value}]
+    operations: list[Operation] = [{"op": "test", "path": "/spec/priority", "value": value}]
     if same:
         json_patched(POD, operations)
     else:
@@ -161,6 +161,7 @@ def test_what_is_added_is_the_patch_s_own() -> None:
 
 
 def test_copies_do_not_grow_without_end() -> None:
-    operations = [{"op": "copy", "from": "/metadata", "path": f"/metadata/x{number}"} for number in range(40)]
+    operations: list[Operation] = []
+    operations += ({"op": "copy", "from": "/metadata", "path": f"/metadata/x{number}"} for number in range(40))
     with pytest.raises(OperationError, match="accumulated size"):
         json_patched(POD, operations)

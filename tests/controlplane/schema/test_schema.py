@@ -84,7 +84,7 @@ def field_of(kind: str, *names: str) -> Field:
     for name in names:
         while isinstance(type_, ListType | MapType):
             type_ = type_.element if isinstance(type_, ListType) else type_.value
-        field = type_.fields[name]
+        field: Field = type_.fields[name]
         type_ = field.type
     return field
 
@@ -497,7 +497,8 @@ def test_a_document_that_was_put_together_is_checked() -> None:
     document, warnings = SCHEMAS.check(resource("Pod"), pod, WARN)
     assert (document["spec"]["overhead"], warnings) == ({"cpu": "2"}, ['unknown field "spec.foo"'])
     assert "foo" in pod["spec"]
-    for wrong in ([], 1, None, {"kind": []}, {"spec": 1}, {"kind": "Service"}):
+    wrongs: list[Any] = [[], 1, None, {"kind": []}, {"spec": 1}, {"kind": "Service"}]
+    for wrong in wrongs:
         with pytest.raises(ApiError) as caught:
             SCHEMAS.check(resource("Pod"), wrong, WARN)
         assert caught.value.code == 400

@@ -20,7 +20,9 @@ from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, Scal
 from kubesched.controlplane.server.verbs.patching import patched_with_warnings
 
 SCHEMAS = Schemas()
-PODS = Catalog().find("", "v1", "pods")
+FOUND = Catalog().find("", "v1", "pods")
+assert FOUND is not None
+PODS = FOUND
 assert PODS is not None
 
 TEXTS = st.text(max_size=5)

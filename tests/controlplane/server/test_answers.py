@@ -13,7 +13,8 @@ from tests.support.roles import create as create_objects
 from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.api.requests import Request, Response, User
-from kubesched.controlplane.loading.loader import Manifest, create
+from kubesched.controlplane.loading.loader import create
+from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 
 Document = dict[str, Any]
@@ -211,7 +212,7 @@ def test_health_line_by_line(path: str) -> None:
     asking = an_api()
 
     def text(suffix: str = "", **query: str) -> str:
-        return b"".join(asking.raw("GET", f"/{path}{suffix}", **query).chunks).decode()
+        return b"".join(asking.raw("GET", f"/{path}{suffix}", b"", **query).chunks).decode()
 
     lines = text(verbose="").splitlines()
     assert lines[:2] == ["[+]ping ok", "[+]log ok"]

@@ -27,7 +27,8 @@ def ask(cluster: SimulatedCluster, path: str, **options: str) -> Document:
     """Return what the server answers."""
     found = cluster.server.handle(Request("GET", API + path, {key: [value] for key, value in options.items()}))
     assert isinstance(found, Response)
-    return found.document()
+    document: dict[str, Any] = found.document()
+    return document
 
 
 USAGES = [

@@ -59,7 +59,8 @@ def at(document: Any, pointer: str) -> Any:
 
 def test_an_operation_that_does_not_fit() -> None:
     assert refused([{"op": "test", "path": "/metadata/name", "value": "q"}], JSON_PATCH) == (422, REJECTED)
-    for nothing in ([None], [{}], [{"op": "foo"}]):
+    nothings: list[list[Any]] = [[None], [{}], [{"op": "foo"}]]
+    for nothing in nothings:
         assert refused(nothing, JSON_PATCH) == (422, REJECTED)
 
 
@@ -236,6 +237,7 @@ def test_the_other_patches_show_what_they_made() -> None:
         shown, message = r'"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",', caught.value.message
         assert message.startswith(f' "" is invalid: patch: Invalid value: {shown}')
         assert message.endswith(f'": {words}')
+        assert caught.value.details is not None
         assert [cause["field"] for cause in caught.value.details["causes"]] == ["patch"]
 
 

@@ -562,7 +562,7 @@ def test_force_is_for_those_who_apply(api: Asking) -> None:
     assert (code, "may not be specified for non-apply patch" in message) == (422, True)
 
 
-WRONG = [None, 1, "text", [], {}, [None], [[]], {"a": None}, True, 1e300, -(2**70)]
+WRONG: list[Any] = [None, 1, "text", [], {}, [None], [[]], {"a": None}, True, 1e300, -(2**70)]
 
 
 @pytest.mark.parametrize("field", ["metadata", "data", "immutable", "binaryData"])

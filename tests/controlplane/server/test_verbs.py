@@ -1,5 +1,7 @@
 """The verbs that every kind has: create, get, list, update, patch, delete, and their preconditions."""
 
+from typing import Any
+
 import pytest
 from tests.support.api import Asking
 
@@ -41,7 +43,7 @@ def test_what_exists_is_not_created_again(api: Asking) -> None:
     assert api.refused("POST", MAPS, a_map("m")) == (409, "AlreadyExists", 'configmaps "m" already exists')
 
 
-REFUSALS = [
+REFUSALS: list[tuple[str, str, str, Any, tuple[int, str, str]]] = [
     ("an object that does not exist", "GET", f"{MAPS}/none", None, (404, "NotFound", 'configmaps "none" not found')),
     (
         "a namespace that does not exist",

@@ -211,6 +211,7 @@ def test_attributes_that_are_lists_never_match() -> None:
 
 def test_a_constraint_forgets_what_was_taken_back() -> None:
     """After a device was taken back, the earlier devices of its request are not compared with, as in the reference."""
+    values: dict[str, dict[str, str | int | bool | DeviceAttribute]]
     values = {"d0": {"x": "a"}, "d1": {"x": "b", "only": True}, "d2": {"x": "a"}}
     devices = [a_device(name, attributes=attributes) for name, attributes in values.items()]
     claim = a_resource_claim(

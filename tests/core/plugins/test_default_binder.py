@@ -18,6 +18,9 @@ class RefusingEffects:
     async def perform(self, effect: Effect) -> ApiObject | None:
         raise EffectError('pods "p" not found')
 
+    def submit(self, *effects: Effect) -> None:
+        raise NotImplementedError
+
 
 def test_the_pod_is_bound_under_its_uid() -> None:
     effects = RecordingEffects()

@@ -79,9 +79,15 @@ def reserved(claim: ResourceClaim, *uids: str) -> ResourceClaim:
 class Asked:
     """A pod before the plugin, hook by hook."""
 
-    def __init__(self, pod: Pod, *objects: ApiObject, args: DynamicResourcesArgs | None = None, **gates: bool) -> None:
+    def __init__(
+        self,
+        pod: Pod,
+        *objects: ApiObject,
+        args: DynamicResourcesArgs | None = None,
+        gates: dict[str, bool] | None = None,
+    ) -> None:
         self.cluster: Cluster = a_cluster(*objects)
-        self.plugin = DynamicResources(self.cluster, args, FeatureGates(gates))
+        self.plugin = DynamicResources(self.cluster, args, FeatureGates(gates or {}))
         self.pod = self.cluster.reader.read(pod)
         self.cycle = CycleState()
         self.cycle.write(PRE_FILTERED, ("DynamicResources",))
@@ -187,9 +193,9 @@ def test_claims_generated_for_the_group_count_where_groups_have_claims() -> None
     )
     gates = {"DRAWorkloadResourceClaims": True, "GenericWorkload": True}
     of_group = owned(a_resource_claim(), "group-uid", "PodGroup", "g")
-    asked = Asked(pod, of_group, **gates)
+    asked = Asked(pod, of_group, gates=gates)
     assert asked.plugin.pre_enqueue(asked.pod) is None
-    asked = Asked(pod, owned(a_resource_claim(), "x", "PodGroup", "other"), **gates)
+    asked = Asked(pod, owned(a_resource_claim(), "x", "PodGroup", "other"), gates=gates)
     assert "(neither Pod nor PodGroup g is the owner)" in message(asked.plugin.pre_enqueue(asked.pod))
     asked = Asked(pod, of_group)
     assert "(Pod is not owner)" in message(asked.plugin.pre_enqueue(asked.pod))
@@ -247,7 +253,7 @@ def test_claims_generated_for_the_group_count_where_groups_have_claims() -> None
     ],
 )
 def test_pre_filter(what: str, claim: ResourceClaim, gates: dict[str, bool], code: Code | None, reason: str) -> None:
-    status = Asked(a_claiming_pod(), CLASS, claim, **gates).pre_filter()
+    status = Asked(a_claiming_pod(), CLASS, claim, gates=gates).pre_filter()
     assert (status.code if status is not None else None) is code, what
     assert reason in message(status)
 
@@ -278,7 +284,7 @@ def test_who_is_concerned_by_extended_resources(
     asked.cluster.add(a_device_class("gpu", **device_class))
     assert (asked.plugin.key(asked.pod) is UNCACHED) is concerned, what
     assert (message(asked.pre_filter()) == "" and asked.plugin.score_key(asked.pod) is UNCACHED) is concerned
-    off = Asked(pod, a_device_class("gpu", **device_class), DRAExtendedResource=False)
+    off = Asked(pod, a_device_class("gpu", **device_class), gates={"DRAExtendedResource": False})
     assert off.plugin.key(off.pod) == ""
 
 
@@ -380,7 +386,7 @@ def test_an_allocation_that_cannot_be_bound_is_not_available(
         device = AllocatedDeviceStatus(driver="gpu.example.com", pool="n1", device="d0", conditions=told)
         status = msgspec.structs.replace(status, devices=(device,))
     claim = msgspec.structs.replace(claim, status=status)
-    found = Asked(a_claiming_pod(), a_node("n1"), claim, **gates).filter()
+    found = Asked(a_claiming_pod(), a_node("n1"), claim, gates=gates).filter()
     assert found == ({"n1": NOT_AVAILABLE} if rejected else {}), what
 
 

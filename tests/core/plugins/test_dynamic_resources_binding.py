@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -367,7 +368,7 @@ def test_devices_that_take_time_are_waited_for(
 ) -> None:
     waits = Eventually()
     placed = Placed(CLAIMING, FABRIC, waits)
-    waits.moves = [lambda conditions=conditions: reporting(placed.cluster, **conditions) for conditions in reports]
+    waits.moves = [partial(reporting, placed.cluster, **conditions) for conditions in reports]
     status = placed.bind()
     assert (status.message if status is not None else "") == reason, what
     told = [effect for effect in placed.effects.performed if isinstance(effect, Emit)]

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import msgspec
@@ -20,7 +19,7 @@ from kubesched.core.framework.effects import ConflictError, Effect, EffectError,
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waiting import TimedOut
+from kubesched.core.framework.waiting import NoWaits, TimedOut
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.core.plugins.volume_binding.assuming import bound_to
 from kubesched.testing import a_claim, a_cluster, a_csi_node, a_node, a_pod, a_storage_class, a_volume
@@ -31,18 +30,16 @@ SELECTED = "volume.kubernetes.io/selected-node"
 TIMEOUT_SECONDS = 30
 
 
-class VirtualWaits:
+class VirtualWaits(NoWaits):
     """Waits in which things happen at set times."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.time = 0.0
         self.script: list[tuple[float, Callable[[], None]]] = []
 
     def now(self) -> float:
         return self.time
-
-    def date(self) -> datetime:
-        return datetime(2030, 1, 1, tzinfo=UTC)
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
         assert {"PersistentVolume", "PersistentVolumeClaim", "Node", "CSINode", "Pod"} == set(kinds)

@@ -191,9 +191,9 @@ def test_an_inventory_made_from_another_is_like_a_fresh_one(
     names = {each.name for each in second}
     slices = [*second, *(each for each in first if each.name not in names)]
     made, fresh = (DeviceInventory(slices, (), features, previous) for previous in (inventory, None))
-    for node in range(len(NODES)):
+    for at in range(len(NODES)):
         answers = [
-            attempt(Allocator(features, state, CLASSES, each, lambda: "share"), node, wanted) for each in (made, fresh)
+            attempt(Allocator(features, state, CLASSES, each, lambda: "share"), at, wanted) for each in (made, fresh)
         ]
         assert answers[0] == answers[1]
     codes = [[each.signature(node, state) for node in NODES] for each in (made, fresh)]

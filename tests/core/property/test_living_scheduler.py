@@ -93,7 +93,7 @@ def test_nothing_is_lost_or_double_booked(script: list[tuple[Any, ...]], faults:
 
 async def play(script: list[tuple[Any, ...]], faults: dict[str, float], seed: int) -> None:
     world, random = World(seed), Random(seed)
-    moody = type("Moody", (Moody,), {"random": random, "held": set(), "bad": faults["mood"]})
+    moody: Any = type("Moody", (Moody,), {"random": random, "held": set(), "bad": faults["mood"]})
     registry = Registry()
     registry.register(moody)
     scheduler = world.scheduler = build_scheduler(world, CONFIG, registry=registry, options=LoopOptions(seed=seed))

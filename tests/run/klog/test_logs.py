@@ -37,6 +37,8 @@ def an_entry(message: str, severity: str = INFO, level: int = 0, error: str | No
     return LogEntry(severity, level, message, values, error, "scheduling/cycle.py", 481, MOMENT)
 
 
+UNSCHEDULABLE: dict[str, Any] = {"unschedulable plugins": frozenset({"NodeResourcesFit"})}
+
 # -- formats: the lines of the reference, but for where they come from
 
 TEXTS: dict[str, tuple[LogEntry, str]] = {
@@ -51,7 +53,7 @@ TEXTS: dict[str, tuple[LogEntry, str]] = {
         'logger="PostFilter" pod="default/small"',
     ),
     "a set is written as Go writes one": (
-        an_entry("Pod moved", **{"unschedulable plugins": frozenset({"NodeResourcesFit"})}),
+        an_entry("Pod moved", **UNSCHEDULABLE),
         'I1115 09:16:08.511023     645 cycle.py:481] "Pod moved" unschedulable plugins={"NodeResourcesFit":{}}',
     ),
     "several lines are set off": (

@@ -17,10 +17,10 @@ KEY = rsa.generate_private_key(65537, 2048)
 
 def signed(name: str, issuer: str, digest: str, *, authority: bool = False) -> x509.Certificate:
     """Return a certificate signed with a digest that the library for certificates may not offer any more."""
-    names = [x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, each)]) for each in (issuer, name)]
+    by, to = (x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, each)]) for each in (issuer, name))
     now = datetime.now(UTC)
     builder = x509.CertificateBuilder(
-        *names, KEY.public_key(), x509.random_serial_number(), now - timedelta(days=1), now + timedelta(days=1)
+        by, to, KEY.public_key(), x509.random_serial_number(), now - timedelta(days=1), now + timedelta(days=1)
     ).add_extension(x509.BasicConstraints(authority, None), critical=True)
     made = crypto.X509.from_cryptography(builder.sign(KEY, hashes.SHA256()))
     with warnings.catch_warnings():

@@ -186,7 +186,7 @@ def test_a_profile_in_collapsed_stacks(found: Served) -> None:
 
 
 def test_one_profile_at_a_time() -> None:
-    async def two() -> list[str | None]:
+    async def two() -> tuple[str | None, str | None]:
         profiler = Profiler()
         return await asyncio.gather(profiler.sample(0.02), profiler.sample(0.02))
 
