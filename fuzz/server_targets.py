@@ -60,9 +60,9 @@ def patches(data: bytes) -> None:
     if not data:
         return
     server = _server()
-    pods = server.services.catalog.find("", "v1", "pods")
+    pods = server.registry.catalog.find("", "v1", "pods")
     assert pods is not None
-    if server.services.store.get("pods", "default", _NAME) is None:
+    if server.registry.store.get("pods", "default", _NAME) is None:
         spec = {"containers": [{"name": "c", "image": "i", "env": [{"name": "A", "value": "1"}]}]}
         meta = {"name": _NAME, "namespace": "default", "labels": {"a": "b"}}
         document = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}

@@ -81,7 +81,7 @@ def test_every_binding_has_its_role_and_every_rule_is_about_something_that_is_se
     cluster_roles = names(api, f"/apis/{RBAC}/clusterroles")
     for item in api.ok("GET", f"/apis/{RBAC}/clusterrolebindings")["items"]:
         assert item["roleRef"]["name"] in cluster_roles
-    resources = api.server.services.catalog.resources
+    resources = api.server.registry.catalog.resources
     served = {(each.group, each.plural) for each in resources}
     served |= {(each.group, f"{each.plural}/{name}") for each in resources for name in each.subresources}
     for role in ("admin", "edit", "view"):
@@ -92,9 +92,9 @@ def test_every_binding_has_its_role_and_every_rule_is_about_something_that_is_se
 
 def test_the_same_again_changes_nothing(api: Asking) -> None:
     api.ok("PATCH", AUTHENTICATION, {"data": {"mine": "x"}}, "application/merge-patch+json")
-    version = api.server.services.store.version
+    version = api.server.registry.store.version
     bootstrap(LocalClient(api.server))
-    assert api.server.services.store.version == version
+    assert api.server.registry.store.version == version
 
 
 def test_what_goes_wrong_is_not_swallowed() -> None:

@@ -14,7 +14,7 @@ from kubesched.controlplane.compatibility.texts import (
     SPOKEN,
     SUBRESOURCES_LEFT_OUT,
 )
-from kubesched.controlplane.server.subresources.connect import PASSED_ON
+from kubesched.controlplane.server.subresources.connect import CONNECT_HANDLERS
 
 PAGE = Path(__file__).parents[2] / "docs" / "api-compatibility.md"
 SERVED = {(each.api_version, each.kind) for each in RESOURCES}
@@ -35,7 +35,7 @@ def test_what_is_left_out_is_not_served() -> None:
 
 
 def test_what_is_refused_is_served() -> None:
-    assert {f"{store}/{subresource}" for store, subresource in PASSED_ON} == REFUSED.keys()
+    assert {f"{store}/{subresource}" for store, subresource in CONNECT_HANDLERS} == REFUSED.keys()
     assert REFUSED.keys() <= SUBRESOURCES
 
 

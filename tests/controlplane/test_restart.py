@@ -172,7 +172,7 @@ async def sets(cluster: SimulatedCluster) -> None:
 
 def check_rest(cluster: SimulatedCluster) -> None:
     """See that nothing is half done."""
-    everything = [stored.document() for objects in cluster.server.services.store._sets.values() for stored in objects]
+    everything = [stored.document() for objects in cluster.server.registry.store._sets.values() for stored in objects]
     uids = {each["metadata"]["uid"] for each in everything}
     for each in everything:
         meta = each["metadata"]

@@ -14,7 +14,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.quantity import value_of
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
 from kubesched.controlplane.api.stores import NODES, PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 _decode_pod = msgspec.json.Decoder(Pod).decode
@@ -24,8 +24,8 @@ _decode_node = msgspec.json.Decoder(Node).decode
 class Binder(Controller):
     """Binds pods."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._nodes: dict[str, Node] = {}
         self._on: dict[Key, str] = {}
         self._counts: Counter[str] = Counter()
@@ -45,7 +45,7 @@ class Binder(Controller):
 
     def _try_all(self) -> None:
         for key in self._waiting:
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
     def _pod_changed(self, change: Change) -> None:
         key, node = (change.new.namespace, change.new.name), change.new.fields["spec.nodeName"]
@@ -62,11 +62,11 @@ class Binder(Controller):
             self._waiting.pop(key, None)
         elif b'"schedulingGates"' not in change.new.body:
             self._waiting[key] = None
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Bind a pod to the next node that it may go to."""
-        stored = self.tools.get(PODS, *key)
+        stored = self.context.get(PODS, *key)
         if stored is None or stored.fields["spec.nodeName"] or b'"deletionTimestamp"' in stored.body:
             return
         pod, names = _decode_pod(stored.body), list(self._nodes)
@@ -79,5 +79,5 @@ class Binder(Controller):
                 self._turn += number + 1
                 target = {"apiVersion": "v1", "kind": "Node", "name": node.metadata.name}
                 binding = {"metadata": {"name": key[1], "namespace": key[0]}, "target": target}
-                self.tools.client.create_at(self.tools.resources[PODS], key, "binding", binding)
+                self.context.client.create_at(self.context.resources[PODS], key, "binding", binding)
                 return

@@ -14,7 +14,7 @@ from tests.support.virtual_time import START, run_in_virtual_time
 
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.bootstrap.objects import bootstrap
-from kubesched.controlplane.controllers.framework.controller import tools_for
+from kubesched.controlplane.controllers.framework.controller import ControllerContext
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
@@ -42,7 +42,7 @@ class SimulatedCluster:
         self.simulation.start()
         self._binder: Binder | None = None
         if binds:
-            self._binder = Binder(tools_for(self.client, loop, options or Options(), self.notes.append))
+            self._binder = Binder(ControllerContext(self.client, loop, options or Options(), self.notes.append))
             self._binder.start()
 
     def stop(self) -> None:
@@ -110,7 +110,7 @@ class SimulatedCluster:
 
     def kind(self, name: str) -> Resource:
         """Return the resource of a kind, the first that has the name."""
-        for resource in self.server.services.catalog.resources:
+        for resource in self.server.registry.catalog.resources:
             if resource.kind == name:
                 return resource
         raise LookupError(name)

@@ -45,10 +45,10 @@ class UncheckedServer:
 
     async def _put(self, documents: Sequence[Document]) -> None:
         for document in documents:
-            resource = self._server.services.catalog.of_kind(document["apiVersion"], document["kind"])
+            resource = self._server.registry.catalog.of_kind(document["apiVersion"], document["kind"])
             assert resource is not None, document["kind"]
             fields = {"metadata.name": document["metadata"]["name"]}
-            self._server.services.store.put(resource.store, document, fields)
+            self._server.registry.store.put(resource.store, document, fields)
 
     def close(self) -> None:
         """End it."""

@@ -97,7 +97,7 @@ class Lived:
         enabled = "".join(f"\n      - name: {plugin.name}" for plugin in plugins)
         config = CONFIG + enabled if plugins else None
         loaded = load(config, None, merge_catalogs(IN_TREE, registry.catalog()))
-        spec = ClusterSpec(loaded, registry, options or Options(), seed, self.server.services.clock)
+        spec = ClusterSpec(loaded, registry, options or Options(), seed, self.server.registry.clock)
         self.cluster = LocalCluster(self.transport, spec, self.notes.append)
         self.scheduler = self.cluster.parts.scheduler
         self.seconds = 0.0
@@ -121,8 +121,8 @@ class Lived:
 
     def objects(self) -> list[tuple[str, str, bytes]]:
         """Return every object there is, to the byte."""
-        stores = sorted({each.store for each in self.server.services.catalog.resources})
-        return [(store, each.key, each.body) for store in stores for each in self.server.services.store.set_of(store)]
+        stores = sorted({each.store for each in self.server.registry.catalog.resources})
+        return [(store, each.key, each.body) for store in stores for each in self.server.registry.store.set_of(store)]
 
 
 CONFIG = """\
@@ -539,7 +539,7 @@ def assert_all_is_well(lived: Lived, report: PlacementReport) -> None:
     assert all(pod.reason for pod in report.pods if not pod.node)
     # what the client holds is what there is
     held = lived.cluster.parts.informers.objects()
-    store = lived.server.services.store
+    store = lived.server.registry.store
     for kind, name in (("Pod", "pods"), ("Node", "nodes")):
         versions = {obj.full_name: obj.metadata.resource_version for obj in held if type(obj).__name__ == kind}
         assert versions == {each.key.strip("/"): str(each.version) for each in store.set_of(name)}

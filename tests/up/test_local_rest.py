@@ -189,7 +189,7 @@ def test_a_version_that_is_too_old_is_told_in_the_watch() -> None:
     async def story(rest: LocalRest, transport: Transport) -> None:
         for name in ("a", "b"):
             await rest.send("POST", PODS, a_body(name))
-        transport.server.services.store.set_of("pods").forget_history()
+        transport.server.registry.store.set_of("pods").forget_history()
         (event,) = await pieces(rest, {"resourceVersion": "1"})
         assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
 

@@ -50,7 +50,7 @@ class DataFolder:
             raise
 
     def _check(self) -> None:
-        """See that nobody else can have put anything there, or read it."""
+        """Raise unless the folder is its owner's alone to read and write."""
         problem = folder_problem(self._path)
         if problem:
             raise DataError(f"{self._path}: {problem}")
@@ -122,7 +122,7 @@ class DataFolder:
 
 
 def _content(file: Path) -> bytes | None:
-    """Return what is in a file, None if there is none."""
+    """Return the content of a file, None if there is none."""
     try:
         return file.read_bytes()
     except FileNotFoundError:

@@ -14,8 +14,8 @@ from kubesched.controlplane.access import RoleBasedAccess, Tokens
 from kubesched.controlplane.access.default_roles import SCHEDULER as SCHEDULER_NAME
 from kubesched.controlplane.api.requests import User
 from kubesched.controlplane.bootstrap.objects import bootstrap
-from kubesched.controlplane.controllers.endpoints.kubernetes_service import OwnService
-from kubesched.controlplane.controllers.framework.controller import tools_for
+from kubesched.controlplane.controllers.endpoints.kubernetes_service import KubernetesServiceController
+from kubesched.controlplane.controllers.framework.controller import ControllerContext
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.registry.token_issuer import Issuer
 from kubesched.controlplane.server.server import ApiServer
@@ -47,9 +47,9 @@ def new_server(
     signer, so that they are known again after a restart, or with a new one.
     """
     tokens = Tokens(users)
-    server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens), store=store, seed=seed, note=note)
+    server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), store=store, seed=seed, note=note)
     if signer is not None:
-        server.services.issuer = Issuer(signer.key)
+        server.registry.issuer = Issuer(signer.key)
     bootstrap(LocalClient(server, agent="kube-apiserver"), client_ca=authority.decode())
     return server
 
@@ -74,7 +74,9 @@ async def running(
         reason = os.strerror(number) if number and number > 0 else getattr(error, "strerror", None) or str(error)
         raise KubeschedError(f"cannot listen on {host} port {port}: {reason}") from None
     client = LocalClient(server, agent="kube-apiserver")
-    own = OwnService(tools_for(client, asyncio.get_running_loop(), Options(), server.note), host, http.port)
+    own = KubernetesServiceController(
+        ControllerContext(client, asyncio.get_running_loop(), Options(), server.note), host, http.port
+    )
     try:
         own.start()
         if simulation is not None:

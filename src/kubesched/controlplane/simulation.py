@@ -7,25 +7,28 @@ import asyncio
 from collections.abc import Callable
 from math import inf
 
-from kubesched.controlplane.controllers.devices.resource_claims import ClaimConsumers, PodClaims
+from kubesched.controlplane.controllers.devices.resource_claims import ClaimConsumers, ResourceClaimController
 from kubesched.controlplane.controllers.endpoints.composition import endpoint_controllers
-from kubesched.controlplane.controllers.endpoints.service_addresses import ServiceAddresses
-from kubesched.controlplane.controllers.framework.controller import Controller, tools_for
+from kubesched.controlplane.controllers.endpoints.service_addresses import ServiceAddressController
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext
 from kubesched.controlplane.controllers.framework.options import Options
-from kubesched.controlplane.controllers.framework.pod_index import Placement
-from kubesched.controlplane.controllers.lifecycle.disruption_budgets import Budgets
-from kubesched.controlplane.controllers.lifecycle.garbage_collector import Garbage
-from kubesched.controlplane.controllers.lifecycle.namespaces import NamespaceEnd
-from kubesched.controlplane.controllers.lifecycle.node_taints import NodeTaints
-from kubesched.controlplane.controllers.lifecycle.policy_status import PolicyStatus
-from kubesched.controlplane.controllers.lifecycle.taint_eviction import Orphans, TaintEviction
-from kubesched.controlplane.controllers.service_accounts.defaults import DefaultAccounts, RootCertificates
-from kubesched.controlplane.controllers.service_accounts.token_secrets import TokenSecrets
-from kubesched.controlplane.controllers.storage.protection import EphemeralClaims, Protection
-from kubesched.controlplane.controllers.storage.volume_binder import VolumeBinder
+from kubesched.controlplane.controllers.framework.pod_index import PodIndex
+from kubesched.controlplane.controllers.lifecycle.disruption_budgets import DisruptionController
+from kubesched.controlplane.controllers.lifecycle.garbage_collector import GarbageCollector
+from kubesched.controlplane.controllers.lifecycle.namespaces import NamespaceController
+from kubesched.controlplane.controllers.lifecycle.node_taints import NodeTaintController
+from kubesched.controlplane.controllers.lifecycle.policy_status import PolicyStatusController
+from kubesched.controlplane.controllers.lifecycle.taint_eviction import PodGarbageCollector, TaintEvictionController
+from kubesched.controlplane.controllers.service_accounts.defaults import (
+    RootCertificatePublisher,
+    ServiceAccountController,
+)
+from kubesched.controlplane.controllers.service_accounts.token_secrets import TokenController
+from kubesched.controlplane.controllers.storage.protection import EphemeralVolumeController, StorageProtectionController
+from kubesched.controlplane.controllers.storage.volume_binder import PersistentVolumeController
 from kubesched.controlplane.controllers.workloads.composition import workload_controllers
 from kubesched.controlplane.nodes.kubelets import Kubelets
-from kubesched.controlplane.nodes.leases import NodeLeases
+from kubesched.controlplane.nodes.leases import NodeLeaseController
 from kubesched.controlplane.nodes.nodes import SimulatedNodes
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -45,35 +48,35 @@ class Simulation:
     def start(self) -> None:
         """Begin to work, on the running loop."""
         loop = asyncio.get_running_loop()
-        tools, on_nodes = (
-            tools_for(LocalClient(self._server, agent=agent), loop, self._options, self._note)
+        context, on_nodes = (
+            ControllerContext(LocalClient(self._server, agent=agent), loop, self._options, self._note)
             for agent in ("kube-controller-manager", "kubelet")
         )
         # the index of pods comes first, since others ask it when they are told of a change
-        placement = Placement(tools)
+        pod_index = PodIndex(context)
         self._controllers = [
-            placement,
-            DefaultAccounts(tools),
-            RootCertificates(tools),
-            TokenSecrets(tools),
+            pod_index,
+            ServiceAccountController(context),
+            RootCertificatePublisher(context),
+            TokenController(context),
             SimulatedNodes(on_nodes),
-            NodeLeases(on_nodes),
-            NodeTaints(tools),
-            Kubelets(on_nodes, placement),
-            TaintEviction(tools, placement),
-            Orphans(tools, placement),
-            PodClaims(tools),
-            ClaimConsumers(tools),
-            EphemeralClaims(tools),
-            VolumeBinder(tools),
-            Protection(tools),
-            Budgets(tools),
-            ServiceAddresses(tools),
-            PolicyStatus(tools),
-            *(workload_controllers(tools) if self._options.workloads else ()),
-            *(endpoint_controllers(tools) if self._options.workloads else ()),
-            NamespaceEnd(tools),
-            Garbage(tools),
+            NodeLeaseController(on_nodes),
+            NodeTaintController(context),
+            Kubelets(on_nodes, pod_index),
+            TaintEvictionController(context, pod_index),
+            PodGarbageCollector(context, pod_index),
+            ResourceClaimController(context),
+            ClaimConsumers(context),
+            EphemeralVolumeController(context),
+            PersistentVolumeController(context),
+            StorageProtectionController(context),
+            DisruptionController(context),
+            ServiceAddressController(context),
+            PolicyStatusController(context),
+            *(workload_controllers(context) if self._options.workloads else ()),
+            *(endpoint_controllers(context) if self._options.workloads else ()),
+            NamespaceController(context),
+            GarbageCollector(context),
         ]
         for controller in self._controllers:
             controller.start()

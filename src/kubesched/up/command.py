@@ -232,7 +232,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
 
 
 def _check_nodes(server: ApiServer, options: UpOptions) -> None:
-    if not len(server.services.store.set_of("nodes")):
+    if not len(server.registry.store.set_of("nodes")):
         if options.settles:
             raise KubeschedError(NO_NODES)
         note(NO_NODES)

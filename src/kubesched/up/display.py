@@ -117,7 +117,7 @@ class Progress:
         self.events: deque[Stored] = deque(maxlen=MOST_EVENTS)
         self._waiting = self._bound = 0
         self._samples: deque[tuple[float, int]] = deque()
-        store = cluster.server.services.store
+        store = cluster.server.registry.store
         for stored in store.set_of("pods"):
             self._count(stored, 1)
         self._stops = (store.watch("pods", self._pod_changed), store.watch("events", self._event_changed))
@@ -158,7 +158,7 @@ class Progress:
         """Return how things stand in one line."""
         places = self._cluster.parts.scheduler.queue.counts()
         stuck, gated = places[Place.UNSCHEDULABLE], places[Place.GATED]
-        nodes = len(self._cluster.server.services.store.set_of("nodes"))
+        nodes = len(self._cluster.server.registry.store.set_of("nodes"))
         return Text.assemble(
             (f"{nodes}", "bold"),
             " nodes   ",

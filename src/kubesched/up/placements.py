@@ -57,7 +57,7 @@ class PlacementReport(msgspec.Struct, frozen=True):
 
 def read_report(cluster: LocalCluster) -> PlacementReport:
     """Return how a cluster stands, its pods by namespace and name."""
-    store, schedulers = cluster.server.services.store, cluster.parts.scheduler.engine.profiles
+    store, schedulers = cluster.server.registry.store, cluster.parts.scheduler.engine.profiles
     owners = _Owners(store)
     pods = tuple(_placement(stored, owners, tuple(schedulers), cluster.record) for stored in store.set_of("pods"))
     ours = {stored.key for stored in store.set_of("pods") if stored.fields.get("spec.schedulerName") in schedulers}

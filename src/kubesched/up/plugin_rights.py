@@ -54,7 +54,7 @@ def not_served(server: ApiServer, wanted: Mapping[str, Iterable[str]]) -> list[s
 
 def _is_served(server: ApiServer, name: str) -> bool:
     plural, version, group = _parts(name)
-    return server.services.catalog.find(group, version, plural) is not None
+    return server.registry.catalog.find(group, version, plural) is not None
 
 
 def _parts(name: str) -> tuple[str, str, str]:

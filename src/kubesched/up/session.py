@@ -209,7 +209,7 @@ class Session:
             with _Screen(cluster) as screen:
                 await screen.until({failing, ending})
         else:
-            self._server.services.store.watch("events", _print_event)
+            self._server.registry.store.watch("events", _print_event)
             await asyncio.wait({failing, ending}, return_when=asyncio.FIRST_COMPLETED)
         if failing.done():
             failing.result()

@@ -92,32 +92,6 @@ def test_tokens_that_no_header_can_carry_are_refused_unseen(token: str) -> None:
         Tokens({token: User("anna")})
 
 
-@pytest.mark.parametrize(
-    ("case", "subject", "user"),
-    [
-        (
-            "the common name is the user, organisations are groups",
-            [[("organizationName", "writers")], [("organizationName", "readers"), ("commonName", "anna")]],
-            User("anna", ("writers", "readers", "system:authenticated")),
-        ),
-        (
-            "without a common name nobody is meant",
-            [[("organizationName", "system:masters")]],
-            User("system:anonymous", ("system:unauthenticated",)),
-        ),
-        ("an empty subject", [], User("system:anonymous", ("system:unauthenticated",))),
-    ],
-)
-def test_certificates_say_who_asks(
-    server: ApiServer, case: str, subject: list[list[tuple[str, str]]], user: User
-) -> None:
-    assert server.access.user_of({}, subject) == user, case
-
-
-def test_a_certificate_goes_before_a_token(server: ApiServer) -> None:
-    assert server.access.user_of(bearer("wrong"), [[("commonName", "anna")]]).name == "anna"
-
-
 # -- as whom
 
 

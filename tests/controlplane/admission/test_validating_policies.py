@@ -302,7 +302,7 @@ def test_a_policy_without_a_binding_does_nothing_and_one_that_is_gone_neither() 
     assert asking.refused("POST", MAPS, a_map())[0] == 422
     asking.ok("DELETE", f"{GROUP}/validatingadmissionpolicybindings/b")
     asking.ok("POST", MAPS, a_map())
-    assert asking.server.services.admission.idle
+    assert asking.server.registry.admission.idle
 
 
 def test_other_versions_of_the_same_objects_match_unless_exactly_one_is_meant() -> None:

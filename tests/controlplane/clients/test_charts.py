@@ -124,7 +124,7 @@ class Installing:
         self.client = LocalClient(self.server)
         bootstrap(self.client)
         self.transport = Transport(self.server)
-        wishes = ClusterSpec(load(None, None, IN_TREE), Registry(), date=self.server.services.clock)
+        wishes = ClusterSpec(load(None, None, IN_TREE), Registry(), date=self.server.registry.clock)
         self.cluster = LocalCluster(self.transport, wishes, self.notes.append)
         self.manifests, problems = read([str(CHARTS / f"{chart}.yaml")])
         nodes, others = read([str(CLUSTER)])
@@ -132,7 +132,7 @@ class Installing:
 
     def get(self, kind: str) -> list[Document]:
         """Return the objects of a kind."""
-        found = (each for each in self.server.services.catalog.resources if each.kind == kind)
+        found = (each for each in self.server.registry.catalog.resources if each.kind == kind)
         return [stored.document() for stored in self.client.stored(next(found)) if stored.namespace == "default"]
 
     def load(self) -> None:

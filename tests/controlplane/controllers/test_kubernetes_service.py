@@ -5,8 +5,8 @@ import asyncio
 from tests.support.api import Asking
 from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
-from kubesched.controlplane.controllers.endpoints.kubernetes_service import NAME, NAMESPACE, OwnService
-from kubesched.controlplane.controllers.framework.controller import tools_for
+from kubesched.controlplane.controllers.endpoints.kubernetes_service import NAME, NAMESPACE, KubernetesServiceController
+from kubesched.controlplane.controllers.framework.controller import ControllerContext
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.running import new_server, running
 
@@ -37,8 +37,8 @@ def test_a_server_that_serves_has_its_service() -> None:
 
 def test_it_is_kept_as_it_is() -> None:
     async def story(cluster: SimulatedCluster) -> None:
-        tools = tools_for(cluster.client, asyncio.get_running_loop(), Options(), cluster.notes.append)
-        own = OwnService(tools, "192.0.2.7", 6443)
+        context = ControllerContext(cluster.client, asyncio.get_running_loop(), Options(), cluster.notes.append)
+        own = KubernetesServiceController(context, "192.0.2.7", 6443)
         own.start()
         cluster.delete("Service", NAME)
         cluster.delete("Endpoints", NAME)

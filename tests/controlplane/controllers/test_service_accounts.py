@@ -341,7 +341,7 @@ def test_secrets_that_hold_tokens() -> None:
         assert secret["metadata"]["annotations"]["kubernetes.io/service-account.uid"] == uid
         assert b64decode(secret["data"]["namespace"]) == b"default"
         token = b64decode(secret["data"]["token"]).decode()
-        access = RoleBasedAccess(cluster.server.services, Tokens())
+        access = RoleBasedAccess(cluster.server.registry, Tokens())
         user = access.user_of_token(token)
         assert user is not None
         assert (user.name, user.uid) == ("system:serviceaccount:default:default", uid)

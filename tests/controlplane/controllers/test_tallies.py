@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from kubesched.api.labels import selector_from_set
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.controllers.workloads.pods import Owner, Pod
+from kubesched.controlplane.controllers.framework.views import OwnerReference
+from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.controllers.workloads.tallies import Tally
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
 
@@ -16,7 +17,7 @@ TIMES = ["2026-01-01T11:00:00Z", "2026-01-01T11:59:30Z", "2026-01-01T11:59:50Z",
 TEMPLATE = {"app": "web", "version": "2"}
 
 
-def a_pod(number: int, **traits: object) -> Pod:
+def a_pod(number: int, **traits: object) -> PodView:
     """Return a pod that runs, unless told otherwise."""
     fields = {
         "namespace": "default",
@@ -27,14 +28,14 @@ def a_pod(number: int, **traits: object) -> Pod:
         "node": "n",
         "created": TIMES[0],
         "ready_since": TIMES[0],
-        "going": False,
+        "deleting": False,
         "restarts": 0,
         "most_restarts": (0, 0),
         "deletion_cost": 0,
         "tracked": False,
-        "owner": Owner(kind="ReplicaSet", name="web", uid="set", controller=True),
+        "owner": OwnerReference(kind="ReplicaSet", name="web", uid="set", controller=True),
     }
-    return Pod(**{**fields, **traits})  # type: ignore[arg-type]
+    return PodView(**{**fields, **traits})  # type: ignore[arg-type]
 
 
 TRAITS = st.fixed_dictionaries(
@@ -43,7 +44,7 @@ TRAITS = st.fixed_dictionaries(
         "phase": st.sampled_from(["Pending", "Running", "Succeeded", "Failed"]),
         "node": st.sampled_from(["", "a", "b"]),
         "ready_since": st.sampled_from([None, "", *TIMES]),
-        "going": st.booleans(),
+        "deleting": st.booleans(),
         "deletion_cost": st.integers(-1, 1),
         "most_restarts": st.tuples(st.integers(0, 1), st.integers(0, 1)),
     }
@@ -59,7 +60,7 @@ def shown(tally: Tally) -> tuple[object, ...]:
 @given(st.lists(st.tuples(st.integers(0, 4), st.none() | TRAITS), max_size=30))
 def test_counting_changes_is_counting_all(changes: list[tuple[int, dict[str, object] | None]]) -> None:
     selector = selector_from_set({"app": "web"})
-    pods: dict[int, Pod] = {}
+    pods: dict[int, PodView] = {}
     tally = Tally(selector, TEMPLATE, ())
     for number, traits in changes:
         before = pods.pop(number, None)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 import uvloop
 
-from kubesched.controlplane.controllers.framework.workqueue import Agenda
+from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 
 LOOPS = [("asyncio's loop", asyncio.new_event_loop), ("uvloop", uvloop.new_event_loop)]
 
@@ -19,11 +19,11 @@ def test_delays_too_short_for_a_timer_are_kept(name: str, new_loop: Callable[[],
 
     async def story() -> None:
         loop = asyncio.get_running_loop()
-        agenda: Agenda[int] = Agenda(loop, looked.append, notes.append)
+        workqueue: Workqueue[int] = Workqueue(loop, looked.append, notes.append)
         for number in range(50):
-            agenda.add_after(number, 0.0004 - 0.000005 * number)
+            workqueue.add_after(number, 0.0004 - 0.000005 * number)
         async with asyncio.timeout(10):
-            while len(agenda):
+            while len(workqueue):
                 await asyncio.sleep(0)
 
     loop = new_loop()

@@ -413,7 +413,7 @@ def test_an_object_in_several_versions(versions: Asking) -> None:
     api.ok("PATCH", f"{FOOS}/a", {"b": "C"}, MERGE)
     api.ok("PATCH", f"{old}/a", {"a": "y"}, MERGE)
     assert api.ok("GET", f"{old}/a")["a"] == "y"
-    stored = api.server.services.store.get("foos.example.com", "default", "a")
+    stored = api.server.registry.store.get("foos.example.com", "default", "a")
     assert stored is not None
     assert stored.document()["apiVersion"] == "example.com/v1", "whatever version it was written in"
     assert api.ask("GET", "/apis/example.com/v1alpha1/foos")[0] == 404

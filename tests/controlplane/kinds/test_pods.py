@@ -293,7 +293,7 @@ def test_a_runtime_class_brings_overhead_and_demands(api: Asking) -> None:
         "overhead": {"podFixed": {"cpu": "250m"}},
         "scheduling": {"nodeSelector": {"sandbox": "yes"}, "tolerations": [{"key": "sandbox", "operator": "Exists"}]},
     }
-    api.server.services.store.put("runtimeclasses.node.k8s.io", runtime, {})
+    api.server.registry.store.put("runtimeclasses.node.k8s.io", runtime, {})
     spec = api.ok("POST", PODS, a_pod(runtimeClassName="gvisor"))["spec"]
     assert (spec["overhead"], spec["nodeSelector"]) == ({"cpu": "250m"}, {"sandbox": "yes"})
     assert {"key": "sandbox", "operator": "Exists"} in spec["tolerations"]

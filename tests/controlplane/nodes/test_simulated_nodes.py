@@ -170,11 +170,11 @@ def test_large_clusters_renew_leases_less_often() -> None:
         for number in range(1000):
             cluster.create(a_node(f"n{number}"))
         await asyncio.sleep(2)
-        before = cluster.server.services.store.version
+        before = cluster.server.registry.store.version
         await asyncio.sleep(10)
-        assert cluster.server.services.store.version == before
+        assert cluster.server.registry.store.version == before
         await asyncio.sleep(10)
-        assert cluster.server.services.store.version == before + 1000
+        assert cluster.server.registry.store.version == before + 1000
 
     in_simulated_cluster(story, Options(lease_seconds=10))
 
@@ -729,8 +729,8 @@ def test_nothing_is_left_to_do_when_nothing_happens() -> None:
             cluster.create(a_node(f"n{number}"))
             cluster.create(a_pod(f"p{number}", f"n{number}"))
         await asyncio.sleep(10)
-        version = cluster.server.services.store.version
+        version = cluster.server.registry.store.version
         await asyncio.sleep(100_000)
-        assert cluster.server.services.store.version == version
+        assert cluster.server.registry.store.version == version
 
     in_simulated_cluster(story)

@@ -24,7 +24,7 @@ METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.i
 
 def row(store: str, document: Document) -> dict[str, Any]:
     """Return the cells of an object that is five minutes old, by the names of their columns."""
-    resource = next(each for each in ApiServer().services.catalog.resources if each.store == store)
+    resource = next(each for each in ApiServer().registry.catalog.resources if each.store == store)
     printer = printer_of(resource)
     meta = {"name": "x", "creationTimestamp": EARLIER, **document.get("metadata", {})}
     cells = printer.cells({**document, "metadata": meta}, NOW)

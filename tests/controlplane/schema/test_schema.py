@@ -476,10 +476,10 @@ def test_no_more_than_a_hundred_doubts() -> None:
 def test_a_binding_is_read_by_its_own_shape() -> None:
     shape = SCHEMAS.for_kind("v1", "Binding")
     assert shape is not None
-    document, _ = SCHEMAS.read(shape, b'{"metadata":{"name":"p"},"target":{"name":"n"}}', STRICT)
+    document, _ = SCHEMAS.decode_shape(shape, b'{"metadata":{"name":"p"},"target":{"name":"n"}}', STRICT)
     assert document["target"] == {"name": "n"}
     with pytest.raises(ApiError, match=r"string into Go struct field Binding\.target of type v1\.ObjectReference"):
-        SCHEMAS.read(shape, b'{"target":"n"}', WARN)
+        SCHEMAS.decode_shape(shape, b'{"target":"n"}', WARN)
 
 
 def test_delete_options_are_known_in_every_group() -> None:
@@ -487,9 +487,9 @@ def test_delete_options_are_known_in_every_group() -> None:
     assert shape is not None
     for version in ("v1", "apps/v1", "meta.k8s.io/v1"):
         body = json.dumps({"kind": "DeleteOptions", "apiVersion": version, "gracePeriodSeconds": 0}).encode()
-        assert SCHEMAS.read(shape, body, STRICT)[0]["gracePeriodSeconds"] == 0
+        assert SCHEMAS.decode_shape(shape, body, STRICT)[0]["gracePeriodSeconds"] == 0
     with pytest.raises(ApiError, match=r"converting \(v1.Pod\) to \(meta.DeleteOptions\): unknown conversion"):
-        SCHEMAS.read(shape, b'{"kind":"Pod","apiVersion":"v1"}', WARN)
+        SCHEMAS.decode_shape(shape, b'{"kind":"Pod","apiVersion":"v1"}', WARN)
 
 
 def test_a_document_that_was_put_together_is_checked() -> None:

@@ -12,11 +12,11 @@ from kubesched.controlplane.api.media_types import PATCHES
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import RESOURCES, Catalog, Resource
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, reader_of
-from kubesched.controlplane.schema.careful import JsonReading
+from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, decoder_of
 from kubesched.controlplane.schema.json_syntax import syntax_error
 from kubesched.controlplane.schema.json_text import JsonError, may_have_doubles, parse
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
+from kubesched.controlplane.schema.strict_decoder import StrictDecoder
 from kubesched.controlplane.server.verbs.patching import patched_with_warnings
 
 SCHEMAS = Schemas()
@@ -100,10 +100,10 @@ def test_what_is_stored_is_stored_again_as_it_is(drawn: tuple[Resource, Any]) ->
 @settings(max_examples=200, deadline=None)
 def test_the_careful_way_keeps_what_the_fast_way_keeps(drawn: tuple[Resource, Any], strict: bool) -> None:
     resource, document = drawn
-    reader, body = reader_of(SCHEMAS.shape(resource)), json.dumps(document).encode()
-    careful = outcome(lambda: reader._carefully(parse(body), JsonReading()))
-    assert document is None or outcome(lambda: reader.read(body, strict=strict)) == careful
-    assert outcome(lambda: reader.read_patched(parse(body))) == careful
+    decoder, body = decoder_of(SCHEMAS.shape(resource)), json.dumps(document).encode()
+    careful = outcome(lambda: decoder._decode_strictly(parse(body), StrictDecoder()))
+    assert document is None or outcome(lambda: decoder.decode(body, strict=strict)) == careful
+    assert outcome(lambda: decoder.decode_patched(parse(body))) == careful
 
 
 @given(st.sampled_from(RESOURCES), JSON, st.sampled_from([STRICT, WARN, IGNORE]))

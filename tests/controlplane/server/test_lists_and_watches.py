@@ -147,7 +147,7 @@ def test_a_page_of_a_moment_that_is_forgotten(api: Asking) -> None:
         put(api, f"m{number}")
     first = api.ok("GET", MAPS, limit="1")
     put(api, "late")
-    api.server.services.store.set_of("configmaps").forget_history()
+    api.server.registry.store.set_of("configmaps").forget_history()
     token, version = first["metadata"]["continue"], first["metadata"]["resourceVersion"]
     assert api.refused("GET", MAPS, **{"continue": token})[:2] == (410, "Expired")
     exact = {"resourceVersion": version, "resourceVersionMatch": "Exact"}
@@ -278,7 +278,7 @@ def test_history_is_bounded_by_bytes_as_well(api: Asking, monkeypatch: pytest.Mo
     rewrite(api, 20)
     (kind, status), *others = events_of(api.watch(MAPS, resourceVersion=before))
     assert (kind, status["code"], others) == ("ERROR", 410, [])
-    objects = api.server.services.store.set_of("configmaps")
+    objects = api.server.registry.store.set_of("configmaps")
     assert 1 < len(objects.since(objects.forgotten)) <= 3000 // 300
     latest = str(api.ok("GET", f"{MAPS}/a")["metadata"]["resourceVersion"])
     watch = api.watch(MAPS, resourceVersion=latest)

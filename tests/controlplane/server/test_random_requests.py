@@ -308,7 +308,7 @@ def check_refusal(code: int, body: bytes) -> None:
 
 def ask(server: ApiServer, sent: Sent) -> None:
     """Ask, and hold the answer against what must be true of every answer."""
-    store = server.services.store
+    store = server.registry.store
     before = store.version
     found = server.handle(Request(sent.method, sent.path, sent.query, sent.headers, sent.body))
     assert store.version >= before
@@ -338,7 +338,7 @@ def check_store(server: ApiServer) -> None:
         if resource.same_store_as or "update" not in resource.verbs:
             continue
         versions = set()
-        for stored in server.services.store.set_of(resource.store):
+        for stored in server.registry.store.set_of(resource.store):
             document = json.loads(stored.body)
             meta = document["metadata"]
             assert (document["kind"], document["apiVersion"]) == (resource.kind, resource.api_version)
@@ -350,7 +350,7 @@ def check_store(server: ApiServer) -> None:
             for each in (document, again):
                 each["metadata"].pop("managedFields", None)
             assert again == document, "it is written back as it was"
-        assert len(versions) == len(server.services.store.set_of(resource.store))
+        assert len(versions) == len(server.registry.store.set_of(resource.store))
 
 
 @patiently(150)

@@ -73,7 +73,7 @@ def test_a_token_review_needs_a_token(api: Asking) -> None:
 
 
 def test_who_asks_is_told_who_they_are(server: ApiServer) -> None:
-    server.services.clock = lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    server.registry.clock = lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     review = Asking(server, ANNA).ok("POST", SELF, {"metadata": {"name": "ignored"}})
     assert review["status"] == {"userInfo": KNOWN["user"]}
     assert review["metadata"] == {"creationTimestamp": "2026-01-02T03:04:05Z"}
@@ -335,10 +335,10 @@ def test_tokens_are_not_repeated_in_refusals(api: Asking) -> None:
 
 
 def test_reviews_are_not_kept_and_only_created(server: ApiServer, api: Asking) -> None:
-    before = server.services.store.version
+    before = server.registry.store.version
     api.ok("POST", ACCESS, spec(user="anna", resourceAttributes=PODS))
     api.ok("POST", ACCESS, spec(user="anna", resourceAttributes=PODS), dryRun="All")
-    assert server.services.store.version == before
+    assert server.registry.store.version == before
     assert api.refused("GET", ACCESS)[0] == 405
     assert api.refused("POST", ACCESS, spec(), dryRun="Some")[0] in (400, 422)
 

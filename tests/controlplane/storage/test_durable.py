@@ -171,7 +171,7 @@ def test_owners_of_fields_are_there_again(kept: Kept) -> None:
     map_ = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"x": "1"}}
     kept.api.ok("POST", MAPS, map_, fieldManager="somebody")
     before = kept.api.ok("GET", f"{MAPS}/m")
-    assert [owner["manager"] for owner in before["metadata"]["managedFields"]] == ["somebody"]
+    assert [entry["manager"] for entry in before["metadata"]["managedFields"]] == ["somebody"]
     kept.reopen()
     assert kept.api.ok("GET", f"{MAPS}/m") == before
 

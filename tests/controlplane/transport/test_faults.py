@@ -148,7 +148,7 @@ class World:
             self._client.create(self._client.resource("v1", "Node"), a_node(name))
 
     def has(self, name: str) -> bool:
-        return self.server.services.store.get("nodes", "", name) is not None
+        return self.server.registry.store.get("nodes", "", name) is not None
 
     async def ask(self, method: str, path: str = NODES, body: bytes = b"", **query: str) -> Response:
         found = await self.transport.ask(
@@ -285,7 +285,7 @@ def test_a_late_event_holds_up_those_after_it_and_their_bookmarks() -> None:
 def test_a_watch_expires_and_the_past_is_forgotten() -> None:
     async def work(world: World) -> None:
         world.add("a")
-        version = str(world.server.services.store.version)
+        version = str(world.server.registry.store.version)
         watch = await world.watch(resourceVersion=version)
         world.add("b")
         await asyncio.sleep(29)
@@ -295,7 +295,7 @@ def test_a_watch_expires_and_the_past_is_forgotten() -> None:
         assert (kind, status["code"], status["reason"], watch.ended) == ("ERROR", 410, "Expired", True)
         ((kind, status),) = events_of(await world.watch(resourceVersion=version))
         assert (kind, status["code"]) == ("ERROR", 410)
-        current = str(world.server.services.store.version)
+        current = str(world.server.registry.store.version)
         assert not (await world.watch(resourceVersion=current)).ended
 
     played(work, "watch-expire=60s")
@@ -366,7 +366,7 @@ def test_over_http_a_lost_response_is_a_cut_connection_after_the_write() -> None
     async def work(http: HttpServer, session: aiohttp.ClientSession) -> None:
         with pytest.raises(aiohttp.ClientConnectionError):
             await session.post(NODES, data=NEW, headers={"Content-Type": "application/json"})
-        assert http.server.services.store.get("nodes", "", "new") is not None
+        assert http.server.registry.store.get("nodes", "", "new") is not None
         async with session.get(f"{NODES}/new") as response:
             assert response.status == 200
 

@@ -364,7 +364,7 @@ def test_a_watch_lasts_as_long_as_its_client_wants_and_says_where_it_ended() -> 
         begun = time.monotonic()
         assert await stream.name() == ("ADDED", "n1")
         kind, mark = await stream.event()
-        assert (kind, mark["metadata"]["resourceVersion"]) == ("BOOKMARK", str(http.server.services.store.version))
+        assert (kind, mark["metadata"]["resourceVersion"]) == ("BOOKMARK", str(http.server.registry.store.version))
         assert await stream.rest() == b""
         # half an hour and more if it did not care
         assert 0.9 < time.monotonic() - begun < SECONDS

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from kubesched.controlplane.access.decisions import ALLOWED, Decision
-from kubesched.controlplane.access.identities import DEFAULT_AUDIENCES, CertificateSubject, Tokens
+from kubesched.controlplane.access.identities import DEFAULT_AUDIENCES, Tokens
 from kubesched.controlplane.access.role_based import RoleBasedAccess
 from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Target, User
@@ -23,7 +23,7 @@ class Access(Protocol):
     def audiences(self) -> Sequence[str]:
         """Return for whom the tokens are that it knows."""
 
-    def user_of(self, headers: Mapping[str, str], certificate_subject: CertificateSubject | None = None) -> User:
+    def user_of(self, headers: Mapping[str, str]) -> User:
         """Return who sent these headers; raises ApiError 401 for credentials that are not known."""
 
     def user_of_token(self, token: str) -> User | None:
@@ -36,7 +36,7 @@ class Access(Protocol):
         """Return whether a user may do something."""
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
-        """Return what a user may do in a namespace, and what went wrong while finding that out."""
+        """Return the rules of a user in a namespace, and the errors met while collecting them."""
 
 
 class AlwaysAllow:
@@ -44,7 +44,7 @@ class AlwaysAllow:
 
     audiences: Sequence[str] = DEFAULT_AUDIENCES
 
-    def user_of(self, headers: Mapping[str, str], certificate_subject: CertificateSubject | None = None) -> User:
+    def user_of(self, headers: Mapping[str, str]) -> User:
         """Return the administrator."""
         return ADMINISTRATOR
 

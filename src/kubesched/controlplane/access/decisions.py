@@ -1,6 +1,6 @@
 """Decisions, and how a refusal is said.
 
-From what somebody wanted to do to the words that Kubernetes has for "no".
+From refused attributes to the message of a 403.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/responsewriters/errors.go (v1.36)

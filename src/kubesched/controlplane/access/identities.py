@@ -1,11 +1,11 @@
-"""Credentials: bearer tokens and the subjects of client certificates.
+"""Credentials: bearer tokens.
 
-From what a client sends to a user, or to nobody. Tokens are kept as digests and compared in constant time.
+From a client's credentials to a user, or to None. Tokens are kept as digests and compared in constant time.
 """
 
-# upstream: apiserver/pkg/authentication/request/{bearertoken,x509}, pkg/authentication/group (v1.36)
+# upstream: apiserver/pkg/authentication/request/bearertoken, pkg/authentication/group (v1.36)
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from hashlib import sha256
 from hmac import compare_digest
 
@@ -18,9 +18,6 @@ MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"
 DEFAULT_AUDIENCES = ("https://kubernetes.default.svc.cluster.local",)
-
-# as `ssl.SSLSocket.getpeercert()["subject"]` has it: names in sets of names
-CertificateSubject = Sequence[Sequence[tuple[str, str]]]
 
 
 class Tokens:
@@ -54,14 +51,6 @@ def bearer_token(headers: Mapping[str, str]) -> str:
     """Return the token that was sent, or an empty text."""
     scheme, _, rest = headers.get("authorization", "").strip().partition(" ")
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
-
-
-def user_of_subject(subject: CertificateSubject) -> User | None:
-    """Return the user that a certificate, checked already, was issued for."""
-    names = [pair for together in subject for pair in together]
-    name = next((value for field, value in names if field == "commonName"), "")
-    groups = tuple(value for field, value in names if field == "organizationName")
-    return _with_group(User(name, groups), AUTHENTICATED) if name else None
 
 
 def _with_group(user: User, group: str) -> User:

@@ -1,6 +1,6 @@
-"""Acting as somebody else: `Impersonate-*` headers.
+"""Impersonation: `Impersonate-*` headers.
 
-From headers and a check of what the sender may do to the user that the request counts for.
+From headers, and a check of the sender's right to impersonate, to the user that the request counts for.
 """
 
 # upstream: apiserver/pkg/endpoints/filters/impersonation/impersonation.go (v1.36)

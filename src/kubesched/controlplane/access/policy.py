@@ -1,7 +1,7 @@
 """The policy: which rules which subject has, by the Role, ClusterRole and binding objects in the store.
 
-From objects to decisions. A policy is true for the moment it is made; whoever keeps one makes it anew when such an
-object changes.
+From objects to decisions. A policy is a snapshot; its holder makes a new one when such an object
+changes.
 """
 
 # upstream: plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go (v1.36)
@@ -61,7 +61,7 @@ class Policy:
         return Decision(False, f"RBAC: {problems}" if problems else "")
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
-        """Return what a user may do in a namespace, and which roles were not found."""
+        """Return the rules of a user in a namespace, and the roles that were not found."""
         grants = self.grants(user, namespace)
         return [rule for grant in grants for rule in grant.rules], aggregate(_problems(grants))
 
@@ -76,7 +76,7 @@ class Policy:
         return self._rules[key]
 
     def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
-        """Return what a user is given by the cluster's bindings and by those of a namespace, each binding once."""
+        """Return the grants of a user by cluster role bindings and a namespace's role bindings, each binding once."""
         key = (user.name, user.groups, namespace)
         found = self._remembered.get(key)
         if found is None:
@@ -117,7 +117,7 @@ def rules_in(role: Document) -> tuple[Rule, ...]:
 
 
 def _subject(subject: Mapping[str, Any], namespace: str) -> Iterator[tuple[str, str]]:
-    """Return the key of a subject, if it can be anybody, and its words in reasons."""
+    """Yield the key of a subject and its words in reasons; nothing for a subject that matches no user."""
     kind, name = subject.get("kind", ""), subject.get("name", "")
     if kind in ("User", "Group"):
         yield f"{kind} {name}", f"{kind} {quote(name)}"

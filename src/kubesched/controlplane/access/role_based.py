@@ -1,7 +1,7 @@
-"""Access as clusters have it: tokens and certificates say who, roles and bindings say what.
+"""Access as clusters have it: tokens authenticate, roles and bindings authorize.
 
-From requests to users and decisions. Members of `system:masters` may do everything; whoever sends no credentials is
-`system:anonymous`.
+From requests to users and decisions. Members of `system:masters` may do everything; a request without credentials
+comes from `system:anonymous`.
 """
 
 # upstream: apiserver/pkg/endpoints/{filters/authorization.go,request/requestinfo.go}, handlers/update.go (v1.36)
@@ -12,10 +12,8 @@ from kubesched.controlplane.access.decisions import ALLOWED, Decision, refused
 from kubesched.controlplane.access.identities import (
     DEFAULT_AUDIENCES,
     MASTERS,
-    CertificateSubject,
     Tokens,
     bearer_token,
-    user_of_subject,
 )
 from kubesched.controlplane.access.impersonation import impersonated, wanted_user
 from kubesched.controlplane.access.policy import STORES, Policy
@@ -23,7 +21,7 @@ from kubesched.controlplane.access.rules import Attributes, Rule
 from kubesched.controlplane.access.service_account_tokens import bearer_of
 from kubesched.controlplane.api.requests import ANONYMOUS, Request, Target, User
 from kubesched.controlplane.api.statuses import unauthorized
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.selectors import required_name
 from kubesched.controlplane.storage.store import Change
 
@@ -31,17 +29,17 @@ from kubesched.controlplane.storage.store import Change
 class RoleBasedAccess:
     """Knows users by their credentials, and what they may do by the role objects of the store."""
 
-    def __init__(self, services: Services, tokens: Tokens, audiences: Sequence[str] = DEFAULT_AUDIENCES) -> None:
+    def __init__(self, registry: Registry, tokens: Tokens, audiences: Sequence[str] = DEFAULT_AUDIENCES) -> None:
         self.audiences = audiences
         self.tokens = tokens
-        self._services = services
+        self._registry = registry
         self._policy: Policy | None = None
         for store in STORES:
-            services.store.watch(store, self._changed)
+            registry.store.watch(store, self._changed)
 
-    def user_of(self, headers: Mapping[str, str], certificate_subject: CertificateSubject | None = None) -> User:
+    def user_of(self, headers: Mapping[str, str]) -> User:
         """Return who sent these headers, or as whom they act; raises ApiError for what is not known or not allowed."""
-        sender = self._sender(headers, certificate_subject)
+        sender = self._sender(headers)
         wanted = wanted_user(headers)
         if wanted is None:
             return sender
@@ -50,7 +48,7 @@ class RoleBasedAccess:
     def user_of_token(self, token: str) -> User | None:
         """Return whose token this is."""
         known = self.tokens.find(token)
-        bearer = bearer_of(self._services, token, self.audiences) if known is None else None
+        bearer = bearer_of(self._registry, token, self.audiences) if known is None else None
         return known if bearer is None else bearer.user
 
     def check(self, request: Request, target: Target | None) -> None:
@@ -70,14 +68,10 @@ class RoleBasedAccess:
         return self._current().decide(user, attributes)
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
-        """Return what a user may do in a namespace, and which roles were not found."""
+        """Return the rules of a user in a namespace, and the roles that were not found."""
         return self._current().rules_of(user, namespace)
 
-    def _sender(self, headers: Mapping[str, str], certificate_subject: CertificateSubject | None) -> User:
-        if certificate_subject is not None:
-            user = user_of_subject(certificate_subject)
-            if user is not None:
-                return user
+    def _sender(self, headers: Mapping[str, str]) -> User:
         token = bearer_token(headers)
         if not token:
             return ANONYMOUS
@@ -95,13 +89,13 @@ class RoleBasedAccess:
         """Return whether an update is about to create what it names, which takes the right to create, too."""
         if target.verb != "update" or target.subresource:
             return False
-        if not self._services.strategy(target.resource).create_on_update:
+        if not self._registry.strategy(target.resource).create_on_update:
             return False
-        return self._services.store.get(target.resource.store, target.namespace, target.name) is None
+        return self._registry.store.get(target.resource.store, target.namespace, target.name) is None
 
     def _current(self) -> Policy:
         if self._policy is None:
-            self._policy = Policy(self._services.store)
+            self._policy = Policy(self._registry.store)
         return self._policy
 
     def _changed(self, change: Change) -> None:
@@ -113,7 +107,7 @@ def _what(target: Target) -> tuple[str, str, str]:
 
 
 def _attributes(request: Request, target: Target | None) -> Attributes:
-    """Return what a request asks, in the words of rules."""
+    """Return the attributes of a request that RBAC rules are matched against."""
     if target is None:
         return Attributes(request.method.lower(), path=request.path)
     namespace, name = target.namespace, target.name

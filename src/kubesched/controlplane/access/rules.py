@@ -17,7 +17,7 @@ ALL = "*"
 
 
 class Attributes(msgspec.Struct, frozen=True):
-    """What somebody wants to do: a verb on a resource or, if there is a path, on a path that is none."""
+    """The attributes of a request: a verb on a resource or, with `path`, on a non-resource URL."""
 
     verb: str
     group: str = ""
@@ -43,7 +43,7 @@ class Rule(msgspec.Struct, frozen=True):
     paths: tuple[str, ...] = ()
 
     def allows(self, attributes: Attributes) -> bool:
-        """Return whether somebody with this rule may do something."""
+        """Return whether the rule allows a request with these attributes."""
         if not _has(self.verbs, attributes.verb):
             return False
         if attributes.path is not None:
@@ -124,7 +124,7 @@ def document_of(rule: Rule) -> dict[str, list[str]]:
 
 
 def missing(held: Sequence[Rule], wanted: Iterable[Rule]) -> list[str]:
-    """Return what wanted rules allow beyond those that are held, in words, sorted."""
+    """Return the permissions of the wanted rules that the held rules do not cover, in words, sorted."""
     verbs: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     for rule in wanted:
         for atom in rule.atoms():

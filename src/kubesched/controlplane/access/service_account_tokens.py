@@ -1,6 +1,6 @@
-"""Who shows the token of a service account: as long as the account and what the token is bound to are there.
+"""The user behind a service account token, valid while the account and the objects it is bound to exist.
 
-From a token to a user, or to why it is nobody's any more.
+From a token to a user, or to the reason why it is no longer valid.
 """
 
 # upstream: pkg/serviceaccount/{claims,legacy,jwt}.go, apiserver/pkg/authentication/serviceaccount/util.go (v1.36)
@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from kubesched.api.go_text import quote
 from kubesched.controlplane.api.requests import User
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
 from kubesched.controlplane.storage.store import Stored
 
@@ -33,30 +33,30 @@ class Bearer(NamedTuple):
     error: str = ""
 
 
-def bearer_of(services: Services, token: str, audiences: Sequence[str]) -> Bearer | None:
+def bearer_of(registry: Registry, token: str, audiences: Sequence[str]) -> Bearer | None:
     """Return who shows a token to one of some audiences; None if it was not issued here."""
-    claims = services.issuer.read(token)
+    claims = registry.issuer.read(token)
     if claims is None:
         return None
     if claims.get("iss") == LEGACY_ISSUER:
-        return _legacy(services, token, claims, audiences)
+        return _legacy(registry, token, claims, audiences)
     if claims.get("iss") != ISSUER:
         return None
     said = tuple(claims.get("aud") or ())
     shared = tuple(audience for audience in said if audience in audiences)
     if not shared:
         return _for_others(said, audiences)
-    now = services.clock().timestamp()
+    now = registry.clock().timestamp()
     if now > claims["exp"]:
         return Bearer(None, error="service account token has expired")
-    return _bound(services, claims, shared)
+    return _bound(registry, claims, shared)
 
 
-def _bound(services: Services, claims: Claims, audiences: tuple[str, ...]) -> Bearer:
+def _bound(registry: Registry, claims: Claims, audiences: tuple[str, ...]) -> Bearer:
     """Return who shows a token, if the account and what the token is bound to are there."""
     private = claims[PRIVATE]
     namespace, account = private["namespace"], private["serviceaccount"]
-    found = services.store.get(ACCOUNTS, namespace, account["name"])
+    found = registry.store.get(ACCOUNTS, namespace, account["name"])
     if found is None:
         return Bearer(None, error=f"serviceaccounts {quote(account['name'])} not found")
     if found.uid != account["uid"]:
@@ -68,7 +68,7 @@ def _bound(services: Services, claims: Claims, audiences: tuple[str, ...]) -> Be
     if pod is None:
         bound.append(("nodes", "", node))
     for store, space, reference in bound:
-        if reference is not None and not _is_there(services.store.get(store, space, reference["name"]), reference):
+        if reference is not None and not _is_there(registry.store.get(store, space, reference["name"]), reference):
             return Bearer(None, error=_INVALIDATED)
     for name, reference in (("node", node), ("pod", pod)):
         if reference is not None:
@@ -82,11 +82,11 @@ def _is_there(stored: Stored | None, reference: Any) -> bool:
     return stored is not None and stored.uid == reference.get("uid")
 
 
-def _legacy(services: Services, token: str, claims: Claims, audiences: Sequence[str]) -> Bearer:
+def _legacy(registry: Registry, token: str, claims: Claims, audiences: Sequence[str]) -> Bearer:
     """Return who shows a token that a secret holds."""
     namespace, name = claims.get(f"{LEGACY}namespace", ""), claims.get(f"{LEGACY}service-account.name", "")
-    account = services.store.get(ACCOUNTS, namespace, name)
-    secret = services.store.get("secrets", namespace, claims.get(f"{LEGACY}secret.name", ""))
+    account = registry.store.get(ACCOUNTS, namespace, name)
+    secret = registry.store.get("secrets", namespace, claims.get(f"{LEGACY}secret.name", ""))
     data = {} if secret is None else secret.document().get("data") or {}
     if data.get("token") != b64encode(token.encode()).decode():
         return Bearer(None, error=_INVALIDATED)

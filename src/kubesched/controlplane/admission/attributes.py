@@ -1,6 +1,6 @@
-"""What admission is asked about: an operation on an object, by somebody.
+"""The attributes of an admission request: an operation on an object by a user.
 
-From a request that is being carried out to what rules, expressions and webhooks look at.
+From a request that is being carried out to the values that rules, expressions and webhooks read.
 """
 
 # upstream: apiserver/pkg/admission/{attributes,interfaces}.go, plugin/webhook/request/admissionreview.go (v1.36)

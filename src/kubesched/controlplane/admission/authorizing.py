@@ -1,4 +1,4 @@
-"""The authorizer that expressions ask: what somebody may do, as roles say.
+"""The `authorizer` variable of expressions: what a user may do according to roles.
 
 From checks of the expression language to decisions of the server's access.
 """

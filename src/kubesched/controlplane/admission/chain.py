@@ -32,7 +32,7 @@ _CHANGING, _CHECKING = f"mutatingwebhookconfigurations.{_GROUP}", f"validatingwe
 
 
 class Chain:
-    """Asks whoever is configured; `idle` is true while nobody is, `changes` while somebody may change objects."""
+    """Runs policies and webhooks; `idle` while there are none, `changes` while one may mutate objects."""
 
     def __init__(self, store: Store, catalog: Catalog, schemas: Schemas, decide: Decide) -> None:
         self._store = store
@@ -55,7 +55,7 @@ class Chain:
     def change(
         self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
     ) -> Document | None:
-        """Return an object as others have changed it, None if they have not; raises ApiError, UnansweredError."""
+        """Return the object as admission changes it, None if unchanged; raises ApiError, WebhookCallsNeededError."""
         if is_exempt(place.resource) or request.imported or not self.changes:
             return None
         new, old = objects
@@ -72,7 +72,7 @@ class Chain:
         return None if review.new == before.new else review.new
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
-        """Raise ApiError if an operation on an object is not admitted, UnansweredError if somebody is not asked yet."""
+        """Raise ApiError if an operation is not admitted, WebhookCallsNeededError if webhooks must be called first."""
         # what was admitted elsewhere is not asked about again
         if is_exempt(place.resource) or request.imported:
             return

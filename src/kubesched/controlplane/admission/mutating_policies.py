@@ -31,7 +31,7 @@ from kubesched.controlplane.kinds.admission.expressions import (
     document_of,
     value_of,
 )
-from kubesched.controlplane.managed_fields.list_types import WayError
+from kubesched.controlplane.managed_fields.list_types import FieldTypeError
 from kubesched.controlplane.schema.json_patching import FailedTestError, OperationError, json_patched
 
 
@@ -70,8 +70,8 @@ def _merged(before: Document, value: Any, review: Review, matched: Resource) -> 
         raise EvaluationError(f"type mismatch: {why}")
     config = {**document_of(value), "apiVersion": matched.api_version, "kind": matched.kind}
     try:
-        found: Document = review.way_of(matched).merged(before, config)
-    except WayError as error:
+        found: Document = review.type_of_shape(matched).merged(before, config)
+    except FieldTypeError as error:
         raise EvaluationError(f"error applying patch: failed to merge patch: {error}") from None
     return found
 
@@ -101,7 +101,7 @@ class MutatingPolicies:
         self._policies = bound(found, bindings)
 
     def changed(self, review: Review, *, again: bool = False) -> Review:
-        """Return a request with its object as policies change it; `again`: those that want to see it once more.
+        """Return a request with its object as policies change it; with `again` only by policies that are reinvoked.
 
         Raises ApiError if something goes wrong that a policy does not ignore.
         """

@@ -89,7 +89,7 @@ class Policy:
         return Names(params=params, variables=declared)
 
     def evaluation(self, values: Document) -> Evaluation:
-        """Return what expressions are evaluated with."""
+        """Return the variables that expressions are evaluated with."""
         evaluation = Evaluation(values)
         evaluation.declare(self.variables)
         return evaluation
@@ -111,7 +111,7 @@ class Binding:
 
 
 def bound(policies: Sequence[P], bindings: Sequence[Document]) -> list[tuple[P, list[Binding]]]:
-    """Return policies with their bindings, those that have some."""
+    """Return the policies that have bindings, with their bindings."""
     found = [Binding(each) for each in bindings]
     named = ((policy, [each for each in found if each.policy == policy.name]) for policy in policies)
     return [(policy, own) for policy, own in named if own]
@@ -126,7 +126,7 @@ def compiled_or_error(text: str, names: Names, results: tuple[Type, ...]) -> Com
 
 
 def evaluated(evaluation: Evaluation, expression: Compiled) -> Any:
-    """Return what an expression amounts to; raises EvaluationError, BudgetError."""
+    """Return the value of an expression; raises EvaluationError, BudgetError."""
     if isinstance(expression, CelCompileError):
         raise EvaluationError(f"compilation error: {expression}")
     return evaluation.run(expression)

@@ -15,8 +15,8 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion import from_storage
 from kubesched.controlplane.kinds.admission.expressions import value_of
-from kubesched.controlplane.managed_fields.tracking import way_of_objects
-from kubesched.controlplane.managed_fields.types import Way
+from kubesched.controlplane.managed_fields.tracking import type_of_objects
+from kubesched.controlplane.managed_fields.types import FieldType
 from kubesched.controlplane.schema import Schemas
 
 
@@ -31,7 +31,7 @@ class Grounds:
 
 
 class Review:
-    """A request with its objects, in the version that is stored; nobody changes them."""
+    """A request with its objects in the stored version; the objects are read-only."""
 
     def __init__(self, asked: Asked, new: Document | None, old: Document | None, grounds: Grounds) -> None:
         self.asked = asked
@@ -50,9 +50,9 @@ class Review:
         """Return who finds parameters."""
         return self._grounds.parameters
 
-    def way_of(self, resource: Resource) -> Way:
+    def type_of_shape(self, resource: Resource) -> FieldType:
         """Return the way in which objects of a resource are merged."""
-        return way_of_objects(self._grounds.schemas, resource)
+        return type_of_objects(self._grounds.schemas, resource)
 
     def matched(self, match: Match) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not; raises ApiError."""

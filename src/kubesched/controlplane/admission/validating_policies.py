@@ -108,7 +108,7 @@ class _Validation:
             return error
 
     def message(self, evaluation: Evaluation) -> str:
-        """Return what is said of a request that fails."""
+        """Return the message of a failed validation."""
         found: Any = ""
         if self._message is not None:
             try:
@@ -133,7 +133,7 @@ class ValidatingPolicies:
         return bool(self._policies)
 
     def check(self, review: Review) -> None:
-        """Raise ApiError if a policy denies a request; warnings are told to whoever asks."""
+        """Raise ApiError if a policy denies a request; warnings are added to the answer."""
         denied: ApiError | None = None
         for policy, bindings in self._policies:
             matched = review.matched(policy.match)
@@ -147,7 +147,7 @@ class ValidatingPolicies:
                     if "Deny" in actions:
                         denied = denied or _denial(review, failed, f"{words} denied request: {failed.message}")
                     elif "Warn" in actions:
-                        review.asked.request.told.append(f"Validation failed for {words}: {failed.message}")
+                        review.asked.request.warnings.append(f"Validation failed for {words}: {failed.message}")
         if denied is not None:
             raise denied
 

@@ -1,7 +1,7 @@
-"""Webhooks over HTTPS: a question goes out, a review comes back, or the reason why not.
+"""Webhook calls over HTTPS: an AdmissionReview goes out, its response or an error comes back.
 
-From questions to replies, within the time that each may take. There is no network to services here, so whoever is
-reached by a service is not reached.
+From calls to replies, each within its timeout. There is no service network here, so a webhook behind a service cannot
+be reached.
 """
 
 # upstream: apiserver/pkg/util/webhook/client.go, client-go/rest/request.go, Go's net/http and crypto/tls (v1.36)
@@ -15,13 +15,13 @@ import aiohttp
 import msgspec
 
 from kubesched.api.go_text import quote
-from kubesched.controlplane.api.trials import Question, Reply
+from kubesched.controlplane.api.attempts import WebhookCall, WebhookReply
 from kubesched.controlplane.storage.store import Store
 
 LARGEST_REPLY = 3 * 1024 * 1024
 _MOST_BUNDLES = 64
 # fills in the replies to questions, none of which is an exception
-Ask = Callable[[Sequence[Question]], Awaitable[Sequence[Reply]]]
+Ask = Callable[[Sequence[WebhookCall]], Awaitable[Sequence[WebhookReply]]]
 
 
 class WebhookCalls:
@@ -30,26 +30,26 @@ class WebhookCalls:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def __call__(self, questions: Sequence[Question]) -> Sequence[Reply]:
+    async def __call__(self, calls: Sequence[WebhookCall]) -> Sequence[WebhookReply]:
         """Return the replies to questions, in their order."""
-        return await asyncio.gather(*(self._asked(each) for each in questions))
+        return await asyncio.gather(*(self._asked(each) for each in calls))
 
-    async def _asked(self, question: Question) -> Reply:
-        if question.service:
-            return Reply(error=self._unreachable(question.service))
+    async def _asked(self, call: WebhookCall) -> WebhookReply:
+        if call.service:
+            return WebhookReply(error=self._unreachable(call.service))
         try:
-            async with asyncio.timeout(question.seconds):
-                return await _posted(question)
+            async with asyncio.timeout(call.seconds):
+                return await _posted(call)
         except TimeoutError:
-            return Reply(error="context deadline exceeded")
+            return WebhookReply(error="context deadline exceeded")
         except ssl.SSLError as error:
-            return Reply(error=_of_tls(error))
+            return WebhookReply(error=_of_tls(error))
         except aiohttp.ClientConnectorCertificateError as error:
-            return Reply(error=_of_tls(error.certificate_error))
+            return WebhookReply(error=_of_tls(error.certificate_error))
         except aiohttp.ClientConnectorError as error:
-            return Reply(error=_of_connection(error))
+            return WebhookReply(error=_of_connection(error))
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            return Reply(error=str(error) or type(error).__name__)
+            return WebhookReply(error=str(error) or type(error).__name__)
 
     def _unreachable(self, service: str) -> str:
         namespace, _, name = service.partition("/")
@@ -58,28 +58,28 @@ class WebhookCalls:
         return f"no endpoints available for service {quote(name)}"
 
 
-async def _posted(question: Question) -> Reply:
+async def _posted(call: WebhookCall) -> WebhookReply:
     headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
-    trusted = _trusting(question.ca_bundle)
+    trusted = _trusting(call.ca_bundle)
     connector = aiohttp.TCPConnector(ssl=trusted, force_close=True)
     async with (
         aiohttp.ClientSession(connector=connector) as session,
-        session.post(question.url, data=question.body, headers=headers, allow_redirects=False) as response,
+        session.post(call.url, data=call.body, headers=headers, allow_redirects=False) as response,
     ):
         body = await response.content.read(LARGEST_REPLY + 1)
         while not response.content.at_eof() and len(body) <= LARGEST_REPLY:
             body += await response.content.read(LARGEST_REPLY + 1 - len(body))
     if len(body) > LARGEST_REPLY:
-        return Reply(error=f"the response is larger than {LARGEST_REPLY} bytes")
+        return WebhookReply(error=f"the response is larger than {LARGEST_REPLY} bytes")
     if response.status == 404:
-        return Reply(error="the server could not find the requested resource")
+        return WebhookReply(error="the server could not find the requested resource")
     if response.status >= 400:
         text = quote(body[:2048].decode("utf-8", "replace").strip() or "unknown")
-        return Reply(error=f"an error on the server ({text}) has prevented the request from succeeding")
+        return WebhookReply(error=f"an error on the server ({text}) has prevented the request from succeeding")
     try:
-        return Reply(msgspec.json.decode(body))
+        return WebhookReply(msgspec.json.decode(body))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return Reply(error=f"couldn't get version/kind; json parse error: {error}")
+        return WebhookReply(error=f"couldn't get version/kind; json parse error: {error}")
 
 
 @lru_cache(maxsize=_MOST_BUNDLES)

@@ -22,10 +22,10 @@ from kubesched.api.go_text import quote
 from kubesched.controlplane.admission.matching import Match
 from kubesched.controlplane.admission.policies import Conditions
 from kubesched.controlplane.admission.reviewing import Review
+from kubesched.controlplane.api.attempts import WebhookCall, WebhookCallsNeededError, WebhookReply
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, internal_error
-from kubesched.controlplane.api.trials import Question, Reply, UnansweredError
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.kinds.admission.expressions import EvaluationError
 from kubesched.controlplane.schema.json_patching import OperationError, json_patched
@@ -53,7 +53,7 @@ class Webhook:
         self._conditions = Conditions(hook.get("matchConditions") or (), params=False, failure_policy=policy)
 
     def matched(self, review: Review) -> Resource | None:
-        """Return the resource in the version that is asked about, None if nobody is asked; raises ApiError."""
+        """Return the resource in the version that the webhook matches, None if it is not called; raises ApiError."""
         matched = review.matched(self._match)
         if matched is None:
             return None
@@ -62,8 +62,8 @@ class Webhook:
         except EvaluationError as error:
             raise review.asked.refusal(str(error), review.new) from None
 
-    def question(self, review: Review, matched: Resource, reinvocation: int = 0) -> Question:
-        """Return what is asked."""
+    def call(self, review: Review, matched: Resource, reinvocation: int = 0) -> WebhookCall:
+        """Return the call of the webhook with its AdmissionReview."""
         request = {
             **review.asked.document(matched),
             "object": _shown(matched, review.new),
@@ -75,7 +75,7 @@ class Webhook:
         body = {"kind": REVIEW, "apiVersion": f"{_GROUP}/{self._version}", "request": {"uid": uid, **request}}
         url, service = self._address()
         bundle = b64decode(self._client.get("caBundle") or "")
-        return Question(key, uid, msgspec.json.encode(body), url, bundle, float(self._seconds), service)
+        return WebhookCall(key, uid, msgspec.json.encode(body), url, bundle, float(self._seconds), service)
 
     def _address(self) -> tuple[str, str]:
         """Return the URL, and the service behind it, if it is one's."""
@@ -86,12 +86,12 @@ class Webhook:
         host = f"{name}.{namespace}.svc:{service.get('port') or 443}"
         return f"https://{host}{'' if path.startswith('/') or not path else '/'}{path}{wait}", f"{namespace}/{name}"
 
-    def verdict(self, question: Question, reply: Reply, *, changing: bool) -> Document | None:
+    def verdict(self, call: WebhookCall, reply: WebhookReply, *, changing: bool) -> Document | None:
         """Return a webhook's response, None if it gave none and that is ignored; raises ApiError."""
-        words = f"failed to call webhook: Post {quote(question.url)}: {reply.error}"
+        words = f"failed to call webhook: Post {quote(call.url)}: {reply.error}"
         if not reply.error:
             try:
-                return _response(question, reply.document, self._version, changing=changing)
+                return _response(call, reply.document, self._version, changing=changing)
             except ValueError as error:
                 words = f"received invalid webhook response: {error}"
         if self.ignores:
@@ -117,11 +117,11 @@ def webhooks_of(configurations: Sequence[Document]) -> list[Webhook]:
 
 
 def ask_all(hooks: Sequence[Webhook], review: Review) -> None:
-    """Raise ApiError if a webhook refuses, UnansweredError if some have not been asked yet."""
-    asked = [(hook, question) for hook, question, _ in _questions(hooks, review)]
-    replies = _replies(review, [question for _, question in asked])
-    for (hook, question), reply in zip(asked, replies, strict=True):
-        response = hook.verdict(question, reply, changing=False)
+    """Raise ApiError if a webhook refuses, WebhookCallsNeededError if some have not been asked yet."""
+    asked = [(hook, call) for hook, call, _ in _calls(hooks, review)]
+    replies = _replies(review, [call for _, call in asked])
+    for (hook, call), reply in zip(asked, replies, strict=True):
+        response = hook.verdict(call, reply, changing=False)
         if response is not None:
             _heed(hook, response, review)
 
@@ -135,23 +135,23 @@ class Changing:
         self._changed: Document | None = None
         # those who were asked and want to be asked again if others change the object after them
         self._invoked: list[Webhook] = []
-        self._again: list[Webhook] = []
+        self._reply_cache: list[Webhook] = []
 
     def outcome(self) -> Document | None:
         """Return the object as webhooks have changed it, None if they have not.
 
-        Raises ApiError if one refuses, UnansweredError if one has not been asked yet.
+        Raises ApiError if one refuses, WebhookCallsNeededError if one has not been asked yet.
         """
         self._pass(self._hooks, 0)
-        if self._again:
-            self._pass([hook for hook in self._hooks if hook in self._again], 1)
+        if self._reply_cache:
+            self._pass([hook for hook in self._hooks if hook in self._reply_cache], 1)
         return self._changed
 
     def _pass(self, hooks: Sequence[Webhook], number: int) -> None:
         for hook in hooks:
-            for _, question, matched in _questions([hook], self._review, number):
-                reply = _replies(self._review, [question])[0]
-                response = hook.verdict(question, reply, changing=True)
+            for _, call, matched in _calls([hook], self._review, number):
+                reply = _replies(self._review, [call])[0]
+                response = hook.verdict(call, reply, changing=True)
                 if response is not None:
                     _heed(hook, response, self._review)
                     self._take(hook, response, matched)
@@ -180,35 +180,35 @@ class Changing:
             return
         self._changed = to_storage(matched, after)
         self._review = review.with_new(self._changed)
-        self._again += [each for each in self._invoked if each is not hook and each not in self._again]
+        self._reply_cache += [each for each in self._invoked if each is not hook and each not in self._reply_cache]
 
 
-def _questions(
+def _calls(
     hooks: Sequence[Webhook], review: Review, number: int = 0
-) -> Iterator[tuple[Webhook, Question, Resource]]:
+) -> Iterator[tuple[Webhook, WebhookCall, Resource]]:
     for hook in hooks:
         matched = hook.matched(review)
         if matched is not None:
-            yield hook, hook.question(review, matched, number), matched
+            yield hook, hook.call(review, matched, number), matched
 
 
-def _replies(review: Review, questions: list[Question]) -> list[Reply]:
-    trial = review.asked.request.trial
-    known = {} if trial is None else trial.replies
-    missing = [each for each in questions if each.key not in known]
+def _replies(review: Review, calls: list[WebhookCall]) -> list[WebhookReply]:
+    attempt = review.asked.request.attempt
+    known = {} if attempt is None else attempt.replies
+    missing = [each for each in calls if each.key not in known]
     if missing:
-        raise UnansweredError(missing)
-    return [known[each.key] for each in questions]
+        raise WebhookCallsNeededError(missing)
+    return [known[each.key] for each in calls]
 
 
 def _heed(hook: Webhook, response: Document, review: Review) -> None:
-    """Tell warnings to whoever asks; raises ApiError if a webhook refuses."""
-    review.asked.request.told.extend(str(each) for each in response.get("warnings") or ())
+    """Add a webhook's warnings to the answer; raises ApiError if the webhook denies the request."""
+    review.asked.request.warnings.extend(str(each) for each in response.get("warnings") or ())
     if not response.get("allowed"):
         raise hook.denial(response.get("status") or {})
 
 
-def _response(question: Question, document: Any, version: str, *, changing: bool) -> Document:
+def _response(call: WebhookCall, document: Any, version: str, *, changing: bool) -> Document:
     """Return the response in a review; ValueError if there is none that can be used."""
     if not isinstance(document, dict):
         raise ValueError(f"unexpected response type {type(document).__name__}")
@@ -216,9 +216,9 @@ def _response(question: Question, document: Any, version: str, *, changing: bool
     if not isinstance(response, dict):
         raise ValueError("webhook response was absent")
     if version == "v1":
-        if response.get("uid") != question.uid:
+        if response.get("uid") != call.uid:
             found = quote(str(response.get("uid") or ""))
-            raise ValueError(f"expected response.uid={quote(question.uid)}, got {found}")
+            raise ValueError(f"expected response.uid={quote(call.uid)}, got {found}")
         found_kind = f"{document.get('apiVersion') or ''}, Kind={document.get('kind') or ''}"
         if found_kind != f"{_GROUP}/v1, Kind={REVIEW}":
             raise ValueError(f"expected webhook response of {_GROUP}/v1, Kind={REVIEW}, got {found_kind}")

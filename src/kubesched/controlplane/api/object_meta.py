@@ -10,7 +10,7 @@ IMMUTABLE = "field is immutable"
 
 
 def annotations_problems(path: str, annotations: Mapping[str, str] | None) -> list[str]:
-    """Return what is wrong with annotations."""
+    """Return the problems of annotations."""
     problems = []
     for key in annotations or ():
         problems += [invalid(path, key, problem) for problem in label_key_problems(key.lower())]

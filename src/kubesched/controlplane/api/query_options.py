@@ -41,7 +41,7 @@ class ListOptions(msgspec.Struct, frozen=True):
 
 def list_options(request: Request, *, watching: bool = False) -> ListOptions:
     """Return the options of a list or a watch."""
-    limit, seconds = request.whole("limit") or 0, request.whole("timeoutSeconds") or 0
+    limit, seconds = request.integer("limit") or 0, request.integer("timeoutSeconds") or 0
     initial = request.flag(_INITIAL) if request.query.get(_INITIAL) else None
     problems = _watch_problems(request, initial) if watching else _list_problems(request, initial)
     if problems:
@@ -93,7 +93,7 @@ def is_dry_run(request: Request, *, applying: bool = False) -> bool:
 
 
 def dry_run_problems(values: object) -> list[str]:
-    """Return what is wrong with the dry runs that are asked for."""
+    """Return the problems of the `dryRun` parameter."""
     texts = list(values) if isinstance(values, list | tuple) else []
     return [] if all(text == "All" for text in texts) else [not_supported("dryRun", as_json(texts), ["All"])]
 

@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from kubesched.api.go_text import quote
+from kubesched.controlplane.api.attempts import Attempt
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, method_not_allowed, no_such_path
-from kubesched.controlplane.api.trials import Trial
 
 _DIGITS, _SIGNED_DIGITS = re.compile("[0-9]+"), re.compile("[+-]?[0-9]+")
 
@@ -31,6 +31,8 @@ class User(msgspec.Struct, frozen=True):
 
 ADMINISTRATOR = User("kubernetes-admin", ("system:masters", "system:authenticated"))
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
+# the server authenticates the request by its headers
+UNAUTHENTICATED = User("")
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -44,12 +46,12 @@ class Request(msgspec.Struct, frozen=True):
     query: Mapping[str, Sequence[str]] = {}
     headers: Mapping[str, str] = {}
     body: bytes = b""
-    user: User = ADMINISTRATOR
+    user: User = UNAUTHENTICATED
     # the object was admitted by the cluster that it comes from; only who loads manifests can say so
     imported: bool = False
-    told: list[str] = []
+    warnings: list[str] = []
     # what others have said of it so far, if it had to wait for them
-    trial: Trial | None = None
+    attempt: Attempt | None = None
 
     def option(self, name: str) -> str:
         """Return the first value of a query parameter, or an empty text."""
@@ -61,7 +63,7 @@ class Request(msgspec.Struct, frozen=True):
         values = self.query.get(name)
         return values is not None and len(values) > 0 and values[0].lower() not in ("false", "0")
 
-    def whole(self, name: str) -> int | None:
+    def integer(self, name: str) -> int | None:
         """Return a query parameter as a whole number, None if it is not given."""
         text = self.option(name)
         if not text:
@@ -125,7 +127,7 @@ _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete
 
 
 def target_of(request: Request, catalog: Catalog) -> Target | None:
-    """Return what a request is about, None if its path is not that of a resource; refuses paths that lead nowhere."""
+    """Return the target of a request, None for a non-resource path; raises ApiError for paths that do not exist."""
     parts = request.path.removeprefix("/").removesuffix("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]

@@ -25,8 +25,8 @@ class CustomKind(Protocol):
     warnings: list[str]
     # typed where they are used, since their types know of resources
     strategy: Any
-    reader: Any
-    way: Any
+    decoder: Any
+    field_type: Any
     printer: Any
 
     def to_storage(self, document: Document) -> Document:
@@ -340,7 +340,7 @@ class Catalog:
         self._take(resources)
 
     def define(self, resources: Iterable[Resource]) -> None:
-        """Serve these besides those that are always there, which keep their names."""
+        """Serve these resources besides the built-in ones; a built-in resource wins over one of the same name."""
         known = {(each.group, each.version, each.plural) for each in self._built_in}
         others = (each for each in resources if (each.group, each.version, each.plural) not in known)
         self._take((*self._built_in, *others))

@@ -172,7 +172,7 @@ def too_many_requests(message: str, seconds: int = 1) -> ApiError:
 
 
 def internal_error(message: str) -> ApiError:
-    """Return what is said when the server itself has failed."""
+    """Return the Status of an internal error."""
     causes = [{"message": message}]
     return ApiError(500, "InternalError", f"Internal error occurred: {message}", {"causes": causes})
 

@@ -7,7 +7,7 @@ From the catalog to objects; those of kinds that are defined while the server ru
 # pkg/controlplane/controller/crdregistration (v1.36)
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.transport.local_client import LocalClient
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
@@ -51,13 +51,13 @@ _OWN_GROUP = "apiregistration.k8s.io"
 def keep_api_services(client: LocalClient) -> None:
     """Keep API services for all that is served, from now on."""
     _register(client)
-    client.server.services.catalog.watchers.append(lambda: _register(client))
+    client.server.registry.catalog.watchers.append(lambda: _register(client))
 
 
 def _register(client: LocalClient) -> None:
-    services = client.server.services
+    registry = client.server.registry
     resource = client.resource("apiregistration.k8s.io/v1", "APIService")
-    wanted = {document["metadata"]["name"]: document for document in _documents(services)}
+    wanted = {document["metadata"]["name"]: document for document in _documents(registry)}
     known = {stored.name: stored for stored in client.stored(resource)}
     for name, document in wanted.items():
         if name not in known:
@@ -67,10 +67,10 @@ def _register(client: LocalClient) -> None:
             client.delete(resource, "", name)
 
 
-def _documents(services: Services) -> list[Document]:
-    custom = {(each.group, each.version) for each in services.catalog.resources if each.custom is not None}
+def _documents(registry: Registry) -> list[Document]:
+    custom = {(each.group, each.version) for each in registry.catalog.resources if each.custom is not None}
     found = []
-    for group, versions in services.catalog.versions().items():
+    for group, versions in registry.catalog.versions().items():
         for version in versions:
             if group == _OWN_GROUP:
                 continue

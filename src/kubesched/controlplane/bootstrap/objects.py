@@ -30,8 +30,8 @@ _FRONT_PROXY = {
 
 
 def bootstrap(client: LocalClient, *, client_ca: str = "") -> None:
-    """Create what every cluster has; `client_ca` is the PEM of whoever signs the certificates of clients."""
-    store = client.server.services.store
+    """Create the objects of every new cluster; `client_ca` is the PEM of the authority for client certificates."""
+    store = client.server.registry.store
     for document in _documents():
         resource, meta = client.resource(document["apiVersion"], document["kind"]), document["metadata"]
         if store.get(resource.store, meta.get("namespace", ""), meta["name"]) is None:

@@ -41,9 +41,7 @@ def page() -> str:
     parts = [
         _TITLE.format(version=VERSION["gitVersion"]),
         _SERVED.format(verbs=", ".join(ALL_VERBS)),
-        _table(
-            ("API version", "kind", "resource", "scope", "verbs", "subresources", "what happens"), map(_row, RESOURCES)
-        ),
+        _table(_COLUMNS, map(_row, RESOURCES)),
         _CUSTOM,
         "## Subresources that are refused\n\nThey are served so that clients are told why.\n",
         _table(("subresource", "answer"), REFUSED.items()),

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.schema import library, reader_of
-from kubesched.controlplane.schema.careful import ShapeError
+from kubesched.controlplane.schema import decoder_of, library
+from kubesched.controlplane.schema.strict_decoder import ShapeError
 
 _PLACE = "autoscaling.alpha.kubernetes.io"
 _METRICS, _CURRENT = f"{_PLACE}/metrics", f"{_PLACE}/current-metrics"
@@ -57,12 +57,12 @@ def to_second(document: Document) -> Document:
     given = document["metadata"].get("annotations") or {}
     spec = dict(document.get("spec") or {})
     share = spec.pop("targetCPUUtilizationPercentage", None)
-    metrics = _read(given.get(_METRICS), "spec.metrics", _second_target) or []
+    metrics = _decoded(given.get(_METRICS), "spec.metrics", _second_target) or []
     metrics += [] if share is None else [_processor("target", {"type": "Utilization", "averageUtilization": share})]
     if not metrics:
         metrics.append(_processor("target", {"type": "Utilization", "averageUtilization": _DEFAULT_SHARE}))
     spec["metrics"] = metrics
-    behavior = _read(given.get(_BEHAVIOR), "spec.behavior", lambda found: _renamed(found, str.lower))
+    behavior = _decoded(given.get(_BEHAVIOR), "spec.behavior", lambda found: _renamed(found, str.lower))
     if behavior:
         spec["behavior"] = behavior
     found = {
@@ -85,7 +85,7 @@ def _second_status(first: Document, given: Document) -> Document:
         (_CURRENT, "currentMetrics", _second_current),
         (_CONDITIONS, "conditions", lambda found: found),
     ):
-        found = _read(given.get(annotation), f"status.{field}", change)
+        found = _decoded(given.get(annotation), f"status.{field}", change)
         if found is not None:
             status[field] = found
     return status
@@ -219,8 +219,8 @@ def _text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _read(text: str | None, place: str, change: Callable[[Any], Any]) -> Any:
-    """Return what an annotation stands for, in the shape of the field at a place; None if it cannot be read."""
+def _decoded(text: str | None, place: str, change: Callable[[Any], Any]) -> Any:
+    """Return the value of an annotation in the shape of the field at a place; None if it cannot be decoded."""
     if text is None:
         return None
     shape = library().kind("autoscaling/v2", "HorizontalPodAutoscaler")
@@ -229,7 +229,7 @@ def _read(text: str | None, place: str, change: Callable[[Any], Any]) -> Any:
     start = {"apiVersion": shape.api_version, "kind": shape.name}
     try:
         value = change(msgspec.json.decode(text))
-        found, _problems = reader_of(shape).read_patched({**start, part: {field: value}})
+        found, _problems = decoder_of(shape).decode_patched({**start, part: {field: value}})
     except (msgspec.DecodeError, ShapeError, AttributeError, TypeError, KeyError):
         return None
     return found[part].get(field)

@@ -38,7 +38,7 @@ _SHARED = {
 
 
 def name_problems(document: Document) -> list[str]:
-    """Return what is wrong with the name of a definition, which says what it defines."""
+    """Return the problems of the name of a definition, which says what it defines."""
     spec = document["spec"]
     name = document["metadata"].get("name") or ""
     if not name or name == f"{spec['names']['plural']}.{spec['group']}":
@@ -47,7 +47,7 @@ def name_problems(document: Document) -> list[str]:
 
 
 def spec_problems(document: Document, old: Document | None = None) -> list[str]:
-    """Return what is wrong with the spec of a definition."""
+    """Return the problems of the spec of a definition."""
     spec = document["spec"]
     shared = {field for field in _SHARED if _is_shared(spec["versions"], field)}
     problems = _group_problems(spec) + _scope_problems(spec)
@@ -151,7 +151,7 @@ def _as_the_reference_shows(version: Document, shared: set[str]) -> str:
 
 
 def _part_problems(path: str, field: str, version: Document, name: str, old: Document | None) -> list[str]:
-    """Return what is wrong with a part of a version, which all of them may share."""
+    """Return the problems of a part of a version, which all of them may share."""
     value = version.get(field)
     here = child(path, name)
     match field:
@@ -243,7 +243,7 @@ def _selectable_problems(path: str, fields: list[Document], schema: Document) ->
 
 
 def names_problems(path: str, names: Document) -> list[str]:
-    """Return what is wrong with the names of a kind."""
+    """Return the problems of the names of a kind."""
     problems = []
     for field in ("plural", "singular", "kind", "listKind"):
         value = names.get(field) or ""

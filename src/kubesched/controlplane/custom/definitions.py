@@ -20,8 +20,8 @@ from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.kinds.checks import immutable
 from kubesched.controlplane.registry.strategy import Context, Strategy
 from kubesched.controlplane.schema import library
-from kubesched.controlplane.schema.careful import JsonReading, ShapeError
 from kubesched.controlplane.schema.shapes import Shape
+from kubesched.controlplane.schema.strict_decoder import ShapeError, StrictDecoder
 from kubesched.controlplane.schema.structs import read_scalar, struct_of
 
 DEFINITIONS = "customresourcedefinitions.apiextensions.k8s.io"
@@ -31,27 +31,27 @@ _VERSION = "apiextensions.k8s.io/v1"
 _ONE, _MANY = ("not",), ("allOf", "oneOf", "anyOf")
 
 
-class CustomResourceDefinitions(Strategy):
+class CustomResourceDefinitionStrategy(Strategy):
     """The rules of definitions."""
 
     unconditional_update = False
 
     def prepare_create(self, new: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = _filled_in(new)
         new["status"] = {"acceptedNames": {"plural": "", "kind": ""}}
         _note_storage(spec, new["status"])
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new definition."""
+        """Return the problems of a new definition."""
         return name_problems(new) + spec_problems(new) + _stored_problems(new)
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         _note_storage(_filled_in(new), new["status"])
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         problems = spec_problems(new, old)
         spec, before = new["spec"], old["spec"]
         if condition_of(old, ESTABLISHED).get("status") == "True":
@@ -70,11 +70,11 @@ class CustomResourceDefinitions(Strategy):
             _note_storage(new["spec"], status)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         return names_problems("status.acceptedNames", new["status"]["acceptedNames"])
 
     def warnings(self, new: Document, old: Document | None) -> list[str]:
-        """Return which formats nobody knows, unless they were there before."""
+        """Return warnings about unknown formats that are new in the definition."""
         before = [] if old is None else list(_unknown_formats(old))
         return [f"unrecognized format {quote(name)}" for name in _unknown_formats(new) if name not in before]
 
@@ -158,7 +158,7 @@ def _unknown_formats(document: Document) -> Iterator[str]:
 
 
 def _normal(schema: Schema) -> Schema:
-    """Return a schema in which those that may stand in place of something else are read, too."""
+    """Return a schema whose nested schemas (of `items`, `additionalProperties` and others) are decoded, too."""
     found = dict(schema)
     for name in _ONE:
         if name in found:
@@ -173,19 +173,19 @@ def _normal(schema: Schema) -> Schema:
         if name in found and not isinstance(found[name], bool):
             if not isinstance(found[name], dict):
                 raise _unreadable("boolean or JSON schema expected")
-            found[name] = _read(found[name])
+            found[name] = _decoded(found[name])
     if "items" in found:
         items = found["items"]
-        found["items"] = [_read(each) for each in items] if isinstance(items, list) else _read(items)
+        found["items"] = [_decoded(each) for each in items] if isinstance(items, list) else _decoded(items)
     return found
 
 
-def _read(raw: Any) -> Schema:
+def _decoded(raw: Any) -> Schema:
     """Return a schema that was taken as it is, without the fields that there are not."""
     shape = library().named(_VERSION, "JSONSchemaProps")
     assert isinstance(shape, Shape)
     try:
-        found = JsonReading().read(shape, raw if isinstance(raw, dict) else {})
+        found = StrictDecoder().decode(shape, raw if isinstance(raw, dict) else {})
         schema: Schema = msgspec.to_builtins(msgspec.convert(found, struct_of(shape), dec_hook=read_scalar))
     except (ShapeError, msgspec.ValidationError) as error:
         raise _unreadable(str(error)) from None

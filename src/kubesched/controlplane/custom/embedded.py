@@ -13,7 +13,7 @@ from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 
 def embedded_problems(value: Any, schema: Schema | None, path: str = "") -> list[str]:
-    """Return what is wrong with resources within a value."""
+    """Return the problems of resources within a value."""
     if schema is None:
         return []
     problems: list[str] = []
@@ -51,7 +51,7 @@ def _of_resource(value: Document, path: str) -> list[str]:
 
 
 def _segment_problems(name: str) -> list[str]:
-    """Return what keeps a name from standing in a path."""
+    """Return the problems of a name as a path segment."""
     if name in (".", ".."):
         return [f"may not be '{name}'"]
     return [f"may not contain '{each}'" for each in "/%" if each in name]

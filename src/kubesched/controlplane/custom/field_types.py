@@ -12,8 +12,8 @@ from kubesched.controlplane.custom.list_types import LIST_TYPE, MAP_KEYS
 from kubesched.controlplane.custom.structure import META_FIELDS, Schema, below, items_of
 from kubesched.controlplane.custom.validating import INT_OR_STRING, is_number
 from kubesched.controlplane.managed_fields.list_types import KeyedList, SetList
-from kubesched.controlplane.managed_fields.shape_types import way_of as way_of_shape
-from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, WHOLE, Map, Struct, Way
+from kubesched.controlplane.managed_fields.shape_types import type_of_shape as way_of_shape
+from kubesched.controlplane.managed_fields.types import ATOMIC_PART, LEAF, UNTYPED, FieldType, Map, Struct
 from kubesched.controlplane.managed_fields.validation import Problem, list_problems, problems_of
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.go_words import printed, type_name
@@ -26,9 +26,9 @@ MAP_TYPE = "x-kubernetes-map-type"
 class _Open(Struct):
     """A type with fields beside which there may be others."""
 
-    def way(self, name: str) -> Way:
+    def field_type(self, name: str) -> FieldType:
         """Return the way of a field."""
-        return super().way(name) if name in self.members else UNTYPED
+        return super().field_type(name) if name in self.members else UNTYPED
 
 
 @cache
@@ -38,12 +38,12 @@ def _object_meta() -> Shape:
     return found
 
 
-def way_of_objects(schema: Schema) -> Way:
+def type_of_objects(schema: Schema) -> FieldType:
     """Return the way in which objects of a kind are owned."""
-    return way_of({**schema, EMBEDDED: True})
+    return type_of_shape({**schema, EMBEDDED: True})
 
 
-def way_of(schema: Schema | None) -> Way:
+def type_of_shape(schema: Schema | None) -> FieldType:
     """Return the way in which values of a schema are owned."""
     if schema is None:
         return UNTYPED
@@ -51,10 +51,10 @@ def way_of(schema: Schema | None) -> Way:
         return _way_of_list(schema)
     if schema.get("type") == "object":
         return _way_of_map(schema)
-    return UNTYPED if schema.get(PRESERVE) else WHOLE
+    return UNTYPED if schema.get(PRESERVE) else LEAF
 
 
-def _way_of_list(schema: Schema) -> Way:
+def _way_of_list(schema: Schema) -> FieldType:
     items = items_of(schema) or {}
     match schema.get(LIST_TYPE):
         case "set":
@@ -62,20 +62,20 @@ def _way_of_list(schema: Schema) -> Way:
         case "map":
             named = items.get("properties", {})
             keys = {key: named.get(key, {}).get("default") for key in schema.get(MAP_KEYS) or ()}
-            return KeyedList(keys, way_of(items))
+            return KeyedList(keys, type_of_shape(items))
     return ATOMIC_PART
 
 
-def _way_of_map(schema: Schema) -> Way:
+def _way_of_map(schema: Schema) -> FieldType:
     if schema.get(MAP_TYPE) == "atomic":
         return ATOMIC_PART
     named = schema.get("properties", {})
     further = schema.get("additionalProperties")
     if further is not None and not named:
-        return Map(way_of(further if isinstance(further, dict) else None))
-    members = {name: (f"f:{name}", way_of(each), False) for name, each in named.items()}
+        return Map(type_of_shape(further if isinstance(further, dict) else None))
+    members = {name: (f"f:{name}", type_of_shape(each), False) for name, each in named.items()}
     if schema.get(EMBEDDED):
-        members |= {name: (f"f:{name}", WHOLE, False) for name in ("apiVersion", "kind")}
+        members |= {name: (f"f:{name}", LEAF, False) for name in ("apiVersion", "kind")}
         members["metadata"] = ("f:metadata", way_of_shape(_object_meta()), True)
     if not members and schema.get(PRESERVE):
         return UNTYPED

@@ -1,6 +1,6 @@
 """Formats of texts that a schema can ask for.
 
-From a format and a text to whether it has it. A format that nobody knows is not asked for.
+From a format and a text to whether it has it. An unknown format accepts every text.
 """
 
 # upstream: kube-openapi/pkg/validation/strfmt/*.go, apiextensions-apiserver/pkg/apiserver/validation/formats.go (v1.36)

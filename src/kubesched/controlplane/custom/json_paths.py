@@ -35,7 +35,7 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def compile_path(path: str) -> Callable[[Any], list[Any]]:
-    """Return what finds the values at a path; raises JsonPathError."""
+    """Return the finder of the values at a path; raises JsonPathError."""
     steps = _steps(path)
 
     def find(document: Any) -> list[Any]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.custom.field_types import config_problems, way_of_objects
+from kubesched.controlplane.custom.decoder import CustomDecoder, complete
+from kubesched.controlplane.custom.field_types import config_problems, type_of_objects
 from kubesched.controlplane.custom.printing import printer_of
-from kubesched.controlplane.custom.reading import CustomReader, complete
 from kubesched.controlplane.custom.strategy import CustomStrategy
 from kubesched.controlplane.custom.structure import prune
 from kubesched.controlplane.managed_fields.validation import Problem
@@ -36,12 +36,12 @@ class CustomKind:
         self.list_kind: str = names["listKind"]
         self.schema = _schema_of(version)
         self.scale: Document = subresources.get("scale") or {}
-        self.is_going = bool(condition_of(definition, "Terminating").get("status") == "True")
+        self.is_terminating = bool(condition_of(definition, "Terminating").get("status") == "True")
         self.warnings = deprecation_warnings(spec, version)
         selectable = tuple(each["jsonPath"] for each in version.get("selectableFields") or ())
-        self.strategy = CustomStrategy(self.schema, self.scale or None, selectable, is_going=self.is_going)
-        self.reader = CustomReader(self.api_version, names["kind"], self.schema)
-        self.way = way_of_objects(self.schema)
+        self.strategy = CustomStrategy(self.schema, self.scale or None, selectable, is_terminating=self.is_terminating)
+        self.decoder = CustomDecoder(self.api_version, names["kind"], self.schema)
+        self.field_type = type_of_objects(self.schema)
         self.printer = printer_of(version.get("additionalPrinterColumns"), self.from_storage)
 
     def to_storage(self, document: Document) -> Document:
@@ -70,7 +70,7 @@ class CustomKind:
         return document
 
     def config_problems(self, config: Any) -> list[Problem]:
-        """Return what is wrong with a configuration that somebody applies."""
+        """Return the problems of an applied configuration."""
         return config_problems(config, self.schema)
 
 
@@ -111,7 +111,7 @@ def resources_of(definition: Document) -> list[Resource]:
 
 
 def version_rank(name: str) -> tuple[Any, ...]:
-    """Return what versions are sorted by: stable ones first, newer ones first, then all others by name."""
+    """Return the sort key of a version: stable ones first, newer ones first, then all others by name."""
     found = _VERSION.fullmatch(name)
     if found is None:
         return (1, name)
@@ -120,7 +120,7 @@ def version_rank(name: str) -> tuple[Any, ...]:
 
 
 def deprecation_warnings(spec: Document, version: Document) -> list[str]:
-    """Return what is said to whoever uses a version that is deprecated."""
+    """Return the warnings for clients that use a deprecated version."""
     if not version.get("deprecated"):
         return []
     if version.get("deprecationWarning") is not None:

@@ -16,7 +16,7 @@ LIST_TYPE, MAP_KEYS = "x-kubernetes-list-type", "x-kubernetes-list-map-keys"
 
 
 def list_problems(value: Any, schema: Schema | None, path: str = "") -> list[str]:
-    """Return what is there twice and may not be."""
+    """Return the duplicates in lists of type set and map."""
     if schema is None:
         return []
     if isinstance(value, dict):

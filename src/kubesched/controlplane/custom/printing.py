@@ -44,7 +44,7 @@ def printer_of(columns: Sequence[Document] | None, current: Callable[[Document],
 
 
 def _finder(path: str) -> Callable[[Any], list[Any]]:
-    """Return what finds the values of a column; one whose path cannot be read is empty."""
+    """Return the finder of a column's values; a column whose path cannot be parsed is empty."""
     try:
         return compile_path(path)
     except JsonPathError:

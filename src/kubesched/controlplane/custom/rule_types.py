@@ -55,7 +55,7 @@ def escaped(name: str) -> str | None:
 
 
 class Declared:
-    """The types in a schema: that of its values, and the fields of those that have some."""
+    """The CEL types that a schema declares: the type of its values, and the fields of object types."""
 
     def __init__(self, schema: Schema) -> None:
         self.fields: dict[str, dict[str, Type]] = {}

@@ -71,7 +71,7 @@ class CompiledRule:
         return None if old is MISSING else old
 
     def detail(self, new: Any, old: Any) -> str:
-        """Return what is said of a value for which the rule does not hold."""
+        """Return the message for a value that breaks the rule."""
         if self._message is not None:
             try:
                 found = self._message.run((new, self._old(old)))[0]
@@ -125,14 +125,14 @@ def _node(schema: Schema) -> _Node | None:
     return found if found else None
 
 
-class Rules:
+class ValidationRules:
     """The rules in the schema of a kind."""
 
     def __init__(self, schema: Schema) -> None:
         self._root = _Node(schema, resource=True)
 
     def problems(self, new: Any, old: Any = None) -> list[str]:
-        """Return what the rules say of an object, or of a change of it; `old` is None if it is new."""
+        """Return the problems that the rules find in an object or its update; `old` is None for a new object."""
         return list(_Asking().of_node(self._root, new, MISSING if old is None else old, "", unchanged=False))
 
 

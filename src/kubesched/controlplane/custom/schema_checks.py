@@ -62,7 +62,7 @@ class _Place(NamedTuple):
 
 
 def schema_problems(path: str, schema: Schema, *, has_status: bool) -> list[str]:
-    """Return what is wrong with the schema of a kind."""
+    """Return the problems of the schema of a kind."""
     here = child(path, "openAPIV3Schema")
     problems = _root_problems(here, schema) if has_status else []
     if schema.get("nullable"):
@@ -86,7 +86,7 @@ def schema_problems(path: str, schema: Schema, *, has_status: bool) -> list[str]
 
 
 def _root_problems(path: str, schema: Schema) -> list[str]:
-    """Return what may not stand at the root of a schema whose status is checked by itself."""
+    """Return the fields that the root of a schema with a status subresource may not have."""
     if schema.get("type") not in (None, "object"):
         words = 'only "object" is allowed as the type at the root of the schema if the status subresource is enabled'
         return [invalid(child(path, "type"), schema["type"], words)]

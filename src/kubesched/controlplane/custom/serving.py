@@ -1,7 +1,7 @@
 """Definitions at work: names are accepted, kinds are served, and what was defined goes with its definition.
 
     definition ──▶ names free? ──▶ NamesAccepted ──▶ Established ──▶ catalog
-    definition going ──▶ objects deleted ──▶ none left ──▶ finalizer gone, and with it the definition
+    definition terminating ──▶ objects deleted ──▶ none left ──▶ finalizer gone, and with it the definition
 
 From changes of definitions to their status and to the catalog. It works between requests: one that changes a
 definition is answered first, and whoever comes next finds the kind served.
@@ -19,7 +19,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.custom.definitions import CLEANUP, DEFINITIONS, ESTABLISHED, NAMES_ACCEPTED, TERMINATING
 from kubesched.controlplane.custom.kinds import condition_of, resources_of, version_rank
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.storage.store import DELETED, Change, Stored
 
 # deletes an object as a client would
@@ -29,8 +29,8 @@ Delete = Callable[[Resource, Stored], None]
 class Definitions:
     """Serves what is defined."""
 
-    def __init__(self, services: Services, delete: Delete, gone: Callable[[str], None]) -> None:
-        self._services = services
+    def __init__(self, registry: Registry, delete: Delete, gone: Callable[[str], None]) -> None:
+        self._registry = registry
         self._delete = delete
         # told of a set whose objects are no longer served as they were
         self._gone = gone
@@ -41,8 +41,8 @@ class Definitions:
         # how those that wait for their objects to go are told
         self._waiting: dict[str, Callable[[], None]] = {}
         self.is_behind = False
-        services.store.watch(DEFINITIONS, self._changed)
-        if len(services.store.set_of(DEFINITIONS)):
+        registry.store.watch(DEFINITIONS, self._changed)
+        if len(registry.store.set_of(DEFINITIONS)):
             self.catch_up()
 
     def _changed(self, change: Change) -> None:
@@ -63,10 +63,10 @@ class Definitions:
         self.is_behind = True
         while self.is_behind:
             self.is_behind = False
-            for stored in self._services.store.set_of(DEFINITIONS).in_order():
+            for stored in self._registry.store.set_of(DEFINITIONS).in_order():
                 self._accept_names(stored)
             self._serve()
-            for stored in self._services.store.set_of(DEFINITIONS).in_order():
+            for stored in self._registry.store.set_of(DEFINITIONS).in_order():
                 self._clean_up(stored)
 
     # -- names
@@ -96,7 +96,7 @@ class Definitions:
         """Return the resources and the kinds of a group that definitions have been granted."""
         resources: set[str] = set()
         kinds: set[str] = set()
-        for stored in self._services.store.set_of(DEFINITIONS):
+        for stored in self._registry.store.set_of(DEFINITIONS):
             other = self._looked_at(stored)
             if other["spec"]["group"] == document["spec"]["group"]:
                 names = other["status"]["acceptedNames"]
@@ -109,7 +109,7 @@ class Definitions:
         found = condition_of(document, kind)
         wanted = {"type": kind, "status": status, "reason": reason, "message": message}
         time = found.get("lastTransitionTime") if found.get("status") == status else None
-        wanted["lastTransitionTime"] = time or timestamp(self._services.clock())
+        wanted["lastTransitionTime"] = time or timestamp(self._registry.clock())
         conditions = document["status"].get("conditions") or []
         if found:
             conditions = [wanted if each is found else each for each in conditions]
@@ -118,26 +118,26 @@ class Definitions:
         document["status"]["conditions"] = conditions
 
     def _put(self, document: Document) -> None:
-        self._services.store.put(DEFINITIONS, document, {})
+        self._registry.store.put(DEFINITIONS, document, {})
 
     # -- serving
 
     def _serve(self) -> None:
         """Serve what is established, as it is defined now."""
         before, now = self._served, {}
-        for stored in self._services.store.set_of(DEFINITIONS).in_order():
+        for stored in self._registry.store.set_of(DEFINITIONS).in_order():
             document = self._looked_at(stored)
             if condition_of(document, ESTABLISHED).get("status") != "True":
                 continue
-            going = condition_of(document, TERMINATING).get("status") == "True"
-            said = (stored.uid, document["spec"], document["status"]["acceptedNames"], going)
+            terminating = condition_of(document, TERMINATING).get("status") == "True"
+            said = (stored.uid, document["spec"], document["status"]["acceptedNames"], terminating)
             known = before.get(stored.name)
             now[stored.name] = known if known is not None and known[0] == said else (said, resources_of(document))
         if now == before:
             return
         self._served = now
         resources = [each for _, found in now.values() for each in found]
-        self._services.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
+        self._registry.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
         for name, (said, _) in before.items():
             # whoever watches learns that it is over when objects are no longer, or otherwise, served
             if name not in now or now[name][0][:3] != said[:3]:
@@ -152,7 +152,7 @@ class Definitions:
             return
         document = stored.document()
         meta = document["metadata"]
-        store = self._services.store
+        store = self._registry.store
         resources = self._served.get(stored.name, (None, []))[1]
         if resources:
             self._watch(stored.name)
@@ -187,7 +187,7 @@ class Definitions:
             self.is_behind = self.is_behind or change.type == DELETED
 
         if name not in self._waiting:
-            self._waiting[name] = self._services.store.watch(name, changed)
+            self._waiting[name] = self._registry.store.watch(name, changed)
 
 
 def _names(

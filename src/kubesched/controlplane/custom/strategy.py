@@ -20,13 +20,13 @@ from kubesched.controlplane.schema.go_words import printed, type_name
 from kubesched.controlplane.storage.store import Stored
 
 if TYPE_CHECKING:
-    from kubesched.controlplane.custom.rules import Rules
+    from kubesched.controlplane.custom.rules import ValidationRules
 
 UNCHECKED = (
     "some validation rules were not checked because the object was invalid; correct the existing errors to complete "
     "validation"
 )
-GOING = "create not allowed while custom resource definition is terminating"
+TERMINATING_MESSAGE = "create not allowed while custom resource definition is terminating"
 MOST_REPLICAS = 2**31 - 1
 _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 
@@ -37,21 +37,21 @@ class CustomStrategy(Strategy):
     unconditional_update = False
 
     def __init__(
-        self, schema: Schema, scale: Document | None, selectable: tuple[str, ...], *, is_going: bool = False
+        self, schema: Schema, scale: Document | None, selectable: tuple[str, ...], *, is_terminating: bool = False
     ) -> None:
-        self._is_going = is_going
+        self._is_terminating = is_terminating
         self._schema = schema
         self._scale = scale
         self._selectable = {path.removeprefix("."): parts_of(path) for path in selectable}
-        self._rules = _rules_of(schema)
+        self._rules = _validation_rules_of(schema)
 
     def prepare_create(self, new: Document, context: Context) -> None:
         """Refuse an object whose definition is going."""
-        if self._is_going:
-            raise forbidden(context.resource, new["metadata"].get("name", ""), GOING)
+        if self._is_terminating:
+            raise forbidden(context.resource, new["metadata"].get("name", ""), TERMINATING_MESSAGE)
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new object."""
+        """Return the problems of a new object."""
         problems = value_problems(new, self._schema) + self._scale_problems(new, "spec", "status")
         problems += embedded_problems(new, self._schema) + list_problems(new, self._schema)
         return problems + self._by_rules(new, None, problems)
@@ -62,7 +62,7 @@ class CustomStrategy(Strategy):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change; what was wrong before is not held against it."""
+        """Return the problems of a change; what was wrong before is not held against it."""
         problems = value_problems(new, self._schema, old) + self._scale_problems(new, "spec", "status")
         problems += embedded_problems(new, self._schema)
         if not list_problems(old, self._schema):
@@ -82,7 +82,7 @@ class CustomStrategy(Strategy):
             new["status"] = status
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         problems: list[str] = []
         schema = self._schema.get("properties", {}).get("status")
         if "status" in new and schema is not None:
@@ -93,7 +93,7 @@ class CustomStrategy(Strategy):
         return problems + self._by_rules(new, old, problems)
 
     def warnings(self, new: Document, old: Document | None) -> list[str]:
-        """Return what is to be said of finalizers that are added and whose names may be others', too."""
+        """Return warnings about added finalizers without a qualified name."""
         before = set((old or {"metadata": {}})["metadata"].get("finalizers") or ())
         warnings = []
         for name in sorted(set(new["metadata"].get("finalizers") or ()) - before):
@@ -106,7 +106,7 @@ class CustomStrategy(Strategy):
         return warnings
 
     def _by_rules(self, new: Document, old: Document | None, problems: list[str]) -> list[str]:
-        """Return what a schema's own rules say; they are not asked about what is of the wrong kind."""
+        """Return the problems by the schema's validation rules; values of a wrong type are not checked by them."""
         if self._rules is None:
             return []
         if any(map(is_blocking, problems)):
@@ -146,14 +146,14 @@ class CustomStrategy(Strategy):
         return "" if value is None else printed(value)
 
 
-def _rules_of(schema: Schema) -> "Rules | None":
+def _validation_rules_of(schema: Schema) -> "ValidationRules | None":
     """Return the rules in a schema, None if there are none."""
     if not any(each.get(VALIDATIONS) for each in schemas_in(schema)):
         return None
     # the language takes a while to load, and few kinds have rules
-    from kubesched.controlplane.custom.rules import Rules
+    from kubesched.controlplane.custom.rules import ValidationRules
 
-    return Rules(schema)
+    return ValidationRules(schema)
 
 
 def nested(document: Document, path: str, expected: type) -> tuple[Any, str]:

@@ -45,7 +45,7 @@ _UNSUPPORTED = {
 
 
 def unsupported(schema: Schema) -> str:
-    """Return what keeps a schema from being looked at as a structural one, an empty text if nothing does."""
+    """Return the reason why a schema is not checked as a structural one, an empty text if it is."""
     for field, name in _UNSUPPORTED.items():
         if schema.get(field):
             return f"OpenAPIV3Schema '{name}' is not supported"

@@ -36,7 +36,7 @@ def is_blocking(problem: str) -> bool:
 
 
 def value_problems(value: Any, schema: Schema, old: Any = MISSING, field: str = "") -> list[str]:
-    """Return what is wrong with a value; `field` is where it stands, `old` what stood there before."""
+    """Return the problems of a value; `field` is where it stands, `old` what stood there before."""
     return [problem.sentence(field) for problem in _check(value, schema, "", old).problems]
 
 
@@ -87,7 +87,7 @@ class Result:
 
 
 def _check(value: Any, schema: Schema, path: str, old: Any = MISSING) -> Result:
-    """Return what is wrong with a value, nothing if it is as it was."""
+    """Return the problems of a value, nothing if it is as it was."""
     result = Result()
     for found in _checks(value, schema, path, old):
         result.merge(found)
@@ -211,7 +211,7 @@ def _one_of(value: Any, schemas: list[Schema], path: str) -> Result:
 
 
 def _best(found: list[Result]) -> Result:
-    """Return the first of those that got furthest."""
+    """Return the problems of the alternative that validated deepest, the first of several."""
     return max(found, key=lambda result: result.count)
 
 
@@ -229,7 +229,7 @@ def _text(value: str, schema: Schema, path: str) -> Result:
 
 
 def _mismatch(pattern: str, value: str) -> str:
-    """Return what is wrong with a text that a pattern does not match, or nothing."""
+    """Return the problems of a text that a pattern does not match, or nothing."""
     try:
         regex = compile_regex(pattern)
     except RegexError:
@@ -323,7 +323,7 @@ def by_keys(old: Any, schema: Schema) -> dict[str, Any]:
 
 
 def key_of(element: Any, schema: Schema) -> str:
-    """Return what tells an element of a list apart."""
+    """Return the key of a list's element."""
     names = schema.get(MAP_KEYS) or ()
     return to_json([element.get(name) for name in names] if isinstance(element, dict) else element)
 

@@ -1,6 +1,6 @@
-"""The rules of API services, and what becomes of requests for those of others.
+"""The strategy of API services, and the answer to requests for aggregated ones.
 
-Those of this server are local; those of others are kept, and nobody behind them can be reached.
+API services of this server are local; aggregated ones are stored, but the servers behind them cannot be reached.
 """
 
 # upstream: kube-aggregator/pkg/apis/apiregistration/{validation/validation.go,v1/defaults.go},
@@ -15,8 +15,8 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_1035_problems, one_of, part, port_problems, text_problems
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 from kubesched.controlplane.storage.store import Store
 
@@ -25,18 +25,18 @@ UNREACHABLE = "there is no network to services here, so the API server behind it
 _HTTPS = 443
 
 
-class APIServices(Rules):
+class APIServiceStrategy(KindStrategy):
     """The rules of API services."""
 
     unconditional_update = False
     status_keeps_metadata = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name by itself."""
+        """Return the problems of a name by itself."""
         return path_segment_problems(name)
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         service = part(document, "spec").get("service")
         if service is not None and service.get("port") is None:
             service["port"] = _HTTPS
@@ -52,7 +52,7 @@ class APIServices(Rules):
         new["status"] = {"conditions": [{"type": "Available", "lastTransitionTime": time, **reached}]}
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with an API service."""
+        """Return the problems of an API service."""
         spec, name = document["spec"], document["metadata"].get("name", "")
         group, version = spec.get("group") or "", spec.get("version") or ""
         problems = []
@@ -72,7 +72,7 @@ class APIServices(Rules):
         return problems + _service_problems(spec)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         problems = []
         for number, condition in enumerate((new.get("status") or {}).get("conditions") or ()):
             here = index("status.conditions", number) + ".status"

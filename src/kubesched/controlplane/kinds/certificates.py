@@ -16,7 +16,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as not_allowed
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, too_long
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 REQUESTS = "certificatesigningrequests.certificates.k8s.io"
@@ -54,7 +54,7 @@ _USAGES = (
 )
 
 
-class CertificateSigningRequests(Rules):
+class CertificateSigningRequestStrategy(KindStrategy):
     """The rules of requests for certificates; after their creation only their status changes."""
 
     def name_problems(self, name: str) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ class CertificateSigningRequests(Rules):
         new["status"] = {}
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new request; raises ApiError for what nobody may ask for."""
+        """Return the problems of a new request; raises ApiError for a forbidden one."""
         problems = _request_problems(new)
         if not problems and new["spec"]["signerName"] == CLIENT_SIGNER and _MASTERS in _organizations(new):
             why = f"use of {CLIENT_SIGNER} signer with {_MASTERS} group is not allowed"
@@ -102,7 +102,7 @@ class CertificateSigningRequests(Rules):
         _fill_in_times(new, old, context)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status: it brings a certificate, and decides nothing."""
+        """Return the problems of a change of status: it brings a certificate, and decides nothing."""
         problems = _status_problems(new, old)
         for kind in _DECISIONS:
             if len(_of_type(new, kind)) > len(_of_type(old, kind)):
@@ -120,7 +120,7 @@ class CertificateSigningRequests(Rules):
         return {"spec.signerName": (document.get("spec") or {}).get("signerName") or ""}
 
 
-class CertificateApproval(CertificateSigningRequests):
+class CertificateApprovalStrategy(CertificateSigningRequestStrategy):
     """The rules of the path `approval`: conditions change, and nothing else."""
 
     has_status = False
@@ -133,7 +133,7 @@ class CertificateApproval(CertificateSigningRequests):
         _fill_in_times(new, old, context)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a decision."""
+        """Return the problems of a decision."""
         return _status_problems(new, old)
 
 
@@ -141,7 +141,7 @@ class CertificateApproval(CertificateSigningRequests):
 
 
 def read_request(document: Document) -> x509.CertificateSigningRequest:
-    """Return what an object asks for; ValueError if it cannot be read or is not signed by whoever asks."""
+    """Return the decoded certificate request; ValueError if it cannot be decoded or its signature is wrong."""
     text = b64decode((document.get("spec") or {}).get("request") or "")
     if not text.lstrip().startswith(b"-----BEGIN CERTIFICATE REQUEST-----"):
         raise ValueError("PEM block type must be CERTIFICATE REQUEST")
@@ -185,7 +185,7 @@ def _request_problems(document: Document) -> list[str]:
 
 
 def signer_problems(path: str, signer: str) -> list[str]:
-    """Return what is wrong with the name of a signer."""
+    """Return the problems of the name of a signer."""
     if not signer:
         return [required(path)]
     domain, slash, name = signer.partition("/")

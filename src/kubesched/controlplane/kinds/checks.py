@@ -94,7 +94,7 @@ def shown(value: Any) -> BadValue:
 
 
 def dns_label_problems(text: str) -> list[str]:
-    """Return what keeps a text from being a DNS label."""
+    """Return the reasons why a text is no DNS label."""
     problems = []
     if len(text.encode()) > 63:
         problems.append("must be no more than 63 characters")
@@ -104,7 +104,7 @@ def dns_label_problems(text: str) -> list[str]:
 
 
 def dns_1035_problems(text: str) -> list[str]:
-    """Return what keeps a text from being a DNS label that begins with a letter."""
+    """Return the reasons why a text is no DNS label that begins with a letter."""
     problems = ["must be no more than 63 characters"] if len(text.encode()) > 63 else []
     if not re.fullmatch(_1035_LABEL, text):
         problems.append(_1035_LABEL_RULE)
@@ -112,7 +112,7 @@ def dns_1035_problems(text: str) -> list[str]:
 
 
 def config_key_problems(text: str) -> list[str]:
-    """Return what keeps a text from being a key of a ConfigMap or Secret."""
+    """Return the reasons why a text is no key of a ConfigMap or Secret."""
     problems = []
     if len(text.encode()) > 253:
         problems.append("must be no more than 253 characters")
@@ -126,17 +126,17 @@ def config_key_problems(text: str) -> list[str]:
 
 
 def percent_problems(text: str) -> list[str]:
-    """Return what keeps a text from being a percentage."""
+    """Return the reasons why a text is no percentage."""
     return [] if _PERCENT_PATTERN.fullmatch(text) else [_PERCENT_RULE]
 
 
 def text_problems(path: str, text: str, problems: TextProblems) -> list[str]:
-    """Return what is wrong with a text by a rule."""
+    """Return the problems of a text by a rule."""
     return [invalid(path, text, problem) for problem in problems(text)]
 
 
 def driver_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of a driver."""
+    """Return the problems of the name of a driver."""
     if not name:
         return [required(path)]
     problems = [too_long(path, 63)] if len(name.encode()) > 63 else []
@@ -144,7 +144,7 @@ def driver_problems(path: str, name: str) -> list[str]:
 
 
 def domain_path_problems(path: str, text: str) -> list[str]:
-    """Return what keeps a text from being a path with a domain before it (`acme.io/foo`)."""
+    """Return the reasons why a text is no path with a domain before it (`acme.io/foo`)."""
     if not text:
         return [required(path)]
     host, _, rest = text.partition("/")
@@ -157,7 +157,7 @@ def domain_path_problems(path: str, text: str) -> list[str]:
 
 
 def one_of(path: str, value: str, supported: Sequence[str]) -> list[str]:
-    """Return what is wrong with a value of an enumeration."""
+    """Return the problems of a value of an enumeration."""
     return [] if value in supported else [not_supported(path, value, supported)]
 
 
@@ -175,12 +175,12 @@ def too_many(path: str, count: int, most: int) -> str:
 
 
 def not_negative(path: str, value: int | None) -> list[str]:
-    """Return what is wrong with a number that may not be negative."""
+    """Return the problems of a number that may not be negative."""
     return [invalid(path, value, NOT_NEGATIVE)] if value is not None and value < 0 else []
 
 
 def port_problems(path: str, port: int) -> list[str]:
-    """Return what is wrong with the number of a port."""
+    """Return the problems of the number of a port."""
     return [] if 1 <= port <= 65535 else [invalid(path, port, "must be between 1 and 65535, inclusive")]
 
 
@@ -193,7 +193,7 @@ def amount(raw: Any) -> Quantity:
 
 
 def resource_problems(path: str, name: str, raw: Any) -> list[str]:
-    """Return what is wrong with an amount of a resource."""
+    """Return the problems of an amount of a resource."""
     quantity = amount(raw)
     problems = [invalid(path, str(quantity), NOT_NEGATIVE)] if quantity < ZERO else []
     if (name == PODS or is_extended_resource(name)) and quantity.milli_value() % 1000:
@@ -202,13 +202,13 @@ def resource_problems(path: str, name: str, raw: Any) -> list[str]:
 
 
 def positive_amount(path: str, raw: Any) -> list[str]:
-    """Return what is wrong with an amount that must be more than nothing."""
+    """Return the problems of an amount that must be more than nothing."""
     quantity = amount(raw)
     return [] if quantity > ZERO else [invalid(path, str(quantity), NOT_POSITIVE)]
 
 
 def address_problems(path: str, text: str) -> list[str]:
-    """Return what is wrong with an IP address."""
+    """Return the problems of an IP address."""
     try:
         ip_address(text)
     except ValueError:
@@ -228,7 +228,7 @@ def immutable(path: str, new: Any, old: Any) -> list[str]:
 
 
 def labels_problems(path: str, labels: Mapping[str, str] | None) -> list[str]:
-    """Return what is wrong with labels."""
+    """Return the problems of labels."""
     problems = []
     for key, value in (labels or {}).items():
         problems += [invalid(path, key, problem) for problem in label_key_problems(key)]
@@ -242,7 +242,7 @@ def as_selector(selector: Document | None) -> LabelSelector | None:
 
 
 def label_selector_problems(path: str, selector: Document | None) -> list[str]:
-    """Return what is wrong with a LabelSelector."""
+    """Return the problems of a LabelSelector."""
     if not selector:
         return []
     problems = labels_problems(child(path, "matchLabels"), selector.get("matchLabels"))
@@ -254,7 +254,7 @@ def label_selector_problems(path: str, selector: Document | None) -> list[str]:
 
 
 def node_selector_problems(path: str, selector: Document) -> list[str]:
-    """Return what is wrong with a NodeSelector."""
+    """Return the problems of a NodeSelector."""
     terms = child(path, "nodeSelectorTerms")
     if not selector.get("nodeSelectorTerms"):
         return [required(terms, "must have at least one node selector term")]
@@ -265,7 +265,7 @@ def node_selector_problems(path: str, selector: Document) -> list[str]:
 
 
 def node_term_problems(path: str, term: Document, *, any_value: bool = False) -> list[str]:
-    """Return what is wrong with a term of a NodeSelector; one that is only preferred may ask for any value."""
+    """Return the problems of a term of a NodeSelector; one that is only preferred may ask for any value."""
     problems = []
     for place, expression in enumerate(term.get("matchExpressions") or ()):
         here = index(child(path, "matchExpressions"), place)
@@ -315,7 +315,7 @@ def _field_problems(path: str, expression: Document) -> list[str]:
 
 
 def conditions_problems(path: str, conditions: Sequence[Document] | None) -> list[str]:
-    """Return what is wrong with conditions of the common form."""
+    """Return the problems of conditions of the common form."""
     problems = []
     seen = set()
     for number, condition in enumerate(conditions or ()):

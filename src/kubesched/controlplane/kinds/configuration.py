@@ -13,7 +13,7 @@ from kubesched.api.field_errors import forbidden, invalid, required
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import bad_request
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, text_problems, too_long
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 LARGEST = 1024 * 1024
@@ -25,11 +25,11 @@ _JSON_KEYS = {"kubernetes.io/dockercfg": ".dockercfg", "kubernetes.io/dockerconf
 _ACCOUNT_ANNOTATION = "kubernetes.io/service-account.name"
 
 
-class ConfigMaps(Rules):
+class ConfigMapStrategy(KindStrategy):
     """The rules of config maps."""
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a config map."""
+        """Return the problems of a config map."""
         data, binary = document.get("data") or {}, document.get("binaryData") or {}
         problems = []
         for key in data:
@@ -45,11 +45,11 @@ class ConfigMaps(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return _frozen_problems(new, old, "data", "binaryData")
 
 
-class Secrets(Rules):
+class SecretStrategy(KindStrategy):
     """The rules of secrets."""
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
@@ -66,7 +66,7 @@ class Secrets(Rules):
             document["data"] = {**(document.get("data") or {}), **encoded}
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a secret."""
+        """Return the problems of a secret."""
         data = {key: _decoded("data", key, value) for key, value in (document.get("data") or {}).items()}
         problems = []
         for key in data:
@@ -76,7 +76,7 @@ class Secrets(Rules):
         return problems + _type_problems(document, data)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("type", new["type"], old.get("type")) + _frozen_problems(new, old, "data")
 
     def fields(self, document: Document) -> dict[str, str]:
@@ -84,7 +84,7 @@ class Secrets(Rules):
         return {"type": document.get("type") or ""}
 
 
-class ServiceAccounts(Rules):
+class ServiceAccountStrategy(KindStrategy):
     """The rules of service accounts."""
 
     returns_deleted = True

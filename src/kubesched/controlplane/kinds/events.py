@@ -10,7 +10,7 @@ from kubesched.api.labels import label_key_problems, subdomain_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.kinds.checks import immutable, text_problems
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 _LONGEST_NOTE = 1024
@@ -45,7 +45,7 @@ _STRICT_FIELDS = {
 }
 
 
-class Events(Rules):
+class EventStrategy(KindStrategy):
     """The rules of events."""
 
     create_on_update = True
@@ -58,7 +58,7 @@ class Events(Rules):
             document.setdefault(field, None)
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new event."""
+        """Return the problems of a new event."""
         problems = _common_problems(new, context)
         if not context.resource.group:
             return problems
@@ -76,7 +76,7 @@ class Events(Rules):
         return problems
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a changed event."""
+        """Return the problems of a changed event."""
         problems = _common_problems(new, context)
         if not context.resource.group:
             return problems
@@ -122,7 +122,7 @@ def _common_problems(event: Document, context: Context) -> list[str]:
 
 
 def _reporter_problems(event: Document, reporter: str) -> list[str]:
-    """Return what is wrong with who reports an event of the new style, and what it says."""
+    """Return the problems of who reports an event of the new style, and what it says."""
     name = event.get("reportingComponent") or ""
     problems = [] if name else [required(reporter)]
     problems += text_problems(reporter, name, label_key_problems)

@@ -11,7 +11,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, text_problems
 from kubesched.controlplane.kinds.flow_control_defaults import EXEMPT, MANDATORY_LEVELS, MANDATORY_SCHEMAS
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 SCHEMAS = "flowschemas.flowcontrol.apiserver.k8s.io"
@@ -26,14 +26,14 @@ _PERCENT = "must be between 0 and 100, inclusive"
 _NOT_NEGATIVE = "must be a non-negative integer"
 
 
-class _Kept(Rules):
+class _BootstrapStrategy(KindStrategy):
     """What both kinds share."""
 
     has_generation = True
     status_keeps_metadata = True
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         problems, seen = [], set()
         for number, condition in enumerate((new.get("status") or {}).get("conditions") or ()):
             here, kind = child(index("status.conditions", number), "type"), condition.get("type") or ""
@@ -45,11 +45,11 @@ class _Kept(Rules):
         return problems
 
 
-class FlowSchemas(_Kept):
+class FlowSchemaStrategy(_BootstrapStrategy):
     """The rules of flow schemas."""
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         spec["matchingPrecedence"] = spec.get("matchingPrecedence") or _PRECEDENCE
 
@@ -61,7 +61,7 @@ class FlowSchemas(_Kept):
         new["status"] = {"conditions": [dangling(level, found=found, time=timestamp(context.now))]}
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a flow schema."""
+        """Return the problems of a flow schema."""
         spec, name = document["spec"], document["metadata"].get("name", "")
         precedence, path = spec["matchingPrecedence"], "spec.matchingPrecedence"
         problems = []
@@ -211,11 +211,11 @@ def _wrong_path(path: str) -> str:
     return "wildcard can only do suffix matching" if stars > 1 or (stars == 1 and not path.endswith("/*")) else ""
 
 
-class PriorityLevels(_Kept):
+class PriorityLevelStrategy(_BootstrapStrategy):
     """The rules of priority levels."""
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         exempt, limited = spec.get("exempt"), spec.get("limited")
         if exempt is not None:
@@ -232,7 +232,7 @@ class PriorityLevels(_Kept):
                     queuing[field] = queuing.get(field) or value
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a priority level."""
+        """Return the problems of a priority level."""
         spec, name = document["spec"], document["metadata"].get("name", "")
         kind, exempt, limited = spec.get("type") or "", spec.get("exempt"), spec.get("limited")
         problems = []

@@ -1,6 +1,6 @@
 """The flow schemas and priority levels that every cluster begins with.
 
-From nothing to objects; those that are mandatory stay as they are.
+From nothing to objects; the mandatory ones cannot be changed.
 """
 
 # upstream: apiserver/pkg/apis/flowcontrol/bootstrap/default.go (v1.36)

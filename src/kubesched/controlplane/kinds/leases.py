@@ -8,7 +8,7 @@ from kubesched.api.field_errors import forbidden, invalid, not_supported, requir
 from kubesched.api.labels import label_key_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, part, text_problems
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 OLDEST_EMULATION_VERSION = "OldestEmulationVersion"
@@ -18,7 +18,7 @@ _VERSION = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}{_SUFFIX}", re.ASCII)
 _NO_VERSION = "must be a valid semantic version"
 
 
-class Leases(Rules):
+class LeaseStrategy(KindStrategy):
     """The rules of leases."""
 
     create_on_update = True
@@ -29,7 +29,7 @@ class Leases(Rules):
         part(document, "spec")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a lease."""
+        """Return the problems of a lease."""
         spec = document["spec"]
         problems = []
         seconds, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
@@ -45,14 +45,14 @@ class Leases(Rules):
         return problems
 
 
-class LeaseCandidates(Rules):
+class LeaseCandidateStrategy(KindStrategy):
     """The rules of lease candidates."""
 
     create_on_update = True
     unconditional_update = False
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name."""
+        """Return the problems of a name."""
         return tuple(config_key_problems(name))
 
     def fill_in(self, document: Document, context: Context) -> None:
@@ -60,7 +60,7 @@ class LeaseCandidates(Rules):
         part(document, "spec")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a candidate."""
+        """Return the problems of a candidate."""
         spec = document["spec"]
         emulation, binary = spec.get("emulationVersion") or "", spec.get("binaryVersion") or ""
         problems = [] if spec.get("leaseName") else [required("spec.leaseName")]
@@ -82,7 +82,7 @@ class LeaseCandidates(Rules):
         return problems + _strategy_problems("spec.strategy.strategy", strategy)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec.leaseName", new["spec"].get("leaseName"), old["spec"].get("leaseName"))
 
     def fields(self, document: Document) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The rules of namespaces, and how they end.
 
-A namespace that is deleted goes on, terminating, until its contents are gone and whoever removed them has taken its
-name out of `spec.finalizers` through the path `finalize`.
+A namespace that is deleted goes on, terminating, until its contents are gone and the namespace controller has
+removed the finalizer from the spec through the subresource `finalize`.
 """
 
 # upstream: pkg/registry/core/namespace/{strategy.go,storage/storage.go},
@@ -12,7 +12,7 @@ from kubesched.api.labels import label_key_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.checks import dns_label_problems, part, text_problems
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 from kubesched.controlplane.storage.store import Stored
 
@@ -23,13 +23,13 @@ IMMORTAL = ("default", "kube-system", "kube-public")
 _STANDARD_FINALIZERS = (FINALIZER, "orphan", "foregroundDeletion")
 
 
-class Namespaces(Rules):
+class NamespaceStrategy(KindStrategy):
     """The rules of namespaces."""
 
     returns_deleted = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name."""
+        """Return the problems of a name."""
         return tuple(dns_label_problems(name))
 
     def prepare_create(self, new: Document, context: Context) -> None:
@@ -58,21 +58,21 @@ class Namespaces(Rules):
         part(document["metadata"], "labels")[NAME_LABEL] = document["metadata"].get("name", "")
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new namespace."""
+        """Return the problems of a new namespace."""
         problems = []
         for name in new["spec"].get("finalizers") or ():
             problems += _finalizer_problems("spec.finalizers", name)
         return problems
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status: the phase follows from the deletion."""
+        """Return the problems of a change of status: the phase follows from the deletion."""
         phase = part(new, "status").setdefault("phase", ACTIVE)
-        going = "deletionTimestamp" in new["metadata"]
-        if phase == (TERMINATING if going else ACTIVE):
+        terminating = "deletionTimestamp" in new["metadata"]
+        if phase == (TERMINATING if terminating else ACTIVE):
             return []
         why = (
             "may only be 'Terminating' if `deletionTimestamp` is not empty"
-            if going
+            if terminating
             else "may only be 'Active' if `deletionTimestamp` is empty"
         )
         return [invalid("status.Phase", as_json(phase), why)]
@@ -91,19 +91,19 @@ class Namespaces(Rules):
         part(document, "status")["phase"] = TERMINATING
 
     def is_held(self, document: Document) -> bool:
-        """Return whether somebody has still to empty the namespace."""
+        """Return whether the namespace controller has still to empty the namespace."""
         return bool((document.get("spec") or {}).get("finalizers"))
 
 
-class NamespaceFinalize(Namespaces):
+class NamespaceFinalizeStrategy(NamespaceStrategy):
     """The rules of the path `finalize`: the finalizers of the spec may change."""
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         self.fill_in(new, context)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with the finalizers."""
+        """Return the problems of the finalizers."""
         problems = []
         for number, name in enumerate(new["spec"].get("finalizers") or ()):
             problems += _finalizer_problems(index("spec.finalizers", number), name)

@@ -1,7 +1,7 @@
 """The rules of nodes.
 
-A node may be created with its status, whole; it begins with a taint that keeps pods away until somebody has seen it
-ready.
+A node may be created with its status, whole; it begins with a taint that keeps pods away until the node
+controller has seen it ready.
 """
 
 # upstream: pkg/registry/core/node/strategy.go, pkg/apis/core/validation/validation.go (ValidateNode),
@@ -16,8 +16,8 @@ from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDULE
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import one_of, part, resource_problems, text_problems
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 NOT_READY = "node.kubernetes.io/not-ready"
@@ -29,7 +29,7 @@ _FEATURE_RULE = (
 )
 
 
-class Nodes(Rules):
+class NodeStrategy(KindStrategy):
     """The rules of nodes."""
 
     has_status = False
@@ -69,7 +69,7 @@ class Nodes(Rules):
             spec["podCIDR"] = networks[0]
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a node."""
+        """Return the problems of a node."""
         return [
             *_taint_problems(document["spec"].get("taints")),
             *_status_problems(document.get("status") or {}),
@@ -77,7 +77,7 @@ class Nodes(Rules):
         ]
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of a node."""
+        """Return the problems of a change of a node."""
         problems = []
         spec, before = new["spec"], old.get("spec") or {}
         if before.get("podCIDRs") and before["podCIDRs"] != spec.get("podCIDRs"):
@@ -91,7 +91,7 @@ class Nodes(Rules):
         return problems
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = _status_problems(status)
         seen = []

@@ -1,4 +1,4 @@
-"""The rules of roles and their bindings: what they must look like, and that nobody gives away more than they hold.
+"""The strategies of roles and bindings: validation, and the check against privilege escalation.
 
 From documents to sentences about what is wrong, or to a refusal. Members of `system:masters` may grant everything,
 others what they hold themselves, or what the verbs `escalate` (roles) and `bind` (bindings) let them.
@@ -25,7 +25,7 @@ from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule, mi
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden, not_found
 from kubesched.controlplane.kinds.checks import label_selector_problems, one_of, part, text_problems
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context, Strategy
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
@@ -35,19 +35,19 @@ _HOUSEKEEPING = ("ownerReferences", "finalizers", "selfLink", "managedFields", "
 
 
 def path_segment_problems(name: str) -> tuple[str, ...]:
-    """Return what keeps a name from standing in a path."""
+    """Return the problems of a name as a path segment."""
     if name in (".", ".."):
         return (f"may not be '{name}'",)
     return tuple(f"may not contain '{part}'" for part in ("/", "%") if part in name)
 
 
-class _Granting(Rules):
+class _GrantingStrategy(KindStrategy):
     """What roles and bindings share."""
 
     create_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name."""
+        """Return the problems of a name."""
         return path_segment_problems(name)
 
     def prepare_create(self, new: Document, context: Context) -> None:
@@ -66,7 +66,7 @@ class _Granting(Rules):
         """Raise ApiError unless the user may grant what an object grants."""
 
 
-class Roles(_Granting):
+class RoleStrategy(_GrantingStrategy):
     """The rules of roles."""
 
     namespaced = True
@@ -89,7 +89,7 @@ class Roles(_Granting):
                 raise forbidden(context.resource, meta.get("name", ""), why)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with the rules."""
+        """Return the problems of the rules."""
         problems = []
         for number, rule in enumerate(document.get("rules") or ()):
             problems += self._rule_problems(index("rules", number), rule)
@@ -115,13 +115,13 @@ class Roles(_Granting):
         return problems
 
 
-class ClusterRoles(Roles):
+class ClusterRoleStrategy(RoleStrategy):
     """The rules of cluster roles; an aggregation rule is kept, and gathers nothing."""
 
     namespaced = False
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with the rules."""
+        """Return the problems of the rules."""
         problems = super().problems(document, context)
         aggregation = document.get("aggregationRule")
         if aggregation is None:
@@ -136,7 +136,7 @@ class ClusterRoles(Roles):
         return problems
 
 
-class RoleBindings(_Granting):
+class RoleBindingStrategy(_GrantingStrategy):
     """The rules of role bindings."""
 
     namespaced = True
@@ -169,7 +169,7 @@ class RoleBindings(_Granting):
         _check_held(policy, rules, new, context)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with the role and the subjects."""
+        """Return the problems of the role and the subjects."""
         reference = document["roleRef"]
         problems = one_of("roleRef.apiGroup", reference["apiGroup"], (GROUP,))
         problems += one_of("roleRef.kind", reference.get("kind") or "", self.kinds)
@@ -204,7 +204,7 @@ class RoleBindings(_Granting):
         return problems
 
 
-class ClusterRoleBindings(RoleBindings):
+class ClusterRoleBindingStrategy(RoleBindingStrategy):
     """The rules of cluster role bindings."""
 
     namespaced = False
@@ -232,15 +232,15 @@ def _granted(document: Document) -> Document:
 
 
 def _reference(binding: Document) -> dict[str, str]:
-    """Return what a binding refers to, with the reference's names of the parts."""
+    """Return the role that a binding refers to, in the fields of a reference."""
     reference = binding.get("roleRef") or {}
     names = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
     return {shown: reference.get(field) or "" for shown, field in names}
 
 
 STRATEGIES: dict[str, Strategy] = {
-    ROLES: Roles(),
-    CLUSTER_ROLES: ClusterRoles(),
-    ROLE_BINDINGS: RoleBindings(),
-    CLUSTER_ROLE_BINDINGS: ClusterRoleBindings(),
+    ROLES: RoleStrategy(),
+    CLUSTER_ROLES: ClusterRoleStrategy(),
+    ROLE_BINDINGS: RoleBindingStrategy(),
+    CLUSTER_ROLE_BINDINGS: ClusterRoleBindingStrategy(),
 }

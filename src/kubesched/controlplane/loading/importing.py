@@ -17,10 +17,10 @@ from kubesched.controlplane.transport.local_client import LocalClient
 
 
 def make_namespaces(client: LocalClient, manifests: Sequence[Manifest]) -> int:
-    """Make the namespaces that objects of another cluster are in and that nobody brings along; return how many."""
+    """Create the missing namespaces of objects from another cluster; return how many."""
     wanted = {_namespace(each.document): None for each in manifests if each.exported}
     brought = {each.name for each in manifests if each.kind == "Namespace"}
-    resource, store = client.resource("v1", "Namespace"), client.server.services.store
+    resource, store = client.resource("v1", "Namespace"), client.server.registry.store
     missing = [name for name in wanted if name and name not in brought and store.get(resource.store, "", name) is None]
     for name in missing:
         client.create(resource, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})

@@ -111,7 +111,7 @@ class _Creation:
         self.imported: list[Manifest] = []
 
     def add(self, manifest: Manifest) -> None:
-        """Create an object, unless it is there already, or nobody would know what to do with it."""
+        """Create an object, unless it exists already or its kind is not served."""
         self._warned.clear()
         try:
             self._create(manifest)
@@ -124,7 +124,7 @@ class _Creation:
                 self._warnings.add(manifest, text)
 
     def report(self, manifests: Sequence[Manifest]) -> Report:
-        """Return what became of all, problems in the order of the files."""
+        """Return the report, with problems in the order of the files."""
         problems = Repeated()
         for manifest in manifests:
             if manifest.place in self._refused:
@@ -177,7 +177,7 @@ class _Creation:
             return found
 
     def _put(self, manifest: Manifest, resource: Resource, wanted: Document, *, is_new: bool) -> Document | None:
-        """Return an object as it is stored; None if the one that is there stays."""
+        """Return an object as stored; None if the existing one stays."""
         try:
             # fields of another release do not make an object wrong that a cluster has taken
             if manifest.exported:
@@ -194,7 +194,7 @@ class _Creation:
             raise ApiError(400, "BadRequest", f"cannot be written as JSON: {error}") from None
 
     def _replaced(self, manifest: Manifest, resource: Resource, wanted: Document) -> Document | None:
-        """Return an object that the server came with, as somebody else has it; None if it stays as it is.
+        """Return a bootstrap object, replaced by the manifest's; None if it stays as it is.
 
         What a cluster has made for itself, such as the range of its addresses, may be nothing that another can take.
         """
@@ -214,18 +214,18 @@ _STRICTNESS = (IGNORE, WARN, STRICT)
 
 def _is_recalled(server: ApiServer, resource: Resource, meta: Document) -> bool:
     """Return whether an object is there from before the server was started: its life has gone on since."""
-    store = server.services.store
+    store = server.registry.store
     found = store.get(resource.store, meta.get("namespace", ""), str(meta.get("name")))
     return found is not None and found.version <= store.recalled
 
 
 def _resource(server: ApiServer, document: Document, *, exported: bool) -> Resource | None:
-    """Return what an object is one of; None if that is not served here, but was where the object comes from."""
+    """Return the resource of an object; None if it is not served here, but was in the cluster it comes from."""
     version, kind = document.get("apiVersion"), document.get("kind")
     for field, value in (("apiVersion", version), ("kind", kind)):
         if not isinstance(value, str) or not value:
             raise ApiError(400, "BadRequest", f"{field} is not set")
-    catalog = server.services.catalog
+    catalog = server.registry.catalog
     resource = catalog.of_kind(str(version), str(kind))
     if resource is None or "list" not in resource.verbs:
         if exported:
@@ -272,4 +272,4 @@ def _keep_identity(server: ApiServer, resource: Resource, stored: Document, give
     if not kept or stored["metadata"] == {**stored["metadata"], **kept}:
         return
     document = to_storage(resource, {**stored, "metadata": {**stored["metadata"], **kept}})
-    server.services.store.put(resource.store, document, server.services.strategy(resource).fields(document))
+    server.registry.store.put(resource.store, document, server.registry.strategy(resource).fields(document))

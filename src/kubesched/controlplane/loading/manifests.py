@@ -53,7 +53,7 @@ class Manifest(NamedTuple):
 
     @property
     def named(self) -> str:
-        """Return what it is called where something is said of it."""
+        """Return the manifest's name in messages."""
         return f'{self.place}: {self.kind or "an object without a kind"} "{self.name}"'
 
 
@@ -112,7 +112,7 @@ def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> Non
 
 
 def _content(path: str) -> bytes:
-    """Return what is in a file, up to the piece with a zero byte: that is no text, and a device may have no end."""
+    """Return the content of a file up to the first zero byte: such a file is no text, and may be endless."""
     pieces: list[bytes] = []
     with _stream(path) as stream:
         while piece := stream.read(PIECE_BYTES):
@@ -126,7 +126,7 @@ def _content(path: str) -> bytes:
 
 @contextmanager
 def _stream(path: str) -> Iterator[BinaryIO]:
-    """Open a file, or standard input, which somebody may still be typing."""
+    """Open a file or standard input, which may be a terminal."""
     if path == STANDARD_INPUT:
         with ended_by_signals():
             yield sys.stdin.buffer
@@ -142,7 +142,7 @@ class _Part(NamedTuple):
     text: str
 
     def value(self) -> Any:
-        """Return what the text says; DocumentError with the line in the file otherwise."""
+        """Return the parsed text; DocumentError with the line in the file otherwise."""
         try:
             return parse(self.text)
         except DocumentError:
@@ -196,5 +196,5 @@ def _objects(place: str, value: Any, *, of_export: bool = False) -> Iterator[Man
 
 
 def shown(value: Any) -> str:
-    """Return what a value is called."""
+    """Return the name of a value's type."""
     return _SHOWN.get(type(value), "a number")

@@ -1,7 +1,7 @@
-"""Who owns which fields of an object: field sets, owners, and applying what somebody wants of his fields.
+"""Managed fields: which field manager owns which fields of an object, and server-side apply.
 
-    shapes ──ways──▶ field sets of a change ──owners──▶ metadata.managedFields
+    shapes ──types──▶ field sets of a change ──entries──▶ metadata.managedFields
                               └──applying: merge, prune, conflicts
 
-From documents before and after a write to who owns what, kept beside the document and never in it.
+From documents before and after a write to managedFields, stored beside the document and never in it.
 """

@@ -1,7 +1,7 @@
-"""Applying: somebody says which fields he wants and how; what he wanted before and no longer says goes.
+"""Server-side apply as set algebra: merge the applied fields, prune the fields that are no longer applied.
 
-From an object, a configuration and the object's owners to the object and its owners. A field that others have with
-another value is a conflict, unless it is taken by force.
+From an object, its managedFields and a configuration to the object and its managedFields. A field that another manager
+owns with another value is a conflict, unless the apply is forced.
 """
 
 # upstream: structured-merge-diff/v6/merge/{update,conflict}.go, apimachinery/pkg/util/managedfields/internal/
@@ -19,11 +19,11 @@ from kubesched.controlplane.managed_fields.entries import (
     BEFORE_APPLY,
     STRIPPED,
     UPDATE,
+    Entry,
+    ManagedFields,
     Manager,
-    Owner,
-    Owners,
-    in_order,
-    updated,
+    after_update,
+    sorted_entries,
 )
 from kubesched.controlplane.managed_fields.field_sets import (
     NOTHING,
@@ -35,8 +35,8 @@ from kubesched.controlplane.managed_fields.field_sets import (
     union,
     without,
 )
-from kubesched.controlplane.managed_fields.list_types import WayError
-from kubesched.controlplane.managed_fields.types import Way
+from kubesched.controlplane.managed_fields.list_types import FieldTypeError
+from kubesched.controlplane.managed_fields.types import FieldType
 
 KUBECTL = "kubectl"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
@@ -45,12 +45,12 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 class ConflictsError(Exception):
     """Fields that others own."""
 
-    def __init__(self, conflicts: list[tuple[Owner, Fields]]) -> None:
+    def __init__(self, conflicts: list[tuple[Entry, Fields]]) -> None:
         self.conflicts = conflicts
 
     def refusal(self) -> ApiError:
         """Return the refusal that names who owns what."""
-        named = [(_named(owner), path) for owner, fields in self.conflicts for path in paths(fields)]
+        named = [(_named(entry), path) for entry, fields in self.conflicts for path in paths(fields)]
         causes = [
             {"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": path} for who, path in named
         ]
@@ -58,15 +58,15 @@ class ConflictsError(Exception):
             message = f"Apply failed with 1 conflict: conflict with {named[0][0]}: {named[0][1]}"
         else:
             lines = []
-            for owner, fields in self.conflicts:
-                lines += [f"conflicts with {_named(owner)}:", *(f"- {path}" for path in paths(fields))]
+            for entry, fields in self.conflicts:
+                lines += [f"conflicts with {_named(entry)}:", *(f"- {path}" for path in paths(fields))]
             text = "\n".join(lines)
             message = f"Apply failed with {len(named)} conflicts: {text}"
         return ApiError(409, "Conflict", message, {"causes": causes})
 
 
-def _named(owner: Owner) -> str:
-    manager = owner.manager
+def _named(entry: Entry) -> str:
+    manager = entry.manager
     text = quote(manager.name)
     if manager.subresource:
         text += f" with subresource {quote(manager.subresource)}"
@@ -74,9 +74,9 @@ def _named(owner: Owner) -> str:
 
 
 class Application(NamedTuple):
-    """What somebody applies to an object; `reset` is what cannot be written on this path."""
+    """An applied configuration; `reset` holds the fields that this subresource may not write."""
 
-    way: Way
+    field_type: FieldType
     manager: Manager
     config: Document
     force: bool
@@ -88,85 +88,85 @@ class Applied(NamedTuple):
     """What has become of an object, and of its owners."""
 
     document: Document
-    owners: Owners
+    managed_fields: ManagedFields
 
 
-def apply(live: Document, owners: Owners, wanted: Application) -> Applied:
+def apply(live: Document, managed_fields: ManagedFields, wanted: Application) -> Applied:
     """Apply a configuration to an object, an empty one if it does not exist; raises ConflictsError.
 
     What comes out shares parts with what went in.
     """
-    if not owners:
+    if not managed_fields:
         before = Manager(BEFORE_APPLY, UPDATE, wanted.manager.api_version, wanted.manager.subresource)
-        owners = updated((), before, wanted.time, wanted.way.changed({}, live), wanted.reset)
+        managed_fields = after_update((), before, wanted.time, wanted.field_type.changed({}, live), wanted.reset)
     try:
-        found = _merge(live, owners, wanted)
+        found = _merge(live, managed_fields, wanted)
     except ConflictsError as error:
         if wanted.manager.name != KUBECTL:
             raise
-        allowed = _last_applied(wanted.way, live)
-        left = [(owner, difference(fields, allowed)) for owner, fields in error.conflicts]
+        allowed = _last_applied(wanted.field_type, live)
+        left = [(entry, difference(fields, allowed)) for entry, fields in error.conflicts]
         if any(fields for _, fields in left):
-            raise ConflictsError([(owner, fields) for owner, fields in left if fields]) from None
-        found = _merge(live, owners, wanted._replace(force=True))
+            raise ConflictsError([(entry, fields) for entry, fields in left if fields]) from None
+        found = _merge(live, managed_fields, wanted._replace(force=True))
     if wanted.manager.name == KUBECTL:
         _keep_last_applied(found.document, wanted.config)
     return found
 
 
-def _merge(live: Document, owners: Owners, wanted: Application) -> Applied:
-    way, manager = wanted.way, wanted.manager
+def _merge(live: Document, managed_fields: ManagedFields, wanted: Application) -> Applied:
+    field_type, manager = wanted.field_type, wanted.manager
     # 1. What he says now, and what he said last time.
-    said = without(way.said(wanted.config) or NOTHING, wanted.reset)
-    last = next((owner for owner in owners if owner.manager.identity == manager.identity), None)
-    others = [owner for owner in owners if owner is not last]
+    to_field_set = without(field_type.to_field_set(wanted.config) or NOTHING, wanted.reset)
+    last = next((entry for entry in managed_fields if entry.manager.identity == manager.identity), None)
+    others = [entry for entry in managed_fields if entry is not last]
     # 2. The object with what he says, without what he no longer says.
-    merged = way.merged(live, wanted.config)
+    merged = field_type.merged(live, wanted.config)
     if last is not None:
-        managed = said
-        for owner in others:
-            managed = union(managed, owner.fields())
-        merged = _pruned(way, merged, last.fields(), managed)
+        managed = to_field_set
+        for entry in others:
+            managed = union(managed, entry.fields())
+        merged = _pruned(field_type, merged, last.fields(), managed)
     # 3. Who loses what?
-    changed, removed = (without(part or NOTHING, wanted.reset) for part in way.changed(live, merged))
-    conflicts = [(owner, intersection(owner.fields(), changed)) for owner in others]
-    conflicts = [(owner, fields) for owner, fields in conflicts if fields]
+    changed, removed = (without(part or NOTHING, wanted.reset) for part in field_type.changed(live, merged))
+    conflicts = [(entry, intersection(entry.fields(), changed)) for entry in others]
+    conflicts = [(entry, fields) for entry, fields in conflicts if fields]
     if conflicts and not wanted.force:
         raise ConflictsError(sorted(conflicts, key=lambda each: each[0].manager.identity))
     found = []
-    for owner in others:
-        fields = difference(difference(owner.fields(), changed), removed)
+    for entry in others:
+        fields = difference(difference(entry.fields(), changed), removed)
         if fields:
-            found.append(Owner(owner.manager, owner.time, encoded(fields)))
+            found.append(Entry(entry.manager, entry.time, encoded(fields)))
     # 4. What is his.
     is_same = merged == live
-    mine = without(said, STRIPPED)
+    mine = without(to_field_set, STRIPPED)
     if mine:
         time = wanted.time if not is_same else last.time if last is not None else ""
-        found.append(Owner(manager, time, encoded(mine)))
-    return Applied(merged, in_order(found))
+        found.append(Entry(manager, time, encoded(mine)))
+    return Applied(merged, sorted_entries(found))
 
 
-def _pruned(way: Way, merged: Document, last: Fields, managed: Fields) -> Document:
-    """Return an object without what somebody owned and says no more, unless others own it."""
-    last, managed, there = way.named(last), way.named(managed), _named_fields(way, merged)
+def _pruned(field_type: FieldType, merged: Document, last: Fields, managed: Fields) -> Document:
+    """Return an object without the fields that the manager no longer applies and no other manager owns."""
+    last, managed, there = field_type.named(last), field_type.named(managed), _named_fields(field_type, merged)
     # all that he owned goes, what anybody still owns comes back, and so does what was not his
-    left: Any = way.reduced(merged, last) or {}
-    left = way.reduced(merged, difference(there, union(_named_fields(way, left), managed))) or {}
-    gone = intersection(difference(there, _named_fields(way, left)), last)
-    found: Document = way.reduced(merged, gone) or {}
+    left: Any = field_type.reduced(merged, last) or {}
+    left = field_type.reduced(merged, difference(there, union(_named_fields(field_type, left), managed))) or {}
+    gone = intersection(difference(there, _named_fields(field_type, left)), last)
+    found: Document = field_type.reduced(merged, gone) or {}
     return found
 
 
-def _named_fields(way: Way, document: Any) -> Fields:
-    return way.named(way.said(document) or NOTHING)
+def _named_fields(field_type: FieldType, document: Any) -> Fields:
+    return field_type.named(field_type.to_field_set(document) or NOTHING)
 
 
 # -- what kubectl applied on its own side
 
 
-def _last_applied(way: Way, live: Document) -> Fields:
-    """Return what kubectl said when it still applied by itself, as far as it is still so."""
+def _last_applied(field_type: FieldType, live: Document) -> Fields:
+    """Return the fields of kubectl's last-applied annotation that still have the values in it."""
     text = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     try:
         last = msgspec.json.decode(text or "", type=dict[str, Any])
@@ -175,10 +175,10 @@ def _last_applied(way: Way, live: Document) -> Fields:
     if last.get("apiVersion") != live.get("apiVersion"):
         return NOTHING
     try:
-        said, (changed, removed) = way.said(last) or NOTHING, way.changed(last, live)
-    except WayError:
+        to_field_set, (changed, removed) = field_type.to_field_set(last) or NOTHING, field_type.changed(last, live)
+    except FieldTypeError:
         return NOTHING
-    return difference(difference(said, changed or NOTHING), removed or NOTHING)
+    return difference(difference(to_field_set, changed or NOTHING), removed or NOTHING)
 
 
 def _keep_last_applied(document: Document, config: Document) -> None:

@@ -51,12 +51,12 @@ class Manager(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """Return what tells owners apart; whoever applies is the same in all versions."""
+        """Return the key of the manager's entry; a manager that applies has one entry for all versions."""
         version = "" if self.operation == APPLY else self.api_version
         return self.name, self.operation, version, self.subresource
 
 
-class Owner(msgspec.Struct, frozen=True, gc=False):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """A manager, the time of its last change, and its fields as text."""
 
     manager: Manager
@@ -73,12 +73,12 @@ class Owner(msgspec.Struct, frozen=True, gc=False):
         return start + self.text + end
 
 
-Owners = tuple[Owner, ...]
+ManagedFields = tuple[Entry, ...]
 
 
 @lru_cache(maxsize=1024)
 def _around(manager: Manager, time: str) -> tuple[bytes, bytes]:
-    """Return what stands before and after the fields of an entry."""
+    """Return the JSON before and after the fields of an entry."""
     entry = {"manager": manager.name, "operation": manager.operation, "apiVersion": manager.api_version}
     if time:
         entry["time"] = time
@@ -87,24 +87,24 @@ def _around(manager: Manager, time: str) -> tuple[bytes, bytes]:
     return start, end + b"}"
 
 
-def whole(body: bytes, owners: Owners) -> bytes:
+def with_managed_fields(body: bytes, managed_fields: ManagedFields) -> bytes:
     """Return an object's bytes with its owners in them; metadata stands behind kind and version alone."""
-    if not owners:
+    if not managed_fields:
         return body
     at = body.index(b'"metadata":{') + len(b'"metadata":{')
-    entries = b",".join([owner.json() for owner in owners])
+    entries = b",".join([entry.json() for entry in managed_fields])
     return b"".join((body[:at], b'"managedFields":[', entries, b"],", body[at:]))
 
 
-def shown(owners: Owners) -> list[Any]:
+def as_documents(managed_fields: ManagedFields) -> list[Any]:
     """Return owners as a document has them."""
-    return [msgspec.json.decode(owner.json()) for owner in owners]
+    return [msgspec.json.decode(entry.json()) for entry in managed_fields]
 
 
 # -- what clients say of owners
 
 
-class _Entry(msgspec.Struct, rename="camel"):
+class _SentEntry(msgspec.Struct, rename="camel"):
     """An entry as a client sends it."""
 
     manager: str = ""
@@ -116,61 +116,63 @@ class _Entry(msgspec.Struct, rename="camel"):
     subresource: str = ""
 
 
-def given(entries: Any, live: Owners) -> Owners:
-    """Return the owners that a client says an object has: an empty entry resets them, nonsense changes nothing."""
+def entries_from_client(entries: Any, live: ManagedFields) -> ManagedFields:
+    """Return the managedFields that a client sends: an empty entry resets them, invalid entries change nothing."""
     if entries is None:
         return live
     if entries in ([], [{}]):
         return ()
     try:
-        found = [_owner(entry) for entry in msgspec.convert(entries, list[_Entry])]
+        found = [_entry(entry) for entry in msgspec.convert(entries, list[_SentEntry])]
     except (FieldsError, msgspec.ValidationError, RecursionError):
         return live
-    return in_order({owner.manager.identity: owner for owner in found if owner.text != b"{}"}.values()) or live
+    return sorted_entries({entry.manager.identity: entry for entry in found if entry.text != b"{}"}.values()) or live
 
 
-def _owner(entry: _Entry) -> Owner:
+def _entry(entry: _SentEntry) -> Entry:
     if entry.operation not in (APPLY, UPDATE) or not entry.api_version or entry.fields_type != FIELDS_TYPE:
         raise FieldsError("no entry of managedFields")
     manager = Manager(entry.manager, entry.operation, entry.api_version, entry.subresource)
-    return Owner(manager, entry.time or "", encoded(read(entry.fields_v1 or {})))
+    return Entry(manager, entry.time or "", encoded(read(entry.fields_v1 or {})))
 
 
-def in_order(owners: Any) -> Owners:
+def sorted_entries(managed_fields: Any) -> ManagedFields:
     """Return owners in the order in which they are shown."""
-    return tuple(sorted(owners, key=_rank))
+    return tuple(sorted(managed_fields, key=_rank))
 
 
-def _rank(owner: Owner) -> tuple[str, str, str, str, str]:
-    manager = owner.manager
-    return manager.operation, owner.time, manager.name, manager.api_version, manager.subresource
+def _rank(entry: Entry) -> tuple[str, str, str, str, str]:
+    manager = entry.manager
+    return manager.operation, entry.time, manager.name, manager.api_version, manager.subresource
 
 
 # -- writes
 
 
-def updated(owners: Owners, manager: Manager, time: str, changes: Changed, excluded: Fields = MEMBER) -> Owners:
-    """Return the owners after a change that somebody made: what has changed is his, and nobody's who had it."""
+def after_update(
+    managed_fields: ManagedFields, manager: Manager, time: str, changes: Changed, excluded: Fields = MEMBER
+) -> ManagedFields:
+    """Return managedFields after an update: the manager owns the changed fields, other managers lose them."""
     changed, removed = _tracked(changes, excluded)
     if not changed and not removed:
-        return owners
-    found: list[Owner] = []
+        return managed_fields
+    found: list[Entry] = []
     is_new = True
-    for owner in owners:
-        after: Owner | None = owner
-        if owner.manager == manager:
-            after, is_new = _after(owner, time, changed, removed), False
-        elif _is_touched(owner, changed, removed):
-            after = _less(owner, changed, removed)
+    for entry in managed_fields:
+        after: Entry | None = entry
+        if entry.manager == manager:
+            after, is_new = _after(entry, time, changed, removed), False
+        elif _is_touched(entry, changed, removed):
+            after = _less(entry, changed, removed)
         if after is not None:
             found.append(after)
     if is_new and changed:
-        found.append(Owner(manager, time, encoded(changed)))
-    return capped(in_order(found))
+        found.append(Entry(manager, time, encoded(changed)))
+    return capped(sorted_entries(found))
 
 
 def _tracked(changes: Changed, excluded: Fields) -> tuple[Fields, Fields]:
-    """Return what of a change is tracked."""
+    """Return the changed and removed fields that are tracked."""
     changed, removed = (part or MEMBER for part in changes)
     if "f:metadata" in changed or "f:kind" in changed:
         changed = without(changed, STRIPPED)
@@ -179,55 +181,57 @@ def _tracked(changes: Changed, excluded: Fields) -> tuple[Fields, Fields]:
     return changed, removed
 
 
-def _after(owner: Owner, time: str, changed: Fields, removed: Fields) -> Owner | None:
-    """Return whoever has made a change after it, None if he has nothing left."""
-    if changed and not removed and covers(owner.fields(), changed):
-        return Owner(owner.manager, time, owner.text)
-    fields = union(difference(owner.fields(), removed), changed)
-    return Owner(owner.manager, time if changed else owner.time, encoded(fields)) if fields else None
+def _after(entry: Entry, time: str, changed: Fields, removed: Fields) -> Entry | None:
+    """Return the entry of the updating manager after the update, None if no field is left."""
+    if changed and not removed and covers(entry.fields(), changed):
+        return Entry(entry.manager, time, entry.text)
+    fields = union(difference(entry.fields(), removed), changed)
+    return Entry(entry.manager, time if changed else entry.time, encoded(fields)) if fields else None
 
 
-def _is_touched(owner: Owner, changed: Fields, removed: Fields) -> bool:
+def _is_touched(entry: Entry, changed: Fields, removed: Fields) -> bool:
     """Return whether an owner may have what has changed; most have nothing of the parts that it is in."""
-    text = owner.text
+    text = entry.text
     return any(f'"{part}":'.encode() in text for part in (*changed, *removed))
 
 
-def _less(owner: Owner, changed: Fields, removed: Fields) -> Owner | None:
+def _less(entry: Entry, changed: Fields, removed: Fields) -> Entry | None:
     """Return an owner without what others have changed, None if nothing is left."""
-    before = owner.fields()
+    before = entry.fields()
     fields = difference(difference(before, intersection(before, changed)), removed)
     if fields == before:
-        return owner
-    return Owner(owner.manager, owner.time, encoded(fields)) if fields else None
+        return entry
+    return Entry(entry.manager, entry.time, encoded(fields)) if fields else None
 
 
-def capped(owners: Owners) -> Owners:
+def capped(managed_fields: ManagedFields) -> ManagedFields:
     """Return owners of whom no more than a few have come by updates: the oldest become one."""
-    updaters = [owner for owner in owners if owner.manager.operation == UPDATE]
+    updaters = [entry for entry in managed_fields if entry.manager.operation == UPDATE]
     if len(updaters) <= MOST_UPDATERS:
-        return owners
-    found = {owner.manager.identity: owner for owner in owners}
-    firsts: dict[str, Owner] = {}
+        return managed_fields
+    found = {entry.manager.identity: entry for entry in managed_fields}
+    firsts: dict[str, Entry] = {}
     number = len(updaters)
-    for owner in updaters:
+    for entry in updaters:
         if number <= MOST_UPDATERS:
             break
-        version = owner.manager.api_version
-        first = firsts.setdefault(version, owner)
-        if first is owner:
+        version = entry.manager.api_version
+        first = firsts.setdefault(version, entry)
+        if first is entry:
             continue
         bucket = Manager(ANCIENT, UPDATE, version)
         before = found.pop(bucket.identity, None) or found.pop(first.manager.identity)
-        found.pop(owner.manager.identity, None)
-        text = encoded(union(owner.fields(), before.fields()))
-        found[bucket.identity] = Owner(bucket, owner.time, text)
+        found.pop(entry.manager.identity, None)
+        text = encoded(union(entry.fields(), before.fields()))
+        found[bucket.identity] = Entry(bucket, entry.time, text)
         number -= 1
-    return in_order(found.values())
+    return sorted_entries(found.values())
 
 
-def same(owners: Sequence[Owner], others: Sequence[Owner]) -> bool:
+def same(managed_fields: Sequence[Entry], others: Sequence[Entry]) -> bool:
     """Return whether owners have the same fields, whenever they got them."""
-    if owners is others:
+    if managed_fields is others:
         return True
-    return [(owner.manager, owner.text) for owner in owners] == [(other.manager, other.text) for other in others]
+    return [(entry.manager, entry.text) for entry in managed_fields] == [
+        (other.manager, other.text) for other in others
+    ]

@@ -38,7 +38,7 @@ def is_member(node: Fields) -> bool:
 
 
 def union(first: Fields, second: Fields) -> Fields:
-    """Return what is in either set."""
+    """Return the union of two sets."""
     if not first or not second:
         return first or second
     return _both(first, second)
@@ -58,14 +58,14 @@ def _both(first: Fields, second: Fields) -> Fields:
 
 
 def difference(first: Fields, second: Fields) -> Fields:
-    """Return what is in the first set and not in the second; what is below a member of the second stays."""
+    """Return the first set without the members of the second; paths below a member of the second stay."""
     if not first or not second:
         return first
     return _only_first(first, second) or NOTHING
 
 
 def _only_first(first: Fields, second: Fields, member: bool = False) -> Fields | None:
-    """Return what is left of a node, None if nothing is; `member` tells whether the node itself is left."""
+    """Return the rest of a node, None if nothing is left; `member` tells whether the node itself is left."""
     left = dict(first)
     left.pop(SELF, None)
     for key, other in second.items():
@@ -81,7 +81,7 @@ def _only_first(first: Fields, second: Fields, member: bool = False) -> Fields |
 
 
 def intersection(first: Fields, second: Fields) -> Fields:
-    """Return what is in both sets."""
+    """Return the intersection of two sets."""
     return _common(first, second) or NOTHING if first and second else NOTHING
 
 
@@ -204,7 +204,7 @@ def paths(fields: Fields, start: str = "") -> Iterator[str]:
 
 
 def _rank(key: str) -> tuple[str, Any]:
-    """Return what elements of a path are sorted by."""
+    """Return the sort key of a path element."""
     if key.startswith("k:"):
         return "k", [(name, isinstance(value, str), value) for name, value in msgspec.json.decode(key[2:]).items()]
     return key[:1], key

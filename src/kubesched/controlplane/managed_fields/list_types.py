@@ -1,6 +1,6 @@
-"""The ways in which lists are owned element by element: by keys of their elements, or by the elements themselves.
+"""Types of lists that are owned element by element: associative lists with keys, and sets.
 
-From lists to sets of fields, whatever the order; and from two lists to one, in the order that somebody wants.
+From lists to field sets, whatever the order; and from two lists to one, in the order of the applied list.
 """
 
 # upstream: structured-merge-diff/v6/typed/{helpers,compare,merge,remove}.go
@@ -12,17 +12,17 @@ from typing import Any
 import msgspec
 
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, SELF, Fields, is_member
-from kubesched.controlplane.managed_fields.types import MISSING, WHOLE, Changed, Way, note
+from kubesched.controlplane.managed_fields.types import LEAF, MISSING, Changed, FieldType, note
 from kubesched.controlplane.schema.go_words import printed
 
 _json = msgspec.json.Encoder().encode
 
 
-class WayError(ValueError):
+class FieldTypeError(ValueError):
     """A list that cannot be owned element by element."""
 
 
-class Elements(Way):
+class Elements(FieldType):
     """A list that is owned element by element."""
 
     is_leaf = False
@@ -31,51 +31,51 @@ class Elements(Way):
         super().__init__(())
 
     def key(self, element: Any) -> str:
-        """Return what tells an element apart; raises WayError."""
+        """Return the key of an element; raises FieldTypeError."""
         raise NotImplementedError
 
-    def element(self) -> Way:
+    def element(self) -> FieldType:
         """Return the way of an element."""
-        return WHOLE
+        return LEAF
 
     def added(self, value: Any) -> Fields:
         """Return all that is in a list."""
         if not value:
             return MEMBER
-        way = self.element()
-        return {SELF: MEMBER, **{key: way.added(each) for key, each in self._by_key(value).items()}}
+        field_type = self.element()
+        return {SELF: MEMBER, **{key: field_type.added(each) for key, each in self._by_key(value).items()}}
 
-    def said(self, value: Any) -> Fields | None:
+    def to_field_set(self, value: Any) -> Fields | None:
         """Return the elements of a list and their leaves."""
         if not isinstance(value, list):
             return None
         found: Fields = {}
         for each in value:
-            below = self.element().said(each)
+            below = self.element().to_field_set(each)
             found[self.key(each)] = MEMBER if not below else {SELF: MEMBER, **below}
         return found or None
 
     def changed(self, old: Any, new: Any) -> Changed:
-        """Return what differs between two lists, whatever their order; null is an empty one, unless both are."""
+        """Return the difference of two lists, whatever their order; null is an empty one, unless both are."""
         if not old and not new:
             return super().changed(old, new)
         before, after = self._by_key(old or ()), self._by_key(new or ())
-        way = self.element()
+        field_type = self.element()
         changed: Fields = {}
         removed: Fields = {}
         for key, each in after.items():
             previous = before.get(key, MISSING)
             if previous is MISSING:
-                changed[key] = way.added(each)
+                changed[key] = field_type.added(each)
             elif previous != each:
-                note(changed, removed, key, way.changed(previous, each))
+                note(changed, removed, key, field_type.changed(previous, each))
         for key in before.keys() - after.keys():
-            removed[key] = way.added(before[key])
+            removed[key] = field_type.added(before[key])
         return changed or None, removed or None
 
     def _by_key(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, list | tuple):
-            raise WayError(f"expected list, got {printed(value)}")
+            raise FieldTypeError(f"expected list, got {printed(value)}")
         # differs (elements of a keyed list): the reference owns elements with the same key together, as a whole; here
         # the last one counts
         return {self.key(each): each for each in value}
@@ -87,9 +87,10 @@ class Elements(Way):
         if not isinstance(live, list) or not isinstance(wanted, list):
             return wanted
         there = self._by_key(live)
-        way = self.element()
+        field_type = self.element()
         want = {
-            key: way.merged(there[key], each) if key in there else each for key, each in self._by_key(wanted).items()
+            key: field_type.merged(there[key], each) if key in there else each
+            for key, each in self._by_key(wanted).items()
         }
         return list(_in_order([(self.key(each), each) for each in live], want))
 
@@ -108,21 +109,21 @@ class Elements(Way):
 
     def named(self, fields: Fields) -> Fields:
         """Return a set in which the fields that lead to a member are members, too."""
-        way = self.element()
-        return {key: way.named(node) if node and key != SELF else node for key, node in fields.items()}
+        field_type = self.element()
+        return {key: field_type.named(node) if node and key != SELF else node for key, node in fields.items()}
 
 
 class KeyedList(Elements):
     """A list of maps that are told apart by some of their fields."""
 
-    def __init__(self, keys: dict[str, Any], element: Way) -> None:
+    def __init__(self, keys: dict[str, Any], element: FieldType) -> None:
         super().__init__()
         # what a key is when it is left out, None if there is nothing
         self._keys = dict(sorted(keys.items()))
         self._only = next(iter(keys)) if len(keys) == 1 else ""
         self._element = element
 
-    def element(self) -> Way:
+    def element(self) -> FieldType:
         """Return the way of an element."""
         return self._element
 
@@ -132,7 +133,7 @@ class KeyedList(Elements):
             return _text_key(self._only, element[self._only])
         if not isinstance(element, dict):
             kind = "a null element" if element is None else "non-map elements"
-            raise WayError(f"associative list with keys may not have {kind}")
+            raise FieldTypeError(f"associative list with keys may not have {kind}")
         found = {}
         for name, default in self._keys.items():
             value = element.get(name, default)
@@ -141,7 +142,7 @@ class KeyedList(Elements):
         if not found:
             keys = " ".join(f'"{name}"' for name in self._keys)
             why = f"omits all key fields [{keys}] (and doesn't have default values for any key fields)"
-            raise WayError(f"associative list with keys has an element that {why}")
+            raise FieldTypeError(f"associative list with keys has an element that {why}")
         return "k:" + _json(found).decode()
 
 
@@ -156,16 +157,16 @@ class SetList(Elements):
     def key(self, element: Any) -> str:
         """Return the element itself."""
         if isinstance(element, dict):
-            raise WayError("associative list without keys has an element that's a map type")
+            raise FieldTypeError("associative list without keys has an element that's a map type")
         if isinstance(element, list):
-            raise WayError("not supported: associative list with lists as elements")
+            raise FieldTypeError("not supported: associative list with lists as elements")
         if element is None:
-            raise WayError("associative list without keys has an element that's an explicit null")
+            raise FieldTypeError("associative list without keys has an element that's an explicit null")
         return "v:" + _json(element).decode()
 
 
 def _in_order(live: list[tuple[str, Any]], wanted: dict[str, Any]) -> Iterator[Any]:
-    """Return elements in the order that is wanted, and others before the one that they stood before."""
+    """Yield the wanted elements in their order, and each other element before the one it stood before."""
     there = {key for key, _ in live}
     shared = iter([key for key in wanted if key in there])
     following = next(shared, None)

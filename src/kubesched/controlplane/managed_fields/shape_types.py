@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from kubesched.controlplane.managed_fields.list_types import KeyedList, SetList
-from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, Map, Struct, Way
+from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, FieldType, Map, Struct
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.schema.structs import ZEROS
 
@@ -16,7 +16,7 @@ _structs: dict[Shape, Struct] = {}
 
 
 @cache
-def way_of(shape: Shape) -> Way:
+def type_of_shape(shape: Shape) -> FieldType:
     """Return the way in which objects of a shape are owned."""
     return ATOMIC_PART if shape.atomic else _struct(shape)
 
@@ -27,7 +27,7 @@ def _struct(shape: Shape) -> Struct:
         # known before its fields are, which may be of the same type
         found = _structs[shape] = Struct()
         fields = shape.fields.values()
-        found.complete({field.name: (f"f:{field.name}", field_way(field), _is_always(field)) for field in fields})
+        found.complete({field.name: (f"f:{field.name}", type_of_field(field), _is_always(field)) for field in fields})
     return found
 
 
@@ -37,7 +37,7 @@ def _is_always(field: Field) -> bool:
     return field.always or (isinstance(field.type, Shape) and not field.type.atomic)
 
 
-def field_way(field: Field) -> Way:
+def type_of_field(field: Field) -> FieldType:
     """Return the way in which a field is owned."""
     if field.list_type == "atomic":
         return ATOMIC_PART
@@ -47,17 +47,17 @@ def field_way(field: Field) -> Way:
         if field.list_type == "map":
             element = field.type.element
             assert isinstance(element, Shape)
-            return KeyedList({key: _key_default(element, key) for key in field.map_keys}, _type_way(element))
+            return KeyedList({key: _key_default(element, key) for key in field.map_keys}, _field_type(element))
         return SetList() if field.list_type == "set" else ATOMIC_PART
-    return _type_way(field.type)
+    return _field_type(field.type)
 
 
-def _type_way(type_: Type) -> Way:
+def _field_type(type_: Type) -> FieldType:
     match type_:
         case Shape():
             return ATOMIC_PART if type_.atomic else _struct(type_)
         case MapType():
-            return Map(_type_way(type_.value))
+            return Map(_field_type(type_.value))
         case ListType():
             return ATOMIC_PART
         case ScalarType(scalar):
@@ -65,8 +65,8 @@ def _type_way(type_: Type) -> Way:
 
 
 @cache
-def _leaf(scalar: Scalar) -> Way:
-    return Way(ZEROS.get(scalar))
+def _leaf(scalar: Scalar) -> FieldType:
+    return FieldType(ZEROS.get(scalar))
 
 
 def _key_default(element: Shape, key: str) -> Any:

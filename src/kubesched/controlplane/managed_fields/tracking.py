@@ -1,7 +1,7 @@
-"""Tracking: every write of a client leaves its name at what it has changed.
+"""Tracking: each write makes its field manager the owner of the changed fields.
 
-From a request, and an object before and after it, to the object's owners. What the server itself does (binding, the
-beginning of a deletion, what admission fills in) is nobody's.
+From a request, and an object before and after it, to the object's managedFields. Fields that the server itself writes
+(binding, the start of a deletion, defaults of admission) have no manager.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/{create,update}.go, apimachinery/pkg/util/managedfields/internal/
@@ -15,18 +15,18 @@ from kubesched.controlplane.api.query_options import LONGEST_FIELD_MANAGER
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion import from_storage
-from kubesched.controlplane.managed_fields.entries import UPDATE, Manager, Owners, updated
+from kubesched.controlplane.managed_fields.entries import UPDATE, ManagedFields, Manager, after_update
 from kubesched.controlplane.managed_fields.field_sets import NOTHING, Fields
-from kubesched.controlplane.managed_fields.list_types import WayError
-from kubesched.controlplane.managed_fields.shape_types import way_of
-from kubesched.controlplane.managed_fields.types import UNTYPED, Way
+from kubesched.controlplane.managed_fields.list_types import FieldTypeError
+from kubesched.controlplane.managed_fields.shape_types import type_of_shape
+from kubesched.controlplane.managed_fields.types import UNTYPED, FieldType
 from kubesched.controlplane.schema import Schemas
 
 _EMPTY: Document = {}
 
 
 def manager_of(request: Request, resource: Resource, operation: str = UPDATE, subresource: str = "") -> Manager:
-    """Return who writes: as he calls himself, or by the program that asks."""
+    """Return the field manager of a request: the query's `fieldManager`, or the program in the user agent."""
     name = request.option("fieldManager") or _program(request.headers.get("user-agent", ""))
     return Manager(name, operation, resource.api_version, subresource)
 
@@ -38,47 +38,57 @@ def _program(agent: str) -> str:
     return name.encode()[:LONGEST_FIELD_MANAGER].decode(errors="ignore") or "unknown"
 
 
-def way_of_objects(schemas: Schemas, resource: Resource) -> Way:
+def type_of_objects(schemas: Schemas, resource: Resource) -> FieldType:
     """Return the way in which objects of a resource are owned; all of JSON where their shape is not known."""
     if resource.custom is not None:
-        way: Way = resource.custom.way
-        return way
+        field_type: FieldType = resource.custom.field_type
+        return field_type
     shape = schemas.for_kind(resource.api_version, resource.kind)
-    return UNTYPED if shape is None else way_of(shape)
+    return UNTYPED if shape is None else type_of_shape(shape)
 
 
-def owners_of_new(
+def managed_fields_of_new(
     schemas: Schemas, target: Target, request: Request, document: Document, excluded: Fields, time: str
-) -> Owners:
-    """Return the owners of a new object: whoever creates it, except for what is excluded."""
+) -> ManagedFields:
+    """Return the managedFields of a new object: its creator owns all fields except the excluded ones."""
     resource = target.resource
-    way = way_of_objects(schemas, resource)
+    field_type = type_of_objects(schemas, resource)
     manager = manager_of(request, resource)
-    return _updated((), manager, time, way, (_EMPTY, from_storage(resource, document)), excluded)
+    return _updated((), manager, time, field_type, (_EMPTY, from_storage(resource, document)), excluded)
 
 
-def owners_after(
-    schemas: Schemas, target: Target, request: Request, change: tuple[Document, Document], owners: Owners, time: str
-) -> Owners:
-    """Return the owners of an object after a write; `change` is the object before and after it.
+def managed_fields_after(
+    schemas: Schemas,
+    target: Target,
+    request: Request,
+    change: tuple[Document, Document],
+    managed_fields: ManagedFields,
+    time: str,
+) -> ManagedFields:
+    """Return the managedFields of an object after a write; `change` is the object before and after it.
 
-    An object without owners is not tracked until somebody applies something to it.
+    An object without managedFields is not tracked until the first server-side apply.
     """
     resource = target.resource
-    if not owners:
-        return owners
+    if not managed_fields:
+        return managed_fields
     manager = manager_of(request, resource, UPDATE, target.subresource)
-    way = way_of_objects(schemas, resource)
+    field_type = type_of_objects(schemas, resource)
     before, after = (from_storage(resource, document) for document in change)
-    return _updated(owners, manager, time, way, (before, after), NOTHING)
+    return _updated(managed_fields, manager, time, field_type, (before, after), NOTHING)
 
 
 def _updated(
-    owners: Owners, manager: Manager, time: str, way: Way, change: tuple[Any, Any], excluded: Fields
-) -> Owners:
+    managed_fields: ManagedFields,
+    manager: Manager,
+    time: str,
+    field_type: FieldType,
+    change: tuple[Any, Any],
+    excluded: Fields,
+) -> ManagedFields:
     try:
-        return updated(owners, manager, time, way.changed(*change), excluded)
-    except WayError:
+        return after_update(managed_fields, manager, time, field_type.changed(*change), excluded)
+    except FieldTypeError:
         # differs (owners of fields of an object that cannot be tracked): the reference forgets all owners of what it
         # cannot track
-        return owners
+        return managed_fields

@@ -1,7 +1,7 @@
-"""The ways in which values are owned: whole, or field by field (`list_ways` has those of lists).
+"""Types of values for managed fields: leaves, atomic parts, maps and structs (`list_types` has those of lists).
 
-From values to sets of fields: what is new in a value, what a configuration says, what a change has changed. A way also
-merges what somebody wants into what there is, and takes fields out again.
+From values to field sets: of a new value, of a configuration, of a change. A type also merges an applied value into the
+live one, and removes fields from a value.
 """
 
 # upstream: structured-merge-diff/v6/typed/{compare,tofieldset,merge,remove,validate}.go, fieldpath/set.go
@@ -18,7 +18,7 @@ MISSING: Any = object()
 _MOST_KINDS = 64
 
 
-class Way:
+class FieldType:
     """Owned as a whole."""
 
     # nothing in it is owned by itself
@@ -32,16 +32,16 @@ class Way:
         """Return all that is in a value, which is new: every level of it."""
         return MEMBER
 
-    def said(self, value: Any) -> Fields | None:
-        """Return what is in a configuration: leaves and elements; None if that is nothing."""
+    def to_field_set(self, value: Any) -> Fields | None:
+        """Return the field set of a configuration: leaves and list elements; None if it is empty."""
         return MEMBER
 
     def changed(self, old: Any, new: Any) -> Changed:
-        """Return what differs between two values."""
+        """Return the difference of two values."""
         return _SAME if old == new else (MEMBER, None)
 
     def merged(self, live: Any, wanted: Any) -> Any:
-        """Return what there is with what is wanted in it; what is wanted is not missing."""
+        """Return the live value with the applied value merged into it; the applied value is not MISSING."""
         return wanted
 
     def reduced(self, value: Any, fields: Fields) -> Any:
@@ -53,10 +53,10 @@ class Way:
         return fields
 
 
-WHOLE = Way()
+LEAF = FieldType()
 
 
-class AtomicPart(Way):
+class AtomicPart(FieldType):
     """A list or map that is owned as a whole; of it nothing is left when a part of it is taken out."""
 
     def reduced(self, value: Any, fields: Fields) -> Any:
@@ -67,7 +67,7 @@ class AtomicPart(Way):
 ATOMIC_PART = AtomicPart()
 
 
-class _Mapping(Way):
+class _Mapping(FieldType):
     """Owned entry by entry."""
 
     is_leaf = False
@@ -75,7 +75,7 @@ class _Mapping(Way):
     def __init__(self) -> None:
         super().__init__({})
 
-    def way(self, name: str) -> Way:
+    def field_type(self, name: str) -> FieldType:
         """Return the way of an entry."""
         raise NotImplementedError
 
@@ -93,16 +93,16 @@ class _Mapping(Way):
             return MEMBER
         found: Fields = {SELF: MEMBER}
         for name, each in value.items():
-            found["f:" + name] = self.way(name).added(each)
+            found["f:" + name] = self.field_type(name).added(each)
         return found
 
-    def said(self, value: Any) -> Fields | None:
+    def to_field_set(self, value: Any) -> Fields | None:
         """Return the leaves of a map; keys are members, and so are fields that are empty."""
         if not isinstance(value, dict):
             return None
         found: Fields = {}
         for name, each in value.items():
-            below = self.way(name).said(each)
+            below = self.field_type(name).to_field_set(each)
             if each is None or each == {}:
                 below = MEMBER
             elif not self.is_named(name):
@@ -112,7 +112,7 @@ class _Mapping(Way):
         return found or None
 
     def changed(self, old: Any, new: Any) -> Changed:
-        """Return what differs between two maps; null is an empty one, unless both are."""
+        """Return the difference of two maps; null is an empty one, unless both are."""
         if not isinstance(old, dict) or not isinstance(new, dict):
             if not (old or new) or not isinstance(old or {}, dict) or not isinstance(new or {}, dict):
                 return super().changed(old, new)
@@ -123,22 +123,22 @@ class _Mapping(Way):
             before = old.get(name, MISSING)
             if before is each or before == each:
                 continue
-            way, key = self.way(name), "f:" + name
+            field_type, key = self.field_type(name), "f:" + name
             if before is MISSING:
                 if not self.is_there(name):
-                    changed[key] = MEMBER if way.is_leaf else way.added(each)
+                    changed[key] = MEMBER if field_type.is_leaf else field_type.added(each)
                     continue
-                before = way.empty
-            if not way.is_leaf:
-                note(changed, removed, key, way.changed(before, each))
+                before = field_type.empty
+            if not field_type.is_leaf:
+                note(changed, removed, key, field_type.changed(before, each))
             elif before != each:
                 changed[key] = MEMBER
         for name in old.keys() - new.keys():
-            way = self.way(name)
+            field_type = self.field_type(name)
             if self.is_there(name):
-                note(changed, removed, "f:" + name, way.changed(old[name], way.empty))
+                note(changed, removed, "f:" + name, field_type.changed(old[name], field_type.empty))
             else:
-                removed["f:" + name] = way.added(old[name])
+                removed["f:" + name] = field_type.added(old[name])
         return changed or None, removed or None
 
     def merged(self, live: Any, wanted: Any) -> Any:
@@ -149,7 +149,7 @@ class _Mapping(Way):
             return wanted
         found = dict(live)
         for name, each in wanted.items():
-            found[name] = self.way(name).merged(live[name], each) if name in live else each
+            found[name] = self.field_type(name).merged(live[name], each) if name in live else each
         return found
 
     def reduced(self, value: Any, fields: Fields) -> Any:
@@ -162,7 +162,7 @@ class _Mapping(Way):
             if node is None:
                 left[name] = each
             elif not is_member(node):
-                left[name] = self.way(name).reduced(each, node)
+                left[name] = self.field_type(name).reduced(each, node)
         return left or None
 
     def named(self, fields: Fields) -> Fields:
@@ -173,7 +173,7 @@ class _Mapping(Way):
             if not node or key == SELF:
                 found[key] = node
                 continue
-            below = self.way(name).named(node) if key.startswith("f:") else node
+            below = self.field_type(name).named(node) if key.startswith("f:") else node
             if self.is_named(name) and not is_member(below):
                 below = {SELF: MEMBER, **below}
             found[key] = below
@@ -183,11 +183,11 @@ class _Mapping(Way):
 class Map(_Mapping):
     """A map whose keys are owned one by one."""
 
-    def __init__(self, value: Way) -> None:
+    def __init__(self, value: FieldType) -> None:
         super().__init__()
         self._value = value
 
-    def way(self, name: str) -> Way:
+    def field_type(self, name: str) -> FieldType:
         """Return the way of an entry."""
         return self._value
 
@@ -198,20 +198,20 @@ class Struct(_Mapping):
     def __init__(self) -> None:
         super().__init__()
         # by name: what the field is called in sets, its way, and whether Go has it always
-        self.members: dict[str, tuple[str, Way, bool]] = {}
+        self.members: dict[str, tuple[str, FieldType, bool]] = {}
         # of types whose fields are all leaves: what is in an object, by the fields it has
         self._kinds: dict[tuple[str, ...], Fields] | None = None
 
-    def complete(self, members: dict[str, tuple[str, Way, bool]]) -> None:
+    def complete(self, members: dict[str, tuple[str, FieldType, bool]]) -> None:
         """Take in the fields."""
         self.members = members
-        if all(way.is_leaf for _, way, _ in members.values()):
+        if all(field_type.is_leaf for _, field_type, _ in members.values()):
             self._kinds = {}
 
-    def way(self, name: str) -> Way:
+    def field_type(self, name: str) -> FieldType:
         """Return the way of a field."""
         member = self.members.get(name)
-        return WHOLE if member is None else member[1]
+        return LEAF if member is None else member[1]
 
     def is_there(self, name: str) -> bool:
         """Return whether Go has a field even when it is not there."""
@@ -237,21 +237,21 @@ class Struct(_Mapping):
         found: Fields = {SELF: MEMBER}
         members = self.members
         for name, each in value.items():
-            key, way, _ = members.get(name) or ("f:" + name, WHOLE, False)
-            found[key] = MEMBER if way.is_leaf else way.added(each)
+            key, field_type, _ = members.get(name) or ("f:" + name, LEAF, False)
+            found[key] = MEMBER if field_type.is_leaf else field_type.added(each)
         return found
 
 
 class Untyped(_Mapping):
     """Any JSON: maps are owned key by key, everything else as a whole."""
 
-    def way(self, name: str) -> Way:
+    def field_type(self, name: str) -> FieldType:
         """Return the way of an entry."""
         return self
 
-    def said(self, value: Any) -> Fields | None:
+    def to_field_set(self, value: Any) -> Fields | None:
         """Return the leaves of a value."""
-        return super().said(value) if isinstance(value, dict) else MEMBER
+        return super().to_field_set(value) if isinstance(value, dict) else MEMBER
 
     def reduced(self, value: Any, fields: Fields) -> Any:
         """Return a value without entries."""

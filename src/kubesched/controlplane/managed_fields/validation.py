@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kubesched.controlplane.managed_fields.field_sets import words
-from kubesched.controlplane.managed_fields.list_types import Elements, WayError
-from kubesched.controlplane.managed_fields.shape_types import field_way
-from kubesched.controlplane.managed_fields.types import Way
+from kubesched.controlplane.managed_fields.list_types import Elements, FieldTypeError
+from kubesched.controlplane.managed_fields.shape_types import type_of_field
+from kubesched.controlplane.managed_fields.types import FieldType
 from kubesched.controlplane.schema.go_words import printed, type_name
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
 
@@ -63,22 +63,24 @@ def _map(type_: Shape | MapType, value: Any, path: str) -> list[Problem]:
 
 
 def _list(type_: ListType, value: Any, path: str, field: Field | None) -> list[Problem]:
-    way = field_way(field) if field is not None else None
-    return list_problems(value, path, way, lambda each, here: _problems(type_.element, each, here, None))
+    field_type = type_of_field(field) if field is not None else None
+    return list_problems(value, path, field_type, lambda each, here: _problems(type_.element, each, here, None))
 
 
-def list_problems(value: Any, path: str, way: Way | None, below: Callable[[Any, str], list[Problem]]) -> list[Problem]:
-    """Return what is wrong with a list that is owned in some way; `below` tells what is with an element, and where."""
+def list_problems(
+    value: Any, path: str, field_type: FieldType | None, below: Callable[[Any, str], list[Problem]]
+) -> list[Problem]:
+    """Return the problems of a list that is owned in some way; `below` tells what is with an element, and where."""
     if not isinstance(value, list):
         return [(path, f"expected list, got &{{{printed(value)}}}")]
     problems: list[Problem] = []
     seen: set[str] = set()
     for number, each in enumerate(value):
         where = f"[{number}]"
-        if isinstance(way, Elements):
+        if isinstance(field_type, Elements):
             try:
-                key = way.key(each)
-            except WayError as error:
+                key = field_type.key(each)
+            except FieldTypeError as error:
                 return [*problems, (path, f"element {number}: {error}")]
             where = words(key)
             if key in seen:

@@ -1,6 +1,6 @@
 """Addresses in a network of its own, one after the other.
 
-From nothing to an address that nobody has; whoever has one from an earlier time is told of, and keeps it.
+From nothing to a free address; addresses that are in use from an earlier run are marked as taken first.
 """
 
 from ipaddress import AddressValueError, IPv4Address
@@ -20,7 +20,7 @@ class Addresses:
         self._last = 0
 
     def taken(self, address: str) -> None:
-        """Know of an address that somebody has; one of another network does not matter."""
+        """Mark an address as taken; addresses of other networks are ignored."""
         try:
             number = int(IPv4Address(address)) - self._first
         except AddressValueError:

@@ -34,52 +34,52 @@ class Refusal(msgspec.Struct, frozen=True):
     beyond_capacity: bool = False
 
 
-class _Lodger(msgspec.Struct, frozen=True):
+class _AdmittedPod(msgspec.Struct, frozen=True):
     amounts: dict[str, int]
     ports: tuple[Port, ...]
 
 
-class Room:
+class NodeAdmission:
     """What is taken on one node."""
 
     def __init__(self) -> None:
-        self._lodgers: dict[str, _Lodger] = {}
+        self._admitted: dict[str, _AdmittedPod] = {}
         self._used: Counter[str] = Counter()
         self._ports: Counter[Port] = Counter()
 
     def leave(self, uid: str) -> None:
         """Free what a pod took."""
-        lodger = self._lodgers.pop(uid, None)
-        if lodger is not None:
-            self._used.subtract(lodger.amounts)
-            self._ports.subtract(lodger.ports)
+        admitted = self._admitted.pop(uid, None)
+        if admitted is not None:
+            self._used.subtract(admitted.amounts)
+            self._ports.subtract(admitted.ports)
 
     def take(self, pod: Pod, node: Node | None) -> Refusal | None:
         """Let a pod in, or say why not; without a node to hold it against it is let in."""
         self.leave(pod.metadata.uid)
-        lodger = _Lodger(_amounts(pod), tuple(_ports(pod)))
-        if node is not None and (refusal := self._refusal(pod, node, lodger)):
+        admitted = _AdmittedPod(_amounts(pod), tuple(_ports(pod)))
+        if node is not None and (refusal := self._refusal(pod, node, admitted)):
             return refusal
-        self._enter(pod.metadata.uid, lodger)
+        self._enter(pod.metadata.uid, admitted)
         return None
 
     def resize(self, pod: Pod, node: Node) -> Refusal | None:
         """Let a pod that is here take other amounts, or say which there are too few of."""
-        before = self._lodgers[pod.metadata.uid]
+        before = self._admitted[pod.metadata.uid]
         self.leave(pod.metadata.uid)
-        after = _Lodger(_amounts(pod), before.ports)
+        after = _AdmittedPod(_amounts(pod), before.ports)
         refusal = self._shortage(node, after)
         self._enter(pod.metadata.uid, before if refusal else after)
         return refusal
 
-    def _enter(self, uid: str, lodger: _Lodger) -> None:
-        self._lodgers[uid] = lodger
-        self._used.update(lodger.amounts)
-        self._ports.update(lodger.ports)
+    def _enter(self, uid: str, admitted: _AdmittedPod) -> None:
+        self._admitted[uid] = admitted
+        self._used.update(admitted.amounts)
+        self._ports.update(admitted.ports)
 
-    def _shortage(self, node: Node, lodger: _Lodger) -> Refusal | None:
+    def _shortage(self, node: Node, admitted: _AdmittedPod) -> Refusal | None:
         allocatable = node.status.allocatable
-        for name, requested in lodger.amounts.items():
+        for name, requested in admitted.amounts.items():
             # a kubelet does not ask for extended resources that it does not know
             if not requested or (is_extended_resource(name) and name not in allocatable):
                 continue
@@ -91,13 +91,13 @@ class Room:
                 return Refusal(f"OutOf{name}", message, beyond_capacity=requested > capacity)
         return None
 
-    def _refusal(self, pod: Pod, node: Node, lodger: _Lodger) -> Refusal | None:
-        if shortage := self._shortage(node, lodger):
+    def _refusal(self, pod: Pod, node: Node, admitted: _AdmittedPod) -> Refusal | None:
+        if shortage := self._shortage(node, admitted):
             return shortage
         if not required_node_affinity(pod.spec).matches(node.metadata.labels, node.metadata.name):
             return Refusal("NodeAffinity", f"Predicate NodeAffinity failed: {_NO_AFFINITY}")
-        taken = [port for port, count in self._ports.items() if count > 0] if lodger.ports else ()
-        if any(_clash(mine, theirs) for mine in lodger.ports for theirs in taken):
+        taken = [port for port, count in self._ports.items() if count > 0] if admitted.ports else ()
+        if any(_clash(mine, theirs) for mine in admitted.ports for theirs in taken):
             return Refusal("NodePorts", f"Predicate NodePorts failed: {_NO_PORTS}")
         taints = [taint for taint in node.spec.taints if taint.effect == NO_EXECUTE]
         if first_untolerated(taints, pod.spec.tolerations) is not None:
@@ -106,7 +106,7 @@ class Room:
 
 
 def _amounts(pod: Pod) -> dict[str, int]:
-    """Return what a pod takes, in the order in which it is checked."""
+    """Return the requests of a pod, in the order in which they are checked."""
     resources = pod_resources(pod)
     return {
         PODS: 1,

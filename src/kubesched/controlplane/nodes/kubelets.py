@@ -1,6 +1,6 @@
 """Pods on simulated nodes: taken in or refused, started, ready, finished, terminated.
 
-    bound ──take──▶ starting ──▶ running ──▶ ready ──▶ over
+    bound ──admit──▶ starting ──▶ running ──▶ ready ──▶ terminal
       └──refuse──▶ failed            deletion: terminating ──▶ gone
 
 Probes' initial delays, sleeping preStop hooks and active deadlines take the time that the pod's spec says.
@@ -18,12 +18,12 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.stores import NODES, PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import Placement
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched.controlplane.controllers.framework.pod_index import PodIndex
 from kubesched.controlplane.kinds.pod.phases import RUNNING, TERMINAL
 from kubesched.controlplane.nodes import pod_status
 from kubesched.controlplane.nodes.addresses import OF_PODS, Addresses
-from kubesched.controlplane.nodes.admission import Room
+from kubesched.controlplane.nodes.admission import NodeAdmission
 from kubesched.controlplane.nodes.nodes import is_simulated
 from kubesched.controlplane.nodes.pod_times import (
     seconds_before_stop,
@@ -68,27 +68,27 @@ class _Run(msgspec.Struct):
 class Kubelets(Controller):
     """Runs pods on all simulated nodes."""
 
-    def __init__(self, tools: Tools, placement: Placement) -> None:
-        super().__init__(tools)
-        self._placement = placement
+    def __init__(self, context: ControllerContext, pod_index: PodIndex) -> None:
+        super().__init__(context)
+        self._pod_index = pod_index
         self._runs: dict[Key, _Run] = {}
-        self._rooms: dict[str, Room] = {}
+        self._admissions: dict[str, NodeAdmission] = {}
         # pods to be resized when there is room, by node
         self._deferred: dict[str, set[Key]] = {}
         self._addresses = Addresses(*OF_PODS)
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NODES: self._node_changed, PODS: self._pod_changed}
 
     def _node_changed(self, change: Change) -> None:
         if change.type == ADDED:
-            for key in self._placement.on(change.new.name):
-                self.agenda.add(key)
+            for key in self._pod_index.on(change.new.name):
+                self.workqueue.add(key)
         elif change.type == DELETED:
             # its pods stay as they are, until somebody notices
-            self._rooms.pop(change.new.name, None)
-            for key in self._placement.on(change.new.name):
+            self._admissions.pop(change.new.name, None)
+            for key in self._pod_index.on(change.new.name):
                 self._forget(key)
 
     def _pod_changed(self, change: Change) -> None:
@@ -101,11 +101,11 @@ class Kubelets(Controller):
         if change.type == DELETED:
             self._forget(key)
         else:
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Take the next step with a pod."""
-        stored = self.tools.get(PODS, *key)
+        stored = self.context.get(PODS, *key)
         if stored is None:
             self._forget(key)
             return
@@ -121,11 +121,11 @@ class Kubelets(Controller):
         self._step(key, run, stored, pod)
         due = run.next_step()
         if due is not None and key in self._runs:
-            self.agenda.add_after(key, due - self.tools.loop.time())
+            self.workqueue.add_after(key, due - self.context.loop.time())
 
     def _forget(self, key: Key) -> None:
         run = self._runs.pop(key, None)
-        self.agenda.forget(key)
+        self.workqueue.forget(key)
         if run is not None:
             self._leave(run)
 
@@ -134,41 +134,41 @@ class Kubelets(Controller):
     def _meet(self, key: Key, stored: Stored, pod: Document) -> _Run | None:
         """Take in a pod that is new here; return None if there is nothing to do with it."""
         name = stored.fields["spec.nodeName"]
-        node = self.tools.get(NODES, "", name)
-        going = "deletionTimestamp" in pod["metadata"]
-        over = pod["status"].get("phase") in TERMINAL
-        if node is None or not is_simulated(node.document()) or (over and not going):
+        node = self.context.get(NODES, "", name)
+        terminating = "deletionTimestamp" in pod["metadata"]
+        terminal = pod["status"].get("phase") in TERMINAL
+        if node is None or not is_simulated(node.document()) or (terminal and not terminating):
             return None
-        room = self._rooms.setdefault(name, Room())
+        admission = self._admissions.setdefault(name, NodeAdmission())
         running = pod["status"].get("phase") == RUNNING
-        refusal = room.take(_decode_pod(stored.body), None if running or going else _decode_node(node.body))
+        refusal = admission.take(_decode_pod(stored.body), None if running or terminating else _decode_node(node.body))
         if refusal is not None:
-            pod_status.refuse(pod, refusal.reason, refusal.message, self.tools.now())
-            self.tools.update(PODS, pod, "status")
+            pod_status.refuse(pod, refusal.reason, refusal.message, self.context.now())
+            self.context.update(PODS, pod, "status")
             return None
         run = self._runs[key] = _Run(stored.uid, name)
-        now, options = self.tools.loop.time(), self.tools.options
+        now, options = self.context.loop.time(), self.context.options
         if not running:
             run.start_at = now + options.pod_start_seconds
         else:
-            began = now - pod_status.seconds_running(pod, self.tools.now())
+            began = now - pod_status.seconds_running(pod, self.context.now())
             run.ready_at = max(now + options.ready_seconds, self._ready_at(pod, began))
             self._plan_end(run, pod, began, is_new=False)
         return run
 
     def _ready_at(self, pod: Document, began: float) -> float:
         """Return when a pod whose containers began to run then is ready."""
-        options = self.tools.options
+        options = self.context.options
         return began + max(options.ready_seconds, seconds_until_ready(pod["spec"]) / options.speed)
 
     def _plan_end(self, run: _Run, pod: Document, now: float, *, is_new: bool) -> None:
         """Note when a pod ends that is to end.
 
-        A pod that nobody controls and that does not say ends as those of jobs do; one that ran before it came here,
+        A pod without a controller and without annotation ends like pods of jobs; one that ran before it came here,
         from another cluster, goes on.
         """
         given = (pod["metadata"].get("annotations") or {}).get(RUN_SECONDS)
-        said, options = _number(given), self.tools.options
+        said, options = _number(given), self.context.options
         seconds = None if said is None else said / options.speed
         owners = [each for each in pod["metadata"].get("ownerReferences") or () if each.get("controller")]
         is_of_job = any(owner.get("kind") == "Job" for owner in owners)
@@ -181,7 +181,7 @@ class Kubelets(Controller):
 
     def _step(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
         """Take the steps that are due."""
-        now = self.tools.loop.time()
+        now = self.context.loop.time()
         if "deletionTimestamp" in pod["metadata"]:
             self._terminate(key, run, stored, pod)
             return
@@ -198,67 +198,67 @@ class Kubelets(Controller):
             changed = True
         if run.ready_at is not None and now >= run.ready_at:
             run.ready_at = None
-            pod_status.make_ready(pod, self.tools.now())
+            pod_status.make_ready(pod, self.context.now())
             changed = True
         elif run.start_at is None and run.ready_at is None and pod_status.needs_readiness(pod):
-            pod_status.make_ready(pod, self.tools.now())
+            pod_status.make_ready(pod, self.context.now())
             changed = True
         if run.start_at is None:
-            changed = pod_status.starts_ephemeral_containers(pod, self.tools.now()) or changed
+            changed = pod_status.starts_ephemeral_containers(pod, self.context.now()) or changed
             changed = (is_resized(pod) and self._resize(key, run, pod)) or changed
         if run.finish_at is not None and now >= run.finish_at:
             self._finish(run, pod, now)
             changed = True
         if self._is_past_deadline(run, pod, now):
-            pod_status.exceed_deadline(pod, self.tools.now())
+            pod_status.exceed_deadline(pod, self.context.now())
             changed = True
         if changed:
-            self.tools.update(PODS, pod, "status")
+            self.context.update(PODS, pod, "status")
 
     def _start(self, run: _Run, pod: Document) -> None:
-        node = self.tools.find(NODES, "", run.node) or {}
+        node = self.context.find(NODES, "", run.node) or {}
         addresses = (node.get("status") or {}).get("addresses") or ()
         host = next((each["address"] for each in addresses if each.get("type") == "InternalIP"), "10.0.0.0")
         address = host
         if not pod["spec"].get("hostNetwork"):
             address = self._addresses.new()
-        pod_status.start(pod, host, address, self.tools.now())
+        pod_status.start(pod, host, address, self.context.now())
 
     def _finish(self, run: _Run, pod: Document, now: float) -> None:
         code = int(_number((pod["metadata"].get("annotations") or {}).get(EXIT_CODE)) or 0)
         run.finish_at = None
         if code and pod["spec"].get("restartPolicy") == "OnFailure":
-            pod_status.restart(pod, code, self.tools.now())
+            pod_status.restart(pod, code, self.context.now())
             self._plan_end(run, pod, now, is_new=True)
         else:
             run.ready_at = None
-            pod_status.finish(pod, code, self.tools.now())
+            pod_status.finish(pod, code, self.context.now())
 
     def _resize(self, key: Key, run: _Run, pod: Document) -> bool:
         """Give a pod the resources that its spec says, if its node has them; return whether its status is another."""
-        node = self.tools.get(NODES, "", run.node)
+        node = self.context.get(NODES, "", run.node)
         if node is None:
             return False
-        wanted = resized(pod, self.tools.now())
-        refusal = self._rooms[run.node].resize(msgspec.convert(wanted, Pod), _decode_node(node.body))
+        wanted = resized(pod, self.context.now())
+        refusal = self._admissions[run.node].resize(msgspec.convert(wanted, Pod), _decode_node(node.body))
         if refusal is None:
             pod["status"] = wanted["status"]
             return True
         if not refusal.beyond_capacity:
             self._deferred.setdefault(run.node, set()).add(key)
         reason = INFEASIBLE if refusal.beyond_capacity else DEFERRED
-        return postpone(pod, reason, refusal.message, self.tools.now())
+        return postpone(pod, reason, refusal.message, self.context.now())
 
     def _leave(self, run: _Run) -> None:
-        """Free what a pod took on its node; those that wait for room to be resized are looked at again."""
-        if run.node in self._rooms:
-            self._rooms[run.node].leave(run.uid)
+        """Free a pod's resources on its node, and reconcile the pods there that wait to be resized."""
+        if run.node in self._admissions:
+            self._admissions[run.node].leave(run.uid)
         for key in self._deferred.pop(run.node, ()):
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
     def _is_past_deadline(self, run: _Run, pod: Document, now: float) -> bool:
         """Return whether a pod has been active for too long; plan a look at it for when it will have been."""
-        left = seconds_until_deadline(pod, self.tools.now(), self.tools.options.speed)
+        left = seconds_until_deadline(pod, self.context.now(), self.context.options.speed)
         if left is None or pod["status"]["phase"] in TERMINAL:
             run.fail_at = None
             return False
@@ -269,10 +269,10 @@ class Kubelets(Controller):
 
     def _terminate(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
         """Let a pod go that is being deleted, once its time is over."""
-        now = self.tools.loop.time()
+        now = self.context.loop.time()
         started = run.start_at is None and pod["status"].get("phase") not in TERMINAL
         grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
-        options = self.tools.options
+        options = self.context.options
         stopping = seconds_before_stop(pod["spec"]) / options.speed + options.termination_seconds
         seconds = min(grace / options.speed, stopping) if started else 0.0
         if run.delete_at is None or now + seconds < run.delete_at:
@@ -282,11 +282,11 @@ class Kubelets(Controller):
         if pod["metadata"].get("finalizers") and pod["status"].get("phase") not in TERMINAL:
             # it stays for a while, but runs no more; what should have ended by itself was cut short
             lasts = pod["spec"].get("restartPolicy") == "Always"
-            pod_status.finish(pod, 0 if lasts else _TERMINATED, self.tools.now())
-            self.tools.update(PODS, pod, "status")
+            pod_status.finish(pod, 0 if lasts else _TERMINATED, self.context.now())
+            self.context.update(PODS, pod, "status")
         self._leave(run)
         if grace or not pod["metadata"].get("finalizers"):
-            self.tools.delete(PODS, stored, grace_seconds=0)
+            self.context.delete(PODS, stored, grace_seconds=0)
         run.stop()
         run.delete_at = None if key in self._runs else run.delete_at
 

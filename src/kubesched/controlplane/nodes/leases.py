@@ -9,7 +9,7 @@ from math import inf
 
 from kubesched.controlplane.api.stores import NODES
 from kubesched.controlplane.api.times import micro_timestamp
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.nodes.nodes import is_simulated
 from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed
@@ -20,16 +20,16 @@ DURATION_SECONDS = 40
 MOST_RENEWALS_A_SECOND = 50
 
 
-class NodeLeases(Controller):
+class NodeLeaseController(Controller):
     """Creates and renews the leases of nodes."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._nodes: set[Key] = set()
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
-        return {NODES: self._changed} if self.tools.options.lease_seconds > 0 else {}
+        """Return the event handlers, by store."""
+        return {NODES: self._changed} if self.context.options.lease_seconds > 0 else {}
 
     def seconds_left(self) -> float:
         """Return infinity: nothing waits for a lease."""
@@ -39,27 +39,29 @@ class NodeLeases(Controller):
         key = ("", change.new.name)
         if change.type == ADDED:
             self._nodes.add(key)
-            self.agenda.add(key)
+            self.workqueue.add(key)
         elif change.type == DELETED:
             # its lease goes with it, as the node owns it
             self._nodes.discard(key)
-            self.agenda.forget(key)
+            self.workqueue.forget(key)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Create or renew the lease of a node."""
         name = key[1]
-        node = self.tools.find(NODES, *key)
+        node = self.context.find(NODES, *key)
         if node is None or not is_simulated(node):
             return
-        renewed = micro_timestamp(self.tools.now())
-        lease = self.tools.find(LEASES, NAMESPACE, name)
+        renewed = micro_timestamp(self.context.now())
+        lease = self.context.find(LEASES, NAMESPACE, name)
         if lease is None:
             owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
             meta = {"name": name, "namespace": NAMESPACE, "ownerReferences": [owner]}
             spec = {"holderIdentity": name, "leaseDurationSeconds": DURATION_SECONDS, "renewTime": renewed}
             document = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta, "spec": spec}
-            self.tools.create(LEASES, document)
+            self.context.create(LEASES, document)
         else:
             part(lease, "spec")["renewTime"] = renewed
-            self.tools.update(LEASES, lease)
-        self.agenda.add_after(key, max(self.tools.options.lease_seconds, len(self._nodes) / MOST_RENEWALS_A_SECOND))
+            self.context.update(LEASES, lease)
+        self.workqueue.add_after(
+            key, max(self.context.options.lease_seconds, len(self._nodes) / MOST_RENEWALS_A_SECOND)
+        )

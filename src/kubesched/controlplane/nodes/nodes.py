@@ -1,6 +1,6 @@
 """Nodes without kubelets: they become ready, say where they are and what they are, and give signs of life if asked to.
 
-What somebody has said of a node stays: a Ready condition that is there is left alone, and so is a node with the
+What a node's status says already stays: a Ready condition that is there is left alone, and so is a node with the
 annotation `kubesched.io/simulated: "false"`. Allocatable amounts that equal the capacity follow it when it changes.
 """
 
@@ -11,8 +11,8 @@ import msgspec
 from kubesched.api.release import GIT_VERSION
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.stores import NODES
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.workqueue import Agenda
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.nodes.addresses import OF_NODES, Addresses
 from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed, Stored
@@ -55,16 +55,16 @@ _decode_amounts = msgspec.json.Decoder(_NodeAmounts).decode
 class SimulatedNodes(Controller):
     """Makes nodes ready."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._addresses = Addresses(*OF_NODES)
         # signs of life are on an agenda of their own: nobody waits for them
-        self._beats: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
+        self._beats: Workqueue[Key] = Workqueue(context.loop, self.reconcile, self._note, context.written)
         # allocatable amounts to write, None for those to take away, by node
         self._to_follow: dict[Key, dict[str, str | int | None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NODES: self._changed}
 
     def _changed(self, change: Change) -> None:
@@ -72,43 +72,43 @@ class SimulatedNodes(Controller):
         if change.type == ADDED:
             for each in (change.new.document().get("status") or {}).get("addresses") or ():
                 self._addresses.taken(each.get("address") or "")
-            self.agenda.add_after(key, self.tools.options.node_ready_seconds)
+            self.workqueue.add_after(key, self.context.options.node_ready_seconds)
         elif change.type == DELETED:
-            self.agenda.forget(key)
+            self.workqueue.forget(key)
             self._beats.forget(key)
         elif change.old is not None and (followed := _followed(change.old, change.new)):
             self._to_follow.setdefault(key, {}).update(followed)
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
     def stop(self) -> None:
-        """Watch and work no more."""
+        """Stop watching and drop all queued keys."""
         super().stop()
         self._beats.stop()
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Make a node ready, or let it give a sign of life."""
-        node, followed = self.tools.find(NODES, *key), self._to_follow.pop(key, None)
+        node, followed = self.context.find(NODES, *key), self._to_follow.pop(key, None)
         if node is None or not is_simulated(node):
             return
         status = part(node, "status")
         if followed is not None:
             amounts = {**(status.get("allocatable") or {}), **followed}
             status["allocatable"] = {name: amount for name, amount in amounts.items() if amount is not None}
-            self.tools.update(NODES, node, "status")
+            self.context.update(NODES, node, "status")
             return
         known = {condition.get("type"): condition for condition in status.get("conditions") or ()}
         if "Ready" not in known or not status.get("addresses"):
             self._introduce(node, known)
         else:
             for condition in known.values():
-                condition["lastHeartbeatTime"] = self.tools.time()
-        self.tools.update(NODES, node, "status")
-        if self.tools.options.heartbeat_seconds > 0:
-            self._beats.add_after(key, self.tools.options.heartbeat_seconds)
+                condition["lastHeartbeatTime"] = self.context.time()
+        self.context.update(NODES, node, "status")
+        if self.context.options.heartbeat_seconds > 0:
+            self._beats.add_after(key, self.context.options.heartbeat_seconds)
 
     def _introduce(self, node: Document, known: dict[str, Document]) -> None:
-        """Fill in what a node's kubelet would say of it, where nobody has."""
-        status, now = node["status"], self.tools.time()
+        """Fill in the status that a node's kubelet would report, where it is missing."""
+        status, now = node["status"], self.context.time()
         conditions = list(status.get("conditions") or ())
         for kind, state, reason, message in _CONDITIONS:
             if kind not in known:
@@ -121,7 +121,7 @@ class SimulatedNodes(Controller):
                 {"type": "Hostname", "address": node["metadata"]["name"]},
             ]
         if not status.get("capacity"):
-            status["capacity"] = dict(self.tools.options.capacity)
+            status["capacity"] = dict(self.context.options.capacity)
         if not status.get("allocatable"):
             status["allocatable"] = dict(status["capacity"])
         if not (status.get("nodeInfo") or {}).get("kubeletVersion"):
@@ -129,7 +129,7 @@ class SimulatedNodes(Controller):
 
 
 def _followed(old: Stored, new: Stored) -> dict[str, str | int | None]:
-    """Return the allocatable amounts that follow a changed capacity; None stands for those that go with it."""
+    """Return the allocatable amounts that follow a changed capacity; None if they equal the capacity."""
     before, after = _decode_amounts(old.body).status, _decode_amounts(new.body).status
     if before.capacity == after.capacity:
         return {}

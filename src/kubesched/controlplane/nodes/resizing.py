@@ -19,7 +19,7 @@ _FIELDS: Final = (("containers", "containerStatuses"), ("initContainers", "initC
 
 
 def reported(container: Document) -> Document:
-    """Return what a container's status says of its resources."""
+    """Return the resources in a container's status."""
     resources = deepcopy(container.get("resources") or {})
     found: Document = {"resources": resources}
     if resources.get("requests"):

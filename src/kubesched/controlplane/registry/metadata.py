@@ -15,7 +15,7 @@ from kubesched.controlplane.api.object_meta import IMMUTABLE, annotations_proble
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import timestamp
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.strategy import Strategy
 
 MOST_NAMES_TRIED = 8
@@ -24,26 +24,26 @@ LONGEST_GENERATED = 63
 _KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 
 
-def fill_in(document: Document, resource: Resource, services: Services) -> None:
+def fill_in(document: Document, resource: Resource, registry: Registry) -> None:
     """Give a new object its UID, times and, where it only has the beginning of one, its name."""
     meta = document["metadata"]
     for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields", "resourceVersion"):
         meta.pop(field, None)
     if not meta.get("name") and meta.get("generateName"):
-        meta["name"] = _made_up_name(meta, resource, services)
-    meta["uid"] = services.new_uid()
-    meta["creationTimestamp"] = timestamp(services.clock())
-    if services.strategy(resource).has_generation:
+        meta["name"] = _made_up_name(meta, resource, registry)
+    meta["uid"] = registry.new_uid()
+    meta["creationTimestamp"] = timestamp(registry.clock())
+    if registry.strategy(resource).has_generation:
         meta["generation"] = 1
     else:
         meta.pop("generation", None)
 
 
-def _made_up_name(meta: Mapping[str, Any], resource: Resource, services: Services) -> str:
+def _made_up_name(meta: Mapping[str, Any], resource: Resource, registry: Registry) -> str:
     start = str(meta["generateName"])[: LONGEST_GENERATED - 5]
     for _ in range(MOST_NAMES_TRIED):
-        name = start + services.name_suffix()
-        if services.store.get(resource.store, meta.get("namespace", ""), name) is None:
+        name = start + registry.name_suffix()
+        if registry.store.get(resource.store, meta.get("namespace", ""), name) is None:
             return name
     details = {"name": meta["generateName"], "kind": resource.plural, "group": resource.group}
     message = f'{resource.qualified} "{name}" already exists, the server was not able to generate a unique name'
@@ -74,7 +74,7 @@ def kept_metadata(new: Document, old: Document) -> list[str]:
 
 
 def metadata_problems(document: Document, strategy: Strategy) -> list[str]:
-    """Return what is wrong with the metadata."""
+    """Return the problems of the metadata."""
     meta = document["metadata"]
     problems = []
     name = meta.get("name")

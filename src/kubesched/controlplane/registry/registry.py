@@ -35,9 +35,9 @@ Objects = tuple[Document | None, Document | None]
 
 
 class Admission(Protocol):
-    """Those who are configured to be asked before an object is stored.
+    """The configured policies and webhooks.
 
-    `idle` while there is nobody, `changes` while somebody may change objects.
+    `idle` while there are none, `changes` while one of them may mutate objects.
     """
 
     idle: bool
@@ -46,14 +46,14 @@ class Admission(Protocol):
     def change(
         self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool
     ) -> Document | None:
-        """Return an object as others have changed it, None if they have not; raises ApiError, UnansweredError."""
+        """Return the object as admission changes it, None if unchanged; raises ApiError, WebhookCallsNeededError."""
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
-        """Raise ApiError if an operation on an object is not admitted, UnansweredError if somebody is not asked yet."""
+        """Raise ApiError if an operation is not admitted, WebhookCallsNeededError if webhooks must be called first."""
 
 
 class _Nobody:
-    """Nobody is asked."""
+    """No policy and no webhook is configured."""
 
     idle = True
     changes = False
@@ -72,7 +72,7 @@ def _admit_all(new: Document, old: Document | None, context: Context) -> Settle 
     return None
 
 
-class Services(msgspec.Struct):
+class Registry(msgspec.Struct):
     """Store, catalog, schemas, rules, clock and dice; and what is asked last before an object is stored."""
 
     store: Store
@@ -98,12 +98,12 @@ class Services(msgspec.Struct):
         return self.strategies.get(resource.store, _SHARED_RULES)
 
     def context(self, resource: Resource, user: User, verb: str = "", *, imported: bool = False) -> Context:
-        """Return what a strategy may look at."""
+        """Return the context of a strategy."""
         refusal = partial(self.refusal, user, resource)
         return Context(resource, self.store, self.catalog, user, self.clock(), imported, verb, refusal)
 
     def new_uid(self) -> str:
-        """Return a UID that nobody has."""
+        """Return a new UID."""
         return str(UUID(int=self.random.getrandbits(128), version=4))
 
     def name_suffix(self) -> str:

@@ -41,7 +41,7 @@ class Context(msgspec.Struct, frozen=True):
 
 
 class Strategy:
-    """The rules that every kind shares."""
+    """The strategy that every kind shares."""
 
     # PUT of an object that does not exist creates it
     create_on_update = False
@@ -63,25 +63,25 @@ class Strategy:
     is_admitted = False
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name."""
+        """Return the problems of a name."""
         return subdomain_problems(name)
 
     def prepare_create(self, new: Document, context: Context) -> None:
-        """Fill in what was left out, and drop what a client may not say; raises ApiError for what is forbidden."""
+        """Set defaults and drop fields that a client may not set; raises ApiError for what is forbidden."""
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new object."""
+        """Return the problems of a new object."""
         return []
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
-        """Fill in, and take over from the old object what a client may not change."""
+        """Set defaults, and keep the old object's values of fields that a client may not change."""
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return []
 
     def warnings(self, new: Document, old: Document | None) -> list[str]:
-        """Return what is to be said of an object that is right; `old` is None if it is new."""
+        """Return warnings about a valid object; `old` is None if it is new."""
         return []
 
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:
@@ -93,7 +93,7 @@ class Strategy:
                 del new[field]
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         return []
 
     def fields(self, document: Document) -> dict[str, str]:

@@ -29,7 +29,7 @@ Claims = dict[str, Any]
 
 
 class Issuer:
-    """Signs tokens and knows those that it has signed; its key is made when it is first needed, unless it is given."""
+    """Signs tokens and verifies its own signatures; without a given key it makes one when first needed."""
 
     def __init__(self, key: ec.EllipticCurvePrivateKey | None = None) -> None:
         self._given = key

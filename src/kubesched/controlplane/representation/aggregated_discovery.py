@@ -14,11 +14,11 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.api.resources import Catalog, Resource
-from kubesched.controlplane.representation.negotiation import JSON, Wanted, clauses
+from kubesched.controlplane.representation.negotiation import JSON, Representation, clauses
 
 GROUP, KIND = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
 # differs (aggregated discovery): the reference has ceased to serve the older one, which clients before 1.30 ask for
-_FORMS = tuple(Wanted(GROUP, version, KIND) for version in ("v2", "v2beta1"))
+_FORMS = tuple(Representation(GROUP, version, KIND) for version in ("v2", "v2beta1"))
 _ANY = (JSON, "application/*", "*/*")
 # the kinds of subresources that are not of the kind of their resource
 _KINDS = {
@@ -31,7 +31,7 @@ _STREAMS = {"attach": "Attach", "exec": "Exec", "portforward": "PortForward", "p
 
 
 class AggregatedDiscovery:
-    """Answers for /api and /apis those who take the aggregated form."""
+    """Answers /api and /apis for clients that accept aggregated discovery."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog

@@ -8,7 +8,7 @@ for each change; tables show ages, so theirs is made anew every second.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import msgspec
 
@@ -23,9 +23,9 @@ from kubesched.controlplane.representation.negotiation import (
     METADATA_LIST,
     PLAIN,
     TABLE,
-    UNOWNED,
-    Wanted,
-    wanted_form,
+    WITHOUT_MANAGED_FIELDS,
+    Representation,
+    requested_representation,
 )
 from kubesched.controlplane.representation.tables import printer_of
 from kubesched.controlplane.storage.store import Change, Stored
@@ -34,18 +34,30 @@ _INCLUDED = ("None", "Metadata", "Object", "")
 _encode = msgspec.json.encode
 
 
-class Form:
+class LatestBody:
+    """The bytes of the change that was encoded last: watches get it one after the other, and none needs it later."""
+
+    def __init__(self) -> None:
+        self._change: Change | None = None
+        self._body = b""
+
+    def of(self, change: Change, encode: Callable[[Stored], bytes]) -> bytes:
+        """Return the bytes of a change, encoded if it is another one than last time."""
+        if self._change is not change:
+            self._change, self._body = change, encode(change.new)
+        return self._body
+
+
+class Encoder:
     """Objects as they are stored, with their owners."""
 
-    # what was made last: all who watch are told of a change one after the other, and nobody needs it later
-    _latest: ClassVar[tuple[Change | None, bytes]] = (None, b"")
-
-    def __init__(self, resource: Resource) -> None:
+    def __init__(self, resource: Resource, latest: LatestBody | None = None) -> None:
         self.resource = resource
+        self._latest = latest or LatestBody()
 
     def encode(self, stored: Stored) -> bytes:
         """Return an object in this form."""
-        return stored.whole()
+        return stored.with_managed_fields()
 
     def encode_document(self, document: Document) -> bytes:
         """Return a document, which has its owners in it, in this form."""
@@ -56,40 +68,36 @@ class Form:
         head = {"kind": self.resource.list_kind, "apiVersion": self.resource.api_version, "metadata": meta}
         return _joined(_encode(head), "items", [self.encode(stored) for stored in objects])
 
-    def of_change(self, change: Change) -> bytes:
+    def encode_change(self, change: Change) -> bytes:
         """Return the object of a change, the same bytes for all who are told of it."""
-        latest, body = Form._latest
-        if latest is not change:
-            body = self.encode(change.new)
-            Form._latest = (change, body)
-        return body
+        return self._latest.of(change, self.encode)
 
     def bookmark(self, meta: Mapping[str, Any]) -> bytes:
-        """Return what a bookmark carries."""
+        """Return the object of a bookmark."""
         return _encode({"kind": self.resource.kind, "apiVersion": self.resource.api_version, "metadata": meta})
 
 
-class Unowned(Form):
+class StoredEncoder(Encoder):
     """Objects as they are stored, without their owners."""
 
     def encode(self, stored: Stored) -> bytes:
         """Return an object in this form."""
         return stored.body
 
-    def of_change(self, change: Change) -> bytes:
+    def encode_change(self, change: Change) -> bytes:
         """Return the object of a change, as it is kept."""
         return change.new.body
 
 
-class Made(Form):
+class CachedEncoder(Encoder):
     """Objects in a form that is made from the stored one, once for each change."""
 
     @property
     def name(self) -> str:
-        """Return what tells the form apart from others of the same objects, now."""
+        """Return the cache key of this representation."""
         raise NotImplementedError
 
-    def of_change(self, change: Change) -> bytes:
+    def encode_change(self, change: Change) -> bytes:
         """Return the object of a change, made once for all who want it so."""
         name = self.name
         body = change.bodies.get(name)
@@ -98,7 +106,7 @@ class Made(Form):
         return body
 
 
-class Converted(Made):
+class ConvertingEncoder(CachedEncoder):
     """Objects in another version than the stored one."""
 
     @property
@@ -108,14 +116,14 @@ class Converted(Made):
 
     def encode(self, stored: Stored) -> bytes:
         """Return an object in this version."""
-        return self.encode_document(stored.whole_document())
+        return self.encode_document(stored.document_with_managed_fields())
 
     def encode_document(self, document: Document) -> bytes:
         """Return a stored document in this version."""
         return _encode(from_storage(self.resource, document))
 
 
-class MetadataAlone(Made):
+class MetadataEncoder(CachedEncoder):
     """The metadata of objects, and nothing else."""
 
     def __init__(self, resource: Resource, version: str) -> None:
@@ -129,7 +137,7 @@ class MetadataAlone(Made):
 
     def encode(self, stored: Stored) -> bytes:
         """Return the metadata of an object."""
-        return self.encode_document(stored.whole_document())
+        return self.encode_document(stored.document_with_managed_fields())
 
     def encode_document(self, document: Document) -> bytes:
         """Return the metadata of a document."""
@@ -141,12 +149,12 @@ class MetadataAlone(Made):
         return _joined(_encode(head), "items", [self.encode(stored) for stored in objects])
 
     def bookmark(self, meta: Mapping[str, Any]) -> bytes:
-        """Return what a bookmark carries."""
+        """Return the object of a bookmark."""
         return _encode({**self._kind, "metadata": meta})
 
 
-class Table(Made):
-    """Objects as rows; the first answer has the columns, those that follow in a watch do not."""
+class TableEncoder(CachedEncoder):
+    """Objects as rows of a table; in a watch only the first table has the columns."""
 
     def __init__(self, resource: Resource, version: str, included: str, clock: Callable[[], datetime]) -> None:
         super().__init__(resource)
@@ -158,7 +166,7 @@ class Table(Made):
 
     @property
     def name(self) -> str:
-        """Return what is in the rows, and the time, which is in the ages."""
+        """Return the cache key: the row's object, and the time, since rows show ages."""
         return f"{TABLE} {self._version} {self._included} {self._clock():%H:%M:%S}"
 
     def encode(self, stored: Stored) -> bytes:
@@ -171,9 +179,9 @@ class Table(Made):
         meta = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
         return self._table(meta, [document], columns=columns)
 
-    def of_change(self, change: Change) -> bytes:
-        """Return a table with one row; the first to be sent has the columns, and is nobody else's."""
-        return super().of_change(change) if self._has_columns else self.encode(change.new)
+    def encode_change(self, change: Change) -> bytes:
+        """Return a table with one row; the first one sent has the columns, and is not shared with other watches."""
+        return super().encode_change(change) if self._has_columns else self.encode(change.new)
 
     def listed(self, meta: Mapping[str, Any], objects: Sequence[Stored]) -> list[bytes]:
         """Return a table with a row for each object, in chunks."""
@@ -182,7 +190,7 @@ class Table(Made):
         return _joined(_encode(head), "rows", [_encode(self._row(stored.document(), now)) for stored in objects])
 
     def bookmark(self, meta: Mapping[str, Any]) -> bytes:
-        """Return what a bookmark carries: a row that says nothing."""
+        """Return the table of a bookmark, with one row of metadata."""
         self._has_columns, columns = True, not self._has_columns
         return self._table({"resourceVersion": meta["resourceVersion"]}, [{"metadata": meta}], columns=columns)
 
@@ -213,30 +221,40 @@ class Table(Made):
         return row
 
 
-def form_of(resource: Resource) -> Form:
-    """Return the plain form in which the objects of a resource leave."""
-    return Converted(resource) if needs_conversion(resource) else Form(resource)
+def encoder_of(resource: Resource, latest: LatestBody | None = None) -> Encoder:
+    """Return the encoder of a resource's objects in its version."""
+    return ConvertingEncoder(resource) if needs_conversion(resource) else Encoder(resource, latest)
 
 
-def form_for(resource: Resource, request: Request, clock: Callable[[], datetime], *, listing: bool = False) -> Form:
-    """Return the form in which a client wants objects; refuses a list where one object is asked for, and so on."""
-    wanted = wanted_form(request)
-    if wanted is PLAIN or (wanted == UNOWNED and needs_conversion(resource)):
-        return form_of(resource)
-    if wanted == UNOWNED:
-        return Unowned(resource)
+def encoder_for(
+    resource: Resource,
+    request: Request,
+    clock: Callable[[], datetime],
+    *,
+    listing: bool = False,
+    latest: LatestBody | None = None,
+) -> Encoder:
+    """Return the encoder that a request's Accept header asks for; raises ApiError for a list of a single object.
+
+    The watches of a server share `latest`.
+    """
+    wanted = requested_representation(request)
+    if wanted is PLAIN or (wanted == WITHOUT_MANAGED_FIELDS and needs_conversion(resource)):
+        return encoder_of(resource, latest)
+    if wanted == WITHOUT_MANAGED_FIELDS:
+        return StoredEncoder(resource)
     if wanted.kind == TABLE:
         included = request.option("includeObject")
         if included not in _INCLUDED:
             why = invalid("includeObject", included, "must be 'Metadata', 'Object', 'None', or empty")
             raise bad_request(f"Unable to convert to Table as requested: {why}")
-        return Table(resource, wanted.version, included, clock)
+        return TableEncoder(resource, wanted.version, included, clock)
     if listing != (wanted.kind == METADATA_LIST):
         raise _not_a_list(wanted, resource)
-    return MetadataAlone(resource, wanted.version)
+    return MetadataEncoder(resource, wanted.version)
 
 
-def _not_a_list(wanted: Wanted, resource: Resource) -> ApiError:
+def _not_a_list(wanted: Representation, resource: Resource) -> ApiError:
     kind = resource.kind if wanted.kind == METADATA_LIST else resource.list_kind
     what = "not a list" if wanted.kind == METADATA_LIST else "a list"
     message = f"you requested {wanted.kind}, but the requested object is {what} (*{resource.version}.{kind})"

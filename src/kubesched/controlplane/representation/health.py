@@ -1,7 +1,7 @@
 """Whether the server is well: one word, or a line for each check that a Kubernetes API server has.
 
 From a path to plain text. There is one process that answers or does not, so every check says the same; the names are
-those that others look for.
+the reference's.
 """
 
 # upstream: apiserver/pkg/server/healthz/healthz.go (v1.36)

@@ -38,14 +38,14 @@ class Clause(NamedTuple):
     kind: str
     parameters: Mapping[str, str]
 
-    def wanted(self) -> "Wanted | None":
+    def wanted(self) -> "Representation | None":
         """Return the kind of object that is wanted instead of the plain one, None for the plain one."""
         if not self.parameters.keys() & {"as", "g", "v"}:
             return None
-        return Wanted(*(self.parameters.get(name, "") for name in ("g", "v", "as")))
+        return Representation(*(self.parameters.get(name, "") for name in ("g", "v", "as")))
 
 
-class Wanted(NamedTuple):
+class Representation(NamedTuple):
     """A kind of object in which another is wanted."""
 
     group: str = ""
@@ -53,21 +53,24 @@ class Wanted(NamedTuple):
     kind: str = ""
 
 
-PLAIN = Wanted()
+PLAIN = Representation()
 # objects without the owners of their fields, for clients of ours; others do not know it
-UNOWNED = Wanted("kubesched.io", "v1", "Unowned")
-WITHOUT_OWNERS = f"{JSON};as=Unowned;v=v1;g=kubesched.io,{JSON}"
+WITHOUT_MANAGED_FIELDS = Representation("kubesched.io", "v1", "Unowned")
+ACCEPT_WITHOUT_MANAGED_FIELDS = f"{JSON};as=Unowned;v=v1;g=kubesched.io,{JSON}"
 _KINDS = (TABLE, METADATA, METADATA_LIST)
-_FORMS = {UNOWNED, *(Wanted(_META, version, kind) for version in ("v1", "v1beta1") for kind in _KINDS)}
+_FORMS = {
+    WITHOUT_MANAGED_FIELDS,
+    *(Representation(_META, version, kind) for version in ("v1", "v1beta1") for kind in _KINDS),
+}
 
 
-def wanted_form(request: Request) -> Wanted:
+def requested_representation(request: Request) -> Representation:
     """Return in which form a client wants objects: the first of those it takes that there is."""
     return _wanted_form(request.headers.get("accept", ""))
 
 
 @lru_cache(maxsize=256)
-def _wanted_form(accept: str) -> Wanted:
+def _wanted_form(accept: str) -> Representation:
     for clause in clauses(accept):
         if clause.kind not in _GOOD_ENOUGH or clause.parameters.get("stream", "watch") != "watch":
             continue
@@ -89,7 +92,10 @@ def check_accepts_json(request: Request) -> None:
 
 def check_takes_plain(request: Request) -> None:
     """Raise ApiError for a client that takes nothing but tables of what cannot be shown in one."""
-    if not all(clause.wanted() is not None and clause.wanted() != UNOWNED for clause in clauses(_accept(request))):
+    if not all(
+        clause.wanted() is not None and clause.wanted() != WITHOUT_MANAGED_FIELDS
+        for clause in clauses(_accept(request))
+    ):
         return
     raise not_acceptable(OFFERED)
 
@@ -132,7 +138,7 @@ def accepts(request: Request, *forms: str) -> bool:
 
 @lru_cache(maxsize=256)
 def clauses(accept: str) -> tuple[Clause, ...]:
-    """Return what a client takes, the best first."""
+    """Return the clauses of an Accept header, the best first."""
     found = []
     for text in accept.split(","):
         parameters = {}

@@ -15,19 +15,18 @@ from typing import Any
 
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request
-from kubesched.controlplane.schema.careful import ShapeError
 from kubesched.controlplane.schema.data import TEXTS
-from kubesched.controlplane.schema.merging import MergeError, strategic_merge
-from kubesched.controlplane.schema.notation import Library
-from kubesched.controlplane.schema.reading import (
-    Read,
-    Reader,
-    Reads,
+from kubesched.controlplane.schema.decoder import (
+    Decoded,
+    Decoder,
+    ObjectDecoder,
     UnrecognizedError,
     WrongKindError,
     WrongVersionError,
 )
+from kubesched.controlplane.schema.notation import Library
 from kubesched.controlplane.schema.shapes import Shape
+from kubesched.controlplane.schema.strict_decoder import ShapeError
 
 Document = dict[str, Any]
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
@@ -42,9 +41,9 @@ def library() -> Library:
 
 
 @cache
-def reader_of(shape: Shape) -> Reader:
+def decoder_of(shape: Shape) -> Decoder:
     """Return the reader of a shape."""
-    return Reader(shape, library())
+    return Decoder(shape, library())
 
 
 class Schemas:
@@ -54,40 +53,33 @@ class Schemas:
         """Return the shape of a kind, None if there is no such kind."""
         return library().kind(api_version, kind)
 
-    def decode(self, resource: Resource, body: bytes, validation: str) -> Read:
+    def decode(self, resource: Resource, body: bytes, validation: str) -> Decoded:
         """Return the document in a body, without fields that do not exist, and warnings about them.
 
         `validation` is Ignore, Warn or Strict; refuses a body that is no object of the kind.
         """
-        return _read(self.reader(resource), body, validation)
+        return _decoded(self.decoder(resource), body, validation)
 
-    def read(self, shape: Shape, body: bytes, validation: str) -> Read:
+    def decode_shape(self, shape: Shape, body: bytes, validation: str) -> Decoded:
         """Return the document of a shape in a body, and warnings: for bodies of another kind than their resource."""
-        return _read(reader_of(shape), body, validation)
+        return _decoded(decoder_of(shape), body, validation)
 
-    def check(self, resource: Resource, document: Any, validation: str) -> Read:
+    def check(self, resource: Resource, document: Any, validation: str) -> Decoded:
         """Return a document that was put together without fields that do not exist, and warnings about them."""
-        reader = self.reader(resource)
+        decoder = self.decoder(resource)
         try:
-            found = reader.read_patched(document)
+            found = decoder.decode_patched(document)
         except UnrecognizedError as error:
-            raise bad_request(f"the object provided is unrecognized (must be of type {reader.name}): {error}") from None
+            raise bad_request(
+                f"the object provided is unrecognized (must be of type {decoder.name}): {error}"
+            ) from None
         except ShapeError as error:
-            raise _unhandled(reader, error) from None
-        return _with_warnings(reader, found, validation)
+            raise _unhandled(decoder, error) from None
+        return _with_warnings(decoder, found, validation)
 
-    def merge(self, resource: Resource, document: Document, patch: Document) -> Document:
-        """Return a document with a strategic merge patch applied; what results is not checked."""
-        try:
-            return strategic_merge(self.shape(resource), document, patch)
-        except MergeError as error:
-            # differs (a strategic merge patch that cannot be applied): Go answers 500 to most patches that cannot be
-            # applied, though it is the client who is wrong
-            raise bad_request(str(error)) from None
-
-    def reader(self, resource: Resource) -> Reads:
-        """Return what reads the objects of a resource."""
-        return reader_of(self.shape(resource)) if resource.custom is None else resource.custom.reader
+    def decoder(self, resource: Resource) -> ObjectDecoder:
+        """Return the decoder of a resource's objects."""
+        return decoder_of(self.shape(resource)) if resource.custom is None else resource.custom.decoder
 
     def shape(self, resource: Resource) -> Shape:
         """Return the shape of the objects of a resource."""
@@ -96,32 +88,32 @@ class Schemas:
         return shape
 
 
-def _read(reader: Reads, body: bytes, validation: str) -> Read:
+def _decoded(decoder: ObjectDecoder, body: bytes, validation: str) -> Decoded:
     try:
-        found = reader.read(body, strict=validation != IGNORE)
+        found = decoder.decode(body, strict=validation != IGNORE)
     except UnrecognizedError as error:
-        words = f"the object provided is unrecognized (must be of type {reader.name}): {error}"
+        words = f"the object provided is unrecognized (must be of type {decoder.name}): {error}"
         raise bad_request(f"{words} ({_summary(body)})") from None
     except ShapeError as error:
-        raise _unhandled(reader, error) from None
-    return _with_warnings(reader, found, validation)
+        raise _unhandled(decoder, error) from None
+    return _with_warnings(decoder, found, validation)
 
 
-def _unhandled(reader: Reads, error: ShapeError) -> ApiError:
+def _unhandled(decoder: ObjectDecoder, error: ShapeError) -> ApiError:
     if isinstance(error, WrongVersionError):
         return bad_request(str(error))
-    kind, api_version = reader.name, reader.api_version
+    kind, api_version = decoder.name, decoder.api_version
     if isinstance(error, WrongKindError):
         kind, api_version = error.kind, error.api_version
     version = api_version.rpartition("/")[2]
-    return bad_request(f'{kind} in version "{version}" cannot be handled as a {reader.name}: {error}')
+    return bad_request(f'{kind} in version "{version}" cannot be handled as a {decoder.name}: {error}')
 
 
-def _with_warnings(reader: Reads, found: Read, validation: str) -> Read:
-    """Return what was read with what is to be said of it; refuses it if there is something and validation is strict."""
+def _with_warnings(decoder: ObjectDecoder, found: Decoded, validation: str) -> Decoded:
+    """Return the decoded document with warnings; raises ApiError for the same problems if validation is strict."""
     document, problems = found
     if validation == STRICT and problems:
-        raise _unhandled(reader, ShapeError(strict_words(problems)))
+        raise _unhandled(decoder, ShapeError(strict_words(problems)))
     return document, problems if validation == WARN else []
 
 

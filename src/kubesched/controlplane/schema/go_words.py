@@ -13,7 +13,7 @@ _TYPES = {**_KINDS, dict: "map[string]interface {}", list: "[]interface {}"}
 
 
 def json_name(value: Any) -> str:
-    """Return what a JSON decoder calls a value."""
+    """Return a JSON decoder's name for a value."""
     return _named(_JSON_NAMES, value, "null")
 
 

@@ -146,7 +146,7 @@ def _insert(container: dict[str, Any] | list[Any], key: str, value: Any) -> None
 
 
 def _take(container: dict[str, Any] | list[Any], key: str) -> Any:
-    """Return what stands in a container and take it out."""
+    """Remove a value from a container and return it."""
     if isinstance(container, list):
         return container.pop(_index(key, len(container)))
     if key not in container:

@@ -35,7 +35,7 @@ class _WrongError(Exception):
 
 
 def syntax_error(body: bytes) -> str:
-    """Return what is wrong with a text."""
+    """Return the problems of a text."""
     try:
         # one character is one byte, as Go has it; the space ends a number or a literal that is still open
         _scan(body.decode("latin-1") + " ")

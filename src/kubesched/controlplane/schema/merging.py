@@ -254,7 +254,7 @@ def _places(elements: Iterable[Any], identity: Callable[[Any], Hashable]) -> dic
 
 
 def _identity(value: Any) -> Hashable:
-    """Return what tells a value apart; Go's numbers, texts and truths are never the same."""
+    """Return the key of a value; Go's numbers, strings and booleans are never equal."""
     if isinstance(value, str):
         return value
     return (kind_name(value), printed(value) if isinstance(value, dict | list) else value)

@@ -32,7 +32,7 @@ def canonical_milli_quantity(raw: Any) -> str:
 
 
 def _readable(raw: Any) -> str | int | float:
-    """Return what may be a quantity; anything else becomes a text that is none."""
+    """Return a value that may be a quantity; anything else becomes a text that is none."""
     return raw if isinstance(raw, str | int | float) and not isinstance(raw, bool) else "no quantity"
 
 

@@ -58,7 +58,7 @@ class Field(msgspec.Struct, frozen=True):
 
     `pointer`: that it is absent differs from its zero. `always`: it is written even when it is zero. `omit_zero`: it is
     left out when absent, though Go writes other values of such a type always. `list_type` (atomic, set, map, or
-    granular for maps) and `map_keys` are for those who merge by owner; `merge_key` and `strategies` (merge, replace,
+    granular for maps) and `map_keys` are for server-side apply; `merge_key` and `strategies` (merge, replace,
     retainKeys) for strategic merge patches. `embedded` names the Go structs through which the field is promoted.
     """
 

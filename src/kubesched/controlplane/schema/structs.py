@@ -2,7 +2,7 @@
 
 From a shape to a class. A document that is read into its struct and written back has no unknown fields, no nulls, no
 zeros that Go leaves out, all those that Go writes, quantities and times in their canonical form, and fields in Go's
-order. What the struct refuses is left to `careful`, which finds the words.
+order. What the struct refuses is left to `strict_decoder`, which finds the words.
 """
 
 import re
@@ -118,7 +118,7 @@ def struct_of(shape: Shape) -> type[msgspec.Struct]:
 
 @cache
 def _within_itself(shape: Shape) -> type:
-    """Return what stands for a shape in its own struct: the struct, once it is made."""
+    """Return the type of a shape inside its own struct: a reference, resolved when the struct is made."""
     kind = _Text(shape.name, (), {})
     _CANONICAL[kind] = lambda raw: msgspec.convert(raw, struct_of(shape), dec_hook=read_scalar)
     return kind

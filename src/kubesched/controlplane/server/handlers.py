@@ -3,7 +3,7 @@
 from kubesched.controlplane.kinds.certificates import REQUESTS
 from kubesched.controlplane.server.subresources.binding import bind, bind_by_name
 from kubesched.controlplane.server.subresources.certificate_approval import approve
-from kubesched.controlplane.server.subresources.connect import PASSED_ON
+from kubesched.controlplane.server.subresources.connect import CONNECT_HANDLERS
 from kubesched.controlplane.server.subresources.eviction import evict
 from kubesched.controlplane.server.subresources.metrics import METRICS
 from kubesched.controlplane.server.subresources.namespace_finalize import finalize
@@ -14,7 +14,7 @@ from kubesched.controlplane.server.verbs.verbs import Handler
 
 HANDLERS: dict[tuple[str, str], Handler] = {
     **REVIEWS,
-    **PASSED_ON,
+    **CONNECT_HANDLERS,
     **METRICS,
     ("pods", "binding"): bind,
     ("bindings", ""): bind_by_name,

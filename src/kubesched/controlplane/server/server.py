@@ -19,19 +19,28 @@ import msgspec
 from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
 from kubesched.controlplane.access.decisions import refused
 from kubesched.controlplane.admission.chain import Chain
-from kubesched.controlplane.admission.coming_again import ComingAgain, answered
 from kubesched.controlplane.admission.namespace_limits import admit
+from kubesched.controlplane.admission.reply_cache import ReplyCache, answered
 from kubesched.controlplane.admission.webhook_calls import Ask, WebhookCalls
+from kubesched.controlplane.api.attempts import Attempt, Interrupted, WebhookCallsNeededError
 from kubesched.controlplane.api.query_options import check_timeout
-from kubesched.controlplane.api.requests import Request, Response, Target, User, refusal, target_of
+from kubesched.controlplane.api.requests import (
+    ADMINISTRATOR,
+    UNAUTHENTICATED,
+    Request,
+    Response,
+    Target,
+    User,
+    refusal,
+    target_of,
+)
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
-from kubesched.controlplane.api.trials import Trial, Unanswered, UnansweredError
-from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitions
+from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitionStrategy
 from kubesched.controlplane.custom.serving import Definitions
 from kubesched.controlplane.kinds import STRATEGIES
 from kubesched.controlplane.kinds.api_services import refused_for
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.strategy import Strategies
 from kubesched.controlplane.registry.token_issuer import CONFIGURATION, KEYS
 from kubesched.controlplane.representation.discovery import Discovery
@@ -41,16 +50,16 @@ from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.server.handlers import HANDLERS
 from kubesched.controlplane.server.subresources.custom_scale import scale
 from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
-from kubesched.controlplane.server.verbs.deleting import Deleting
-from kubesched.controlplane.server.verbs.reading import Reading
+from kubesched.controlplane.server.verbs.deleting import DeleteVerbs
+from kubesched.controlplane.server.verbs.reading import ReadVerbs
 from kubesched.controlplane.server.verbs.server_side_apply import apply_patch, is_apply
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
-from kubesched.controlplane.server.verbs.watching import Watch, Watching
-from kubesched.controlplane.server.verbs.writing import Writing, with_warnings
+from kubesched.controlplane.server.verbs.watching import Watch, WatchVerb
+from kubesched.controlplane.server.verbs.writing import WriteVerbs, with_warnings
 from kubesched.controlplane.storage.store import Store, Stored
 
 # those of definitions are not among the kinds, whose checks they are built on
-_STRATEGIES = {**STRATEGIES, DEFINITIONS: CustomResourceDefinitions()}
+_STRATEGIES = {**STRATEGIES, DEFINITIONS: CustomResourceDefinitionStrategy()}
 LARGEST_BODY = 3 * 1024 * 1024
 # so often a request is tried again with what webhooks have replied
 MOST_ROUNDS = 200
@@ -70,62 +79,79 @@ class ApiServer:
         catalog: Catalog | None = None,
         strategies: Strategies = _STRATEGIES,
         handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
-        access: Callable[[Services], Access] = lambda services: AlwaysAllow(),
+        access: Callable[[Registry], Access] = lambda registry: AlwaysAllow(),
         store: Store | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
         store = store or Store()
         random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
-        self.services = Services(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
-        self.access = access(self.services)
-        self.services.refusal = self._refusal
-        self.services.admission = Chain(store, self.services.catalog, self.services.schemas, self.access.decide)
+        self.registry = Registry(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
+        self.access = access(self.registry)
+        self.registry.refusal = self._refusal
+        self.registry.admission = Chain(store, self.registry.catalog, self.registry.schemas, self.access.decide)
         self.note = note
         self._handlers = handlers
-        self._discovery = Discovery(self.services.catalog)
-        self._openapi = OpenApi(self.services.catalog, self.services.schemas)
-        self.watching = Watching(self.services)
-        reading = Reading(self.services)
-        deleting = Deleting(self.services, reading)
-        self._verbs = Verbs(self.services, reading, Writing(self.services), deleting, self.access)
-        self._definitions = Definitions(self.services, self._delete, self.watching.end_of)
+        self._discovery = Discovery(self.registry.catalog)
+        self._openapi = OpenApi(self.registry.catalog, self.registry.schemas)
+        self.watching = WatchVerb(self.registry)
+        reading = ReadVerbs(self.registry)
+        deleting = DeleteVerbs(self.registry, reading)
+        self._verbs = Verbs(self.registry, reading, WriteVerbs(self.registry), deleting, self.access)
+        self._definitions = Definitions(self.registry, self._delete, self.watching.end_of)
         # how webhooks are asked; replaced by those who want to know or to answer themselves
         self.ask_webhooks: Ask = WebhookCalls(store)
-        self._again = ComingAgain(lambda: self.ask_webhooks, clock)
+        self._reply_cache = ReplyCache(lambda: self.ask_webhooks, clock)
 
     def handle(self, request: Request) -> Response | Watch:
         """Return the answer to a request, or the watch that it begins; never raises.
 
-        Whoever cannot wait for webhooks is told to come again.
+        A request that needs webhook replies is answered with 503 and can be retried.
         """
-        trial = self._again.trial_of(request)
-        if trial is not None:
-            request = tried_again(request, trial)
+        authenticated = self._authenticated(request)
+        if isinstance(authenticated, Response):
+            return authenticated
+        request = authenticated
+        attempt = self._reply_cache.attempt_of(request)
+        if attempt is not None:
+            request = with_attempt(request, attempt)
         found = self.attempt(request)
         rounds = 0
-        while isinstance(found, Unanswered):
-            known = self._again.begin(request, found)
+        while isinstance(found, Interrupted):
+            known = self._reply_cache.begin(request, found)
             if isinstance(known, ApiError):
                 return refusal(known)
             rounds += 1
-            found = self.attempt(tried_again(request, known)) if rounds < MOST_ROUNDS else refusal(no_end())
+            found = self.attempt(with_attempt(request, known)) if rounds < MOST_ROUNDS else refusal(endless_webhooks())
         return found
 
     async def answer(self, request: Request) -> Response | Watch:
         """Return the answer to a request, or the watch that it begins, once webhooks were asked that have to be."""
+        authenticated = self._authenticated(request)
+        if isinstance(authenticated, Response):
+            return authenticated
+        request = authenticated
         found = self.attempt(request)
         rounds = 0
-        while isinstance(found, Unanswered):
+        while isinstance(found, Interrupted):
             rounds += 1
             if rounds > MOST_ROUNDS:
-                return refusal(no_end())
-            found = self.attempt(tried_again(request, await answered(found, self.ask_webhooks)))
+                return refusal(endless_webhooks())
+            found = self.attempt(with_attempt(request, await answered(found, self.ask_webhooks)))
         return found
 
-    def attempt(self, request: Request) -> Response | Watch | Unanswered:
+    def _authenticated(self, request: Request) -> Request | Response:
+        """Return a request with its user, by its credentials unless a caller in this process names the user."""
+        if request.user is not UNAUTHENTICATED:
+            return request
+        try:
+            return msgspec.structs.replace(request, user=self.access.user_of(request.headers))
+        except ApiError as error:
+            return refusal(error)
+
+    def attempt(self, request: Request) -> Response | Watch | Interrupted:
         """Return the answer to a request, or what has to be asked before it can be carried out; never raises."""
-        if not self.services.admission.idle and request.trial is None:
-            request = tried_again(request, Trial(self.services.clock()))
+        if not self.registry.admission.idle and request.attempt is None:
+            request = with_attempt(request, Attempt(self.registry.clock()))
         found = self._answered(request)
         if self._definitions.is_behind:
             try:
@@ -134,13 +160,13 @@ class ApiServer:
                 self.note(f"definitions: {type(raised).__name__}: {raised}")
         return found
 
-    def _answered(self, request: Request) -> Response | Watch | Unanswered:
+    def _answered(self, request: Request) -> Response | Watch | Interrupted:
         try:
             return self._answer(request)
         except ApiError as error:
             return refusal(error)
-        except UnansweredError as error:
-            return Unanswered(request.trial or Trial(self.services.clock()), error.questions)
+        except WebhookCallsNeededError as error:
+            return Interrupted(request.attempt or Attempt(self.registry.clock()), error.calls)
         except RecursionError:
             return refusal(bad_request("the request is nested too deeply"))
         except Exception as raised:
@@ -153,9 +179,9 @@ class ApiServer:
             raise too_large(LARGEST_BODY)
         # 2. What is it about, and may they?
         try:
-            target = target_of(request, self.services.catalog)
+            target = target_of(request, self.registry.catalog)
         except ApiError as error:
-            raise refused_for(request.path, self.services.store) or error from None
+            raise refused_for(request.path, self.registry.store) or error from None
         check_timeout(request, target)
         self.access.check(request, target)
         # 3. In which form?
@@ -169,15 +195,15 @@ class ApiServer:
         if not isinstance(found, Response):
             return found
         custom = target.resource.custom
-        told = request.told if custom is None else [*custom.warnings, *request.told]
-        return with_warnings(found, told) if told else found
+        warnings = request.warnings if custom is None else [*custom.warnings, *request.warnings]
+        return with_warnings(found, warnings) if warnings else found
 
     def _about_tokens(self, request: Request) -> Response | None:
-        """Return what others need to read tokens of service accounts, None for other paths."""
+        """Return the OpenID configuration or the keys of the token issuer, None for other paths."""
         path = request.path.removesuffix("/")
         if path not in (CONFIGURATION, KEYS) or request.method not in ("GET", "HEAD"):
             return None
-        issuer, headers = self.services.issuer, {"Cache-Control": "public, max-age=3600"}
+        issuer, headers = self.registry.issuer, {"Cache-Control": "public, max-age=3600"}
         if path == KEYS:
             return Response(200, (msgspec.json.encode(issuer.keys()),), headers, "application/jwk-set+json")
         host = request.headers.get("host") or "kubernetes.default.svc"
@@ -190,11 +216,11 @@ class ApiServer:
         return "" if decision.allowed else refused(user, attributes, decision.reason).message
 
     def _delete(self, resource: Resource, stored: Stored) -> None:
-        self._verbs.deleting.delete_object(resource, stored, DeleteOptions(), Request("DELETE", ""))
+        self._verbs.deleting.delete_object(resource, stored, DeleteOptions(), Request("DELETE", "", user=ADMINISTRATOR))
 
     def _found(self, found: Response | None, request: Request) -> Response:
         if found is None:
-            raise refused_for(request.path, self.services.store) or no_such_path()
+            raise refused_for(request.path, self.registry.store) or no_such_path()
         return found
 
     def _do(self, target: Target, request: Request) -> Response | Watch:
@@ -225,11 +251,11 @@ class ApiServer:
                 return verbs.deleting.delete_collection(target, request)
 
 
-def tried_again(request: Request, trial: Trial) -> Request:
+def with_attempt(request: Request, attempt: Attempt) -> Request:
     """Return a request that is tried again with what is known by now."""
-    return msgspec.structs.replace(request, trial=trial, told=[])
+    return msgspec.structs.replace(request, attempt=attempt, warnings=[])
 
 
-def no_end() -> ApiError:
+def endless_webhooks() -> ApiError:
     """Return the refusal of a request that changes each time webhooks are asked about it."""
     return internal_error(f"webhooks were asked {MOST_ROUNDS} times, and the object was another one each time")

@@ -1,6 +1,6 @@
 """Changes in SQLite, so that a store outlives its process.
 
-    Store ──change──▶ one row, committed ──▶ applied, answered, shown to those who watch
+    Store ──change──▶ one row, committed ──▶ applied, answered, sent to watches
     rows, in the order of their versions ──▶ Store, with its objects and its history
 
 The journal is the store: a row for each change, and an object is its last row. What history forgets is taken out in
@@ -24,7 +24,7 @@ from pathlib import Path
 import msgspec
 
 from kubesched.controlplane.api.statuses import internal_error
-from kubesched.controlplane.managed_fields.entries import Owner
+from kubesched.controlplane.managed_fields.entries import Entry
 from kubesched.controlplane.storage.errors import DataError
 from kubesched.controlplane.storage.store import DELETED, Change, Stored
 from kubesched.controlplane.storage.write_ahead_log import committed_pages
@@ -167,7 +167,7 @@ class SqliteJournal:
         raise internal_error(f"the change could not be kept: {failure}")
 
     def forget(self, store: str, change: Change) -> None:
-        """Let go of a change that nobody can resume from any more, with the state that it ended."""
+        """Drop a change that is out of the history, with the state before it."""
         if change.old is not None:
             self._unneeded.append(change.old.version)
         if change.type == DELETED:
@@ -175,7 +175,7 @@ class SqliteJournal:
         self._forgotten[store] = change.version
 
     def _take_out(self) -> None:
-        """Take out what nobody needs; what cannot be taken out stays until it can be."""
+        """Delete dropped rows; rows that cannot be deleted now are deleted later."""
         with suppress(sqlite3.Error):
             with self._transaction():
                 self._database.executemany(_DELETE, [(version,) for version in self._unneeded])
@@ -220,16 +220,16 @@ class SqliteJournal:
 
 def _sharing(stored: Stored, texts: dict[bytes, bytes]) -> Stored:
     """Return an object whose owners share the text of their fields with those of others, as most have the same."""
-    if not stored.owners:
+    if not stored.managed_fields:
         return stored
-    owners = tuple(
-        Owner(owner.manager, owner.time, texts.setdefault(owner.text, owner.text)) for owner in stored.owners
+    managed_fields = tuple(
+        Entry(entry.manager, entry.time, texts.setdefault(entry.text, entry.text)) for entry in stored.managed_fields
     )
-    return msgspec.structs.replace(stored, owners=owners)
+    return msgspec.structs.replace(stored, managed_fields=managed_fields)
 
 
 def _reason(error: sqlite3.Error) -> str:
-    """Return what is wrong, in words that say what to do where SQLite's do not."""
+    """Return the reason of a failure, with a remedy where SQLite's message has none."""
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return "is in use by another process"

@@ -1,8 +1,8 @@
 """The store: every object as the JSON that is sent, one counter for all versions, and what happened lately.
 
-From verbs to objects and changes. It is synchronous and has one writer; whoever watches is told of a change in the call
-that makes it. A change carries the object's bytes before and after, so nobody encodes it again. With a journal a change
-is kept there first: one that cannot be kept does not happen.
+From verbs to objects and changes. It is synchronous and has one writer; a write calls the watchers before it returns. A
+change carries the object's bytes before and after, so it is encoded once. With a journal a change is written there
+first: one that cannot be written does not happen.
 """
 
 from bisect import bisect_right
@@ -17,7 +17,7 @@ from typing import Protocol
 import msgspec
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.managed_fields.entries import Owners, shown, whole
+from kubesched.controlplane.managed_fields.entries import ManagedFields, as_documents, with_managed_fields
 
 Changed = Callable[["Change"], None]
 
@@ -45,11 +45,12 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
     labels: dict[str, str]
     fields: dict[str, str]
     body: bytes
-    owners: Owners = ()
+    # stored under the name of older releases
+    managed_fields: ManagedFields = msgspec.field(default=(), name="owners")
 
     @property
     def key(self) -> str:
-        """Return what tells it apart in its set; lists are sorted by it."""
+        """Return the key of the object in its set; lists are sorted by it."""
         return f"{self.namespace}/{self.name}"
 
     def document(self) -> Document:
@@ -57,15 +58,15 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
         document: Document = _decode(self.body)
         return document
 
-    def whole(self) -> bytes:
+    def with_managed_fields(self) -> bytes:
         """Return the bytes with the owners in them, as clients see the object."""
-        return whole(self.body, self.owners)
+        return with_managed_fields(self.body, self.managed_fields)
 
-    def whole_document(self) -> Document:
+    def document_with_managed_fields(self) -> Document:
         """Return a copy as dicts and lists, with the owners."""
         document = self.document()
-        if self.owners:
-            document["metadata"]["managedFields"] = shown(self.owners)
+        if self.managed_fields:
+            document["metadata"]["managedFields"] = as_documents(self.managed_fields)
         return document
 
 
@@ -93,20 +94,20 @@ class Journal(Protocol):
         """Return how far each set has forgotten its history."""
 
     def changes(self) -> Iterable[tuple[str, Stored, bool]]:
-        """Return what was kept, oldest first: the set, the object, and whether it was deleted."""
+        """Return the stored changes, oldest first: the set, the object, and whether it was deleted."""
 
     def write(self, store: str, change: Change) -> None:
         """Keep a change; raises if that cannot be."""
 
     def forget(self, store: str, change: Change) -> None:
-        """Let go of a change that nobody can resume from any more."""
+        """Drop a change that is out of the history."""
 
     def together(self) -> AbstractContextManager[None]:
         """Keep all changes of a block or, if it fails, none."""
 
 
 class ObjectSet:
-    """The objects of one resource, their recent history, and those who watch."""
+    """The objects of one resource, their recent history, and their watchers."""
 
     def __init__(self, history: int = HISTORY, forget: Changed | None = None) -> None:
         self._objects: dict[str, Stored] = {}
@@ -173,7 +174,7 @@ class ObjectSet:
         return [objects[key] for key in sorted(objects)]
 
     def forget_history(self) -> None:
-        """Forget what happened, so that nobody can resume from an earlier version."""
+        """Drop the history: no watch can resume from an earlier version."""
         while self._history:
             self._forget_first()
 
@@ -185,7 +186,7 @@ class ObjectSet:
             self._forget(change)
 
     def apply(self, change: Change) -> None:
-        """Make a change and tell those who watch."""
+        """Make a change and call the watchers."""
         if len(self._history) == self._history.maxlen:
             self._forget_first()
         # what is recalled may be older than the history
@@ -247,27 +248,29 @@ class Store:
         """Return an object."""
         return self.set_of(store).get(namespace, name)
 
-    def put(self, store: str, document: Document, fields: dict[str, str], owners: Owners | None = None) -> Stored:
+    def put(
+        self, store: str, document: Document, fields: dict[str, str], managed_fields: ManagedFields | None = None
+    ) -> Stored:
         """Create or replace the object under a document's name; the document gets its new resource version.
 
         Without owners they are those it had.
         """
         meta = document["metadata"]
         old = self.get(store, meta.get("namespace", ""), meta["name"])
-        if owners is None:
-            owners = () if old is None else old.owners
-        new = self._stored(document, fields, owners, old)
+        if managed_fields is None:
+            managed_fields = () if old is None else old.managed_fields
+        new = self._stored(document, fields, managed_fields, old)
         self._make(store, Change(MODIFIED if old is not None else ADDED, new, old))
         return new
 
     def remove(self, store: str, old: Stored, document: Document | None = None) -> Stored:
         """Delete an object; `document` is its last state if that differs from what is kept."""
-        last = self._stored(old.document() if document is None else document, old.fields, old.owners, old)
+        last = self._stored(old.document() if document is None else document, old.fields, old.managed_fields, old)
         self._make(store, Change(DELETED, last, old))
         return last
 
     def watch(self, store: str, changed: Changed) -> Callable[[], None]:
-        """Have somebody told of every change of a set from now on; return how to end it."""
+        """Call `changed` with every change of a set from now on; return the function that ends it."""
         self._watchers += 1
         number, watchers = self._watchers, self.set_of(store).watchers
         watchers[number] = changed
@@ -280,7 +283,9 @@ class Store:
         self.version = change.version
         self.set_of(store).apply(change)
 
-    def _stored(self, document: Document, fields: dict[str, str], owners: Owners, old: Stored | None) -> Stored:
+    def _stored(
+        self, document: Document, fields: dict[str, str], managed_fields: ManagedFields, old: Stored | None
+    ) -> Stored:
         version = self.version + 1
         meta = document["metadata"]
         meta["resourceVersion"] = str(version)
@@ -292,7 +297,7 @@ class Store:
             labels=_shared(meta.get("labels") or {}, None if old is None else old.labels),
             fields=_shared(fields, None if old is None else old.fields),
             body=_encode(in_order(document)),
-            owners=owners,
+            managed_fields=managed_fields,
         )
 
 

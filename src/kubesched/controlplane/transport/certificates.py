@@ -1,7 +1,7 @@
 """Certificates for serving over TLS: an authority of its own and a certificate for the addresses that are served.
 
 From host names to an SSL context and the authority's certificate, which clients are given to trust. Serving keys live
-in memory; only for the moment in which OpenSSL reads it is the key in a file, in a folder nobody else can enter. An
+in memory; only for the moment in which OpenSSL reads it is the key in a file, in a folder closed to other users. An
 authority can be written down, with its key, so that the certificates of the next time are trusted, too.
 """
 
@@ -70,7 +70,7 @@ def read_authority(text: bytes) -> Authority:
 
 
 def new_authority(now: datetime) -> Authority:
-    """Return an authority that nobody has heard of."""
+    """Return a new authority with a key of its own."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = _named("kubesched-ca")
     usage = _usage(key_cert_sign=True, crl_sign=True, digital_signature=True)

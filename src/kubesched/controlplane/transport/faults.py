@@ -105,7 +105,7 @@ class Dice:
         self.thrown: Counter[str] = Counter()
 
     def plan(self, target: Target | None) -> Plan:
-        """Return what will go wrong with a request."""
+        """Return the faults of the next request."""
         refusal, lost_request, lost_response, seconds = None, False, False, 0.0
         for fault in self._requests:
             if not fault.concerns(target) or self._random.random() >= fault.rate:
@@ -154,7 +154,7 @@ class WatchDice:
         return min((self._about(each.seconds) for each in self._faults if each.name == "watch-expire"), default=0.0)
 
     def fate(self) -> Fate:
-        """Return what becomes of the next event."""
+        """Return the fault of the next event."""
         copies, seconds = 1, 0.0
         for fault in self._faults:
             if fault.name == "watch-expire" or self._random.random() >= fault.rate:

@@ -118,12 +118,11 @@ class HttpServer:
         return await _send(message, found)
 
     async def _request(self, message: web.BaseRequest) -> Request:
-        """Return a request, whose sender is known, with its body."""
+        """Return a request with its body."""
         headers = _readable(message.headers)
-        user = self.server.access.user_of(headers)
         path, query = split_target(message.raw_path)
         body = await _body(message) if message.method in _WITH_BODY else b""
-        return Request(message.method, path, query, headers, body, user)
+        return Request(message.method, path, query, headers, body)
 
     # -- a watch
 

@@ -1,4 +1,4 @@
-"""The kubeconfig that lets clients in: where the server is, whom to trust, and a token that nobody can guess.
+"""The kubeconfig that lets clients in: the server's address, its authority, and a random token.
 
 From a server's address to a file that only its owner can read. The token is in the file and nowhere else. A file that
 was not written here is never replaced.
@@ -20,12 +20,12 @@ NAME = "kubesched"
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token."""
     return secrets.token_urlsafe(32)
 
 
 def default_file(port: int) -> Path:
-    """Return where the kubeconfig of a server on a port goes if nobody says: among the user's state."""
+    """Return the default path of the kubeconfig of a server on a port: in the user's state folder."""
     return state_folder() / f"kubeconfig-{port}"
 
 
@@ -46,7 +46,7 @@ def kubeconfig(url: str, token: str, authority: bytes = b"") -> dict[str, Any]:
 
 @contextmanager
 def offered(file: Path | None, port: int, content: dict[str, Any]) -> Iterator[Path]:
-    """Give the file in which a kubeconfig is; one that nobody named is removed when the block is left."""
+    """Write a kubeconfig and yield its path; a file at the default path is removed when the block ends."""
     path = (file or default_file(port)).absolute()
     write_kubeconfig(path, content)
     try:

@@ -12,7 +12,7 @@ from kubesched.controlplane.api.media_types import STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.representation.negotiation import WITHOUT_OWNERS
+from kubesched.controlplane.representation.negotiation import ACCEPT_WITHOUT_MANAGED_FIELDS
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.server.verbs.watching import Watch
 from kubesched.controlplane.server.verbs.writing import warnings_in
@@ -35,17 +35,17 @@ class LocalClient:
         self.server = server
         self._warn = warn
         self._user = user
-        self._headers = {"accept": WITHOUT_OWNERS, "user-agent": agent}
+        self._headers = {"accept": ACCEPT_WITHOUT_MANAGED_FIELDS, "user-agent": agent}
 
     def resource(self, api_version: str, kind: str) -> Resource:
         """Return a resource that is served."""
-        found = self.server.services.catalog.of_kind(api_version, kind)
+        found = self.server.registry.catalog.of_kind(api_version, kind)
         assert found is not None, f"{kind} of {api_version} is not served"
         return found
 
     def stored(self, resource: Resource) -> list[Stored]:
         """Return all objects of a resource as they are kept, in order."""
-        return self.server.services.store.set_of(resource.store).in_order()
+        return self.server.registry.store.set_of(resource.store).in_order()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Document | None:
         """Return an object, None if there is none."""
@@ -95,7 +95,7 @@ class LocalClient:
                 raise
 
     def watch(self, resource: Resource, wake: Callable[[], None], version: str = "") -> Watch:
-        """Return a watch of all objects of a resource, from a version on or with those that are there."""
+        """Return a watch of all objects of a resource, from a version on or with the existing ones first."""
         query = {"watch": ["true"], "resourceVersion": [version]}
         found = self.server.handle(Request("GET", path_of(resource), query, self._headers, b"", self._user))
         if isinstance(found, Response):

@@ -1,7 +1,7 @@
-"""Files that only their owner can read, and the folder for those that nobody names.
+"""Files that only their owner can read, and the user's state folder.
 
-From bytes to a file that is there whole, or as it was before. Whoever can write where tokens are kept can be anybody:
-folders and files of others are not used.
+From bytes to a file that is replaced as a whole or not at all. A user who can write a token file can impersonate any
+other: folders and files of other users are not used.
 """
 
 import errno

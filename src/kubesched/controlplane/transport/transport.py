@@ -142,7 +142,7 @@ class Transport:
 
 def _target_of(request: Request, server: ApiServer) -> Target | None:
     try:
-        return target_of(request, server.services.catalog)
+        return target_of(request, server.registry.catalog)
     except ApiError:
         return None
 
@@ -165,7 +165,7 @@ def end_after(watch: Watch, seconds: float, server: ApiServer) -> None:
 
     def time_is_up() -> None:
         if watch.bookmarks and not watch.ended:
-            watch.bookmark(server.services.store.version)
+            watch.bookmark(server.registry.store.version)
         watch.end()
 
     timer = asyncio.get_running_loop().call_later(seconds, time_is_up)
@@ -219,7 +219,7 @@ def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:
 
 def expire(watch: Watch, server: ApiServer) -> None:
     """End a watch with 410, and forget what happened to its objects so far."""
-    objects = server.services.store.set_of(watch.resource.store)
+    objects = server.registry.store.set_of(watch.resource.store)
     objects.forget_history()
     watch.fail(too_old(0, objects.forgotten))
 

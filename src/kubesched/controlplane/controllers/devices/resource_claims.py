@@ -1,7 +1,7 @@
 """Resource claims that come and go with pods.
 
-From pods that name a template to claims made from it, and from pods that are over to claims that nobody holds: their
-reservations end, their devices are given back, and claims that were made for a pod go with it.
+From pods that name a template to claims made from it, and from terminal pods to released claims: reservations end,
+devices are deallocated, and claims that were made for a pod are deleted with it.
 """
 
 # upstream: pkg/controller/resourceclaim/controller.go (v1.36)
@@ -21,11 +21,11 @@ MOST_CONSUMERS = 256
 _LONGEST_START = 57
 
 
-class PodClaims(Controller):
+class ResourceClaimController(Controller):
     """Makes claims for pods, and reserves for pods what the scheduler did not see to."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {PODS: self._pod_changed, TEMPLATES: self._template_changed, CLAIMS: self._claim_changed}
 
     def _pod_changed(self, change: Change) -> None:
@@ -35,18 +35,18 @@ class PodClaims(Controller):
     def _template_changed(self, change: Change) -> None:
         # pods may have waited for it
         if change.type != DELETED:
-            for stored in self.tools.store.set_of(PODS).in_order(change.new.namespace):
+            for stored in self.context.store.set_of(PODS).in_order(change.new.namespace):
                 if b'"resourceClaimTemplateName"' in stored.body:
-                    self.agenda.add((stored.namespace, stored.name))
+                    self.workqueue.add((stored.namespace, stored.name))
 
     def _claim_changed(self, change: Change) -> None:
         owner = _owning_pod(change.new.document())
         if owner is not None:
-            self.agenda.add((change.new.namespace, owner["name"]))
+            self.workqueue.add((change.new.namespace, owner["name"]))
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Make the claims that a pod wants and has not got."""
-        pod = self.tools.find(PODS, *key)
+        pod = self.context.find(PODS, *key)
         if pod is None or "deletionTimestamp" in pod["metadata"] or is_done(pod):
             return
         made: dict[str, str] = {}
@@ -59,7 +59,7 @@ class PodClaims(Controller):
             new[name] = {"name": name, "resourceClaimName": claim}
         if list(new.values()) != statuses:
             pod["status"]["resourceClaimStatuses"] = list(new.values())
-            pod = self.tools.update(PODS, pod, "status")
+            pod = self.context.update(PODS, pod, "status")
         if pod["spec"].get("nodeName"):
             self._reserve(pod)
 
@@ -69,18 +69,18 @@ class PodClaims(Controller):
         for status in pod["status"].get("resourceClaimStatuses") or ():
             if status["name"] == name:
                 known: str | None = status.get("resourceClaimName")
-                claim = self.tools.find(CLAIMS, namespace, known) if known else None
+                claim = self.context.find(CLAIMS, namespace, known) if known else None
                 # without a name no claim is needed
                 if not known or (claim is not None and _is_for(claim, pod)):
                     return known
-        for stored in self.tools.store.set_of(CLAIMS).in_order(namespace):
+        for stored in self.context.store.set_of(CLAIMS).in_order(namespace):
             claim = stored.document()
             if _is_for(claim, pod) and (claim["metadata"].get("annotations") or {}).get(POD_CLAIM) == name:
                 return stored.name
-        template = self.tools.find(TEMPLATES, namespace, wanted["resourceClaimTemplateName"])
+        template = self.context.find(TEMPLATES, namespace, wanted["resourceClaimTemplateName"])
         if template is None:
             return None
-        made: str = self.tools.create(CLAIMS, _claim(pod, name, template["spec"]))["metadata"]["name"]
+        made: str = self.context.create(CLAIMS, _claim(pod, name, template["spec"]))["metadata"]["name"]
         return made
 
     def _reserve(self, pod: Document) -> None:
@@ -91,7 +91,7 @@ class PodClaims(Controller):
         }
         for entry in pod["spec"].get("resourceClaims") or ():
             name = entry.get("resourceClaimName") or names.get(entry["name"])
-            claim = self.tools.find(CLAIMS, namespace, name) if name else None
+            claim = self.context.find(CLAIMS, namespace, name) if name else None
             status = (claim or {}).get("status") or {}
             consumers = status.get("reservedFor") or []
             if claim is None or not status.get("allocation") or len(consumers) >= MOST_CONSUMERS:
@@ -99,14 +99,14 @@ class PodClaims(Controller):
             if all(consumer.get("uid") != meta["uid"] for consumer in consumers):
                 me = {"resource": "pods", "name": meta["name"], "uid": meta["uid"]}
                 claim["status"]["reservedFor"] = [*consumers, me]
-                self.tools.update(CLAIMS, claim, "status")
+                self.context.update(CLAIMS, claim, "status")
 
 
 class ClaimConsumers(Controller):
-    """Ends reservations for pods that are over, and gives devices back that nobody uses."""
+    """Ends the reservations of terminal pods, and deallocates claims without consumers."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {CLAIMS: self._claim_changed, PODS: self._pod_changed}
 
     def _claim_changed(self, change: Change) -> None:
@@ -114,8 +114,8 @@ class ClaimConsumers(Controller):
             self._add(change)
 
     def _pod_changed(self, change: Change) -> None:
-        over = change.type == DELETED or change.new.fields.get("status.phase") in TERMINAL
-        if b'"resourceClaims"' not in change.new.body or not (over or b'"deletionTimestamp"' in change.new.body):
+        terminal = change.type == DELETED or change.new.fields.get("status.phase") in TERMINAL
+        if b'"resourceClaims"' not in change.new.body or not (terminal or b'"deletionTimestamp"' in change.new.body):
             return
         pod = change.new.document()
         names = [entry.get("resourceClaimName") for entry in pod["spec"].get("resourceClaims") or ()]
@@ -123,55 +123,55 @@ class ClaimConsumers(Controller):
         extended = pod["status"].get("extendedResourceClaimStatus") or {}
         for name in (*names, extended.get("resourceClaimName")):
             if name:
-                self.agenda.add((change.new.namespace, name))
+                self.workqueue.add((change.new.namespace, name))
 
-    def look_at(self, key: Key) -> None:
-        """Leave of a claim's consumers those that still are."""
-        claim = self.tools.find(CLAIMS, *key)
+    def reconcile(self, key: Key) -> None:
+        """Remove consumers that no longer exist from a claim."""
+        claim = self.context.find(CLAIMS, *key)
         if claim is None:
             return
         status = claim.get("status") or {}
         consumers = status.get("reservedFor") or []
         left = [consumer for consumer in consumers if self._still_needs(key[0], consumer)]
         held = FINALIZER in (claim["metadata"].get("finalizers") or ())
-        going = "deletionTimestamp" in claim["metadata"]
-        if len(left) < len(consumers) or (going and not left and held):
+        terminating = "deletionTimestamp" in claim["metadata"]
+        if len(left) < len(consumers) or (terminating and not left and held):
             self._give_back(claim, left, held)
         if not left:
             self._delete_if_done(key)
 
     def _give_back(self, claim: Document, left: list[Document], held: bool) -> None:
-        """Write who still uses a claim; if nobody does, its devices are free."""
+        """Write the remaining consumers of a claim; without any its allocation is removed."""
         status = claim["status"] = dict(claim.get("status") or {})
         status["reservedFor"] = left
         if not left:
             del status["reservedFor"]
             if held:
                 status.pop("allocation", None)
-        claim = self.tools.update(CLAIMS, claim, "status")
+        claim = self.context.update(CLAIMS, claim, "status")
         if held and not left:
             claim["metadata"]["finalizers"].remove(FINALIZER)
-            self.tools.update(CLAIMS, claim)
+            self.context.update(CLAIMS, claim)
 
     def _still_needs(self, namespace: str, consumer: Document) -> bool:
         if consumer.get("apiGroup") or consumer.get("resource") != "pods":
             return True
-        pod = self.tools.find(PODS, namespace, consumer["name"])
+        pod = self.context.find(PODS, namespace, consumer["name"])
         return pod is not None and pod["metadata"]["uid"] == consumer["uid"] and not is_done(pod)
 
     def _delete_if_done(self, key: Key) -> None:
         """Delete a claim that was made for a pod that is over."""
-        stored = self.tools.get(CLAIMS, *key)
+        stored = self.context.get(CLAIMS, *key)
         if stored is None:
             return
         claim = stored.document()
         owner = _owning_pod(claim)
         if owner is None or "deletionTimestamp" in claim["metadata"]:
             return
-        pod = self.tools.find(PODS, key[0], owner["name"])
+        pod = self.context.find(PODS, key[0], owner["name"])
         # a pod that is gone takes its claims with it: that is for the garbage collector
         if pod is not None and (pod["metadata"]["uid"] != owner["uid"] or is_done(pod)):
-            self.tools.delete(CLAIMS, stored)
+            self.context.delete(CLAIMS, stored)
 
 
 def is_done(pod: Document) -> bool:

@@ -71,7 +71,7 @@ class Backend(msgspec.Struct, frozen=True, gc=False):
     addresses: tuple[str, ...]
     ports: tuple[Port, ...]
     serving: bool
-    going: bool
+    terminating: bool
     hostname: str
     subdomain: str
 
@@ -98,7 +98,7 @@ class Backend(msgspec.Struct, frozen=True, gc=False):
 
 
 def backend_of(stored: Stored) -> Backend | None:
-    """Return what a pod is to services, None if it has no address or has come to its end."""
+    """Return a pod as an endpoint of services, None if it has no address or is terminal."""
     fields = stored.fields
     if not fields.get("status.podIP") or fields.get("status.phase") in ("Succeeded", "Failed"):
         return None

@@ -14,7 +14,7 @@ from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.endpoints.backends import Backend, is_headless, ports_in
 from kubesched.controlplane.controllers.endpoints.index import ServicePods
 from kubesched.controlplane.controllers.endpoints.slices import HEADLESS, Group, SliceOwner, Slices
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.storage.store import Change, Changed
 
@@ -32,15 +32,15 @@ _NEAR = ("PreferClose", "PreferSameZone", "PreferSameNode")
 class _OfServices(Controller):
     """Looks at services when they have changed, or their pods have."""
 
-    def __init__(self, tools: Tools, pods: ServicePods) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext, pods: ServicePods) -> None:
+        super().__init__(context)
         self.pods = pods
         pods.listen(self.told)
 
     def told(self, key: Key) -> None:
         """Have a service looked at, soon."""
         seconds = BATCH_SECONDS + len(self.pods.of(key)) / _PODS_A_SECOND
-        self.agenda.add_after(key, min(seconds, MOST_BATCH_SECONDS))
+        self.workqueue.add_after(key, min(seconds, MOST_BATCH_SECONDS))
 
 
 def unless_ending(error: ApiError) -> None:
@@ -50,17 +50,17 @@ def unless_ending(error: ApiError) -> None:
         raise error
 
 
-class ServiceSlices(_OfServices):
+class EndpointSliceController(_OfServices):
     """Keeps the slices of services."""
 
-    def __init__(self, tools: Tools, pods: ServicePods, slices: Slices) -> None:
-        super().__init__(tools, pods)
+    def __init__(self, context: ControllerContext, pods: ServicePods, slices: Slices) -> None:
+        super().__init__(context, pods)
         self._slices = slices
         slices.meddled = self.told
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Bring the slices of a service up to date; those of one that is gone go with it."""
-        service = self.tools.find(SERVICES, *key)
+        service = self.context.find(SERVICES, *key)
         if service is None or not self.pods.selects(key):
             return
         groups: dict[Group, list[Document]] = {}
@@ -84,14 +84,14 @@ class ServiceSlices(_OfServices):
             unless_ending(error)
 
     def _endpoint(self, service: Document, backend: Backend, address: str) -> Document:
-        ready = bool(service["spec"].get("publishNotReadyAddresses")) or (backend.serving and not backend.going)
-        conditions = {"ready": ready, "serving": backend.serving, "terminating": backend.going}
+        ready = bool(service["spec"].get("publishNotReadyAddresses")) or (backend.serving and not backend.terminating)
+        conditions = {"ready": ready, "serving": backend.serving, "terminating": backend.terminating}
         endpoint: Document = {"addresses": [address], "conditions": conditions, "targetRef": backend.reference}
         if backend.host_in(service):
             endpoint["hostname"] = backend.hostname
         if backend.node:
             endpoint["nodeName"] = backend.node
-            node = self.tools.get(NODES, "", backend.node)
+            node = self.context.get(NODES, "", backend.node)
             zone = "" if node is None else node.labels.get(ZONE, "")
             if zone:
                 endpoint["zone"] = zone
@@ -102,7 +102,7 @@ class ServiceSlices(_OfServices):
 
 
 def _hints(distribution: Any, node: str, zone: str) -> Document:
-    """Return who should send requests to an endpoint, if its service says that those who are near should."""
+    """Return the topology hints of an endpoint, if its service prefers close endpoints."""
     hints: Document = {}
     if distribution in _NEAR and zone:
         hints["forZones"] = [{"name": zone}]
@@ -111,26 +111,26 @@ def _hints(distribution: Any, node: str, zone: str) -> Document:
     return hints
 
 
-class ServiceEndpoints(_OfServices):
+class EndpointsController(_OfServices):
     """Keeps the Endpoints of services."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {ENDPOINTS: self._changed}
 
     def _changed(self, change: Change) -> None:
-        """Put right what somebody else has changed or deleted."""
+        """Reconcile Endpoints that another client changed or deleted."""
         key = (change.new.namespace, change.new.name)
         if self.pods.selects(key):
             self.told(key)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Bring the Endpoints of a service up to date; those of one that is gone go, too."""
-        service = self.tools.find(SERVICES, *key)
+        service = self.context.find(SERVICES, *key)
         if service is None:
-            stored = self.tools.get(ENDPOINTS, *key)
+            stored = self.context.get(ENDPOINTS, *key)
             if stored is not None and stored.labels.get(ENDPOINTS_MANAGED_BY) == ENDPOINTS_MANAGER:
-                self.tools.delete(ENDPOINTS, stored)
+                self.context.delete(ENDPOINTS, stored)
         elif self.pods.selects(key):
             try:
                 self._keep(key, service)
@@ -138,7 +138,7 @@ class ServiceEndpoints(_OfServices):
                 unless_ending(error)
 
     def _keep(self, key: Key, service: Document) -> None:
-        found = self.tools.find(ENDPOINTS, *key)
+        found = self.context.find(ENDPOINTS, *key)
         subsets, whole = _cut(_subsets(service, self.pods.of(key).values()))
         labels = {**(service["metadata"].get("labels") or {}), ENDPOINTS_MANAGED_BY: ENDPOINTS_MANAGER}
         if is_headless(service):
@@ -154,9 +154,9 @@ class ServiceEndpoints(_OfServices):
             meta.pop("annotations", None)
         wanted = {"metadata": meta, **({"subsets": subsets} if subsets else {})}
         if found is None:
-            self.tools.create(ENDPOINTS, wanted)
+            self.context.create(ENDPOINTS, wanted)
         elif {name: found[name] for name in ("metadata", "subsets") if name in found} != wanted:
-            self.tools.update(ENDPOINTS, wanted)
+            self.context.update(ENDPOINTS, wanted)
 
 
 def _subsets(service: Document, backends: Any) -> list[Document]:
@@ -168,7 +168,7 @@ def _subsets(service: Document, backends: Any) -> list[Document]:
     for backend in backends:
         address, ports = backend.address(family), ports_in(service, backend)
         portless = not spec.get("ports") and is_headless(service)
-        if not address or (backend.going and not unready) or not (ports or portless):
+        if not address or (backend.terminating and not unready) or not (ports or portless):
             continue
         entry: Document = {"ip": address, "targetRef": backend.reference}
         if backend.node:
@@ -199,7 +199,7 @@ def _endpoint_port(name: str, number: int, protocol: str, spoken: str | None) ->
 
 
 def _cut(subsets: list[Document]) -> tuple[list[Document], bool]:
-    """Return as many addresses as Endpoints may have, those that are ready first; and whether those are all."""
+    """Return as many addresses as Endpoints may have, ready ones first; and whether that is all of them."""
     total = sum(len(each.get(field) or ()) for each in subsets for field in ("addresses", "notReadyAddresses"))
     if total <= MOST_ADDRESSES:
         return subsets, True

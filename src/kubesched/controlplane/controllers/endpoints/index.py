@@ -1,6 +1,6 @@
 """Which pods are behind which service.
 
-From changes of services and pods to the pods of each service, and to those who keep their endpoints. A service is found
+From changes of services and pods to the pods of each service, and to the controllers of endpoints. A service is found
 from a pod by one of the labels that it selects by, so that a change of a pod costs little however many services there
 are; pods that no service selects are not even read.
 """
@@ -11,7 +11,7 @@ import msgspec
 
 from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.endpoints.backends import Backend, backend_of
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
@@ -32,10 +32,10 @@ _decode = msgspec.json.Decoder(_Service).decode
 
 
 class ServicePods(Controller):
-    """The pods of each service; whoever listens is told of services that have changed, or whose pods have."""
+    """The pods of each service; listeners get the key of each service that changed or whose pods changed."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._listeners: list[Told] = []
         self._selectors: dict[Key, dict[str, str]] = {}
         # services by namespace and one label that they select by
@@ -43,7 +43,7 @@ class ServicePods(Controller):
         self._pods: dict[Key, dict[str, Backend]] = {}
 
     def listen(self, told: Told) -> None:
-        """Have somebody told."""
+        """Add a listener."""
         self._listeners.append(told)
 
     def of(self, key: Key) -> Mapping[str, Backend]:
@@ -86,7 +86,7 @@ class ServicePods(Controller):
         if PODS not in self._stops:
             # not watched yet; each will be told of
             return
-        for stored in self.tools.store.set_of(PODS).in_order(namespace):
+        for stored in self.context.store.set_of(PODS).in_order(namespace):
             if selector.items() <= stored.labels.items():
                 backend = backend_of(stored)
                 if backend is not None:

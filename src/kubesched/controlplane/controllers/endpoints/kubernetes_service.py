@@ -10,7 +10,7 @@ from ipaddress import ip_address
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.network.service_addresses import SERVICE_NETWORK, SERVICES
 from kubesched.controlplane.storage.store import Change, Changed
 
@@ -22,32 +22,32 @@ _LABELS = {"component": "apiserver", "provider": "kubernetes"}
 _PORT = "https"
 
 
-class OwnService(Controller):
+class KubernetesServiceController(Controller):
     """Keeps the objects by which an API server is found."""
 
-    def __init__(self, tools: Tools, host: str, port: int) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext, host: str, port: int) -> None:
+        super().__init__(context)
         self._address = _address_of(host)
         self._port = port
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return dict.fromkeys((SERVICES, ENDPOINTS, SLICES), self._changed)
 
     def start(self) -> None:
         """Make what is not there, and go on with what changes."""
-        self.look_at((NAMESPACE, NAME))
+        self.reconcile((NAMESPACE, NAME))
         super().start()
 
     def _changed(self, change: Change) -> None:
         if (change.new.namespace, change.new.name) == (NAMESPACE, NAME):
             self._add(change)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Make or put right the service and its endpoints."""
-        if self.tools.get("namespaces", "", NAMESPACE) is None:
+        if self.context.get("namespaces", "", NAMESPACE) is None:
             return
-        if self.tools.get(SERVICES, *key) is None:
+        if self.context.get(SERVICES, *key) is None:
             self._create_service()
         self._keep(ENDPOINTS, self._endpoints())
         self._keep(SLICES, self._slice())
@@ -57,12 +57,12 @@ class OwnService(Controller):
         spec = {"type": "ClusterIP", "sessionAffinity": "None", "ports": ports}
         service: Document = {"metadata": {"name": NAME, "namespace": NAMESPACE, "labels": _LABELS}}
         try:
-            self.tools.create(SERVICES, {**service, "spec": {**spec, "clusterIP": str(SERVICE_NETWORK[1])}})
+            self.context.create(SERVICES, {**service, "spec": {**spec, "clusterIP": str(SERVICE_NETWORK[1])}})
         except ApiError as error:
             if error.code != 422:
                 raise
             # somebody else has the first address
-            self.tools.create(SERVICES, {**service, "spec": spec})
+            self.context.create(SERVICES, {**service, "spec": spec})
 
     def _endpoints(self) -> Document:
         ports = [{"name": _PORT, "port": self._port, "protocol": "TCP"}]
@@ -80,15 +80,15 @@ class OwnService(Controller):
 
     def _keep(self, store: str, wanted: Document) -> None:
         """Have an object say what it should; other labels and annotations stay."""
-        found = self.tools.find(store, NAMESPACE, NAME)
+        found = self.context.find(store, NAMESPACE, NAME)
         if found is None:
-            self.tools.create(store, wanted)
+            self.context.create(store, wanted)
             return
         meta = found["metadata"]
         labels = {**(meta.get("labels") or {}), **wanted["metadata"]["labels"]}
         right = {**found, **wanted, "metadata": {**meta, "labels": labels}}
         if right != found:
-            self.tools.update(store, right)
+            self.context.update(store, right)
 
 
 def _address_of(host: str) -> str:

@@ -1,6 +1,6 @@
 """EndpointSlices of Endpoints that people write themselves, for services that select no pods.
 
-From Endpoints to slices with the same addresses, for those who look at slices alone.
+From Endpoints to slices with the same addresses, for clients that read slices only.
 """
 
 # upstream: pkg/controller/endpointslicemirroring/{endpointslicemirroring_controller,reconciler,utils}.go (v1.36)
@@ -14,7 +14,7 @@ from kubesched.controlplane.controllers.endpoints.controllers import (
     unless_ending,
 )
 from kubesched.controlplane.controllers.endpoints.slices import Group, SliceOwner, Slices
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.storage.store import Changed
 
@@ -25,21 +25,21 @@ MOST_MIRRORED = 1000
 _NOT_COPIED = ("kubectl.kubernetes.io/last-applied-configuration", "endpoints.kubernetes.io/last-change-trigger-time")
 
 
-class MirroredSlices(Controller):
+class EndpointSliceMirroringController(Controller):
     """Keeps slices beside Endpoints that no controller keeps."""
 
-    def __init__(self, tools: Tools, slices: Slices) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext, slices: Slices) -> None:
+        super().__init__(context)
         self._slices = slices
-        slices.meddled = self.agenda.add
+        slices.meddled = self.workqueue.add
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {ENDPOINTS: self._add, SERVICES: self._add}
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Bring the slices beside Endpoints up to date."""
-        endpoints, service = self.tools.find(ENDPOINTS, *key), self.tools.find(SERVICES, *key)
+        endpoints, service = self.context.find(ENDPOINTS, *key), self.context.find(SERVICES, *key)
         if endpoints is None or service is None or not _is_mirrored(endpoints, service):
             self._slices.delete(key)
             return

@@ -22,7 +22,7 @@ class Packed(NamedTuple):
 
 
 def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> Packed:
-    """Return what becomes of slices of the same ports so that they have the endpoints that are wanted."""
+    """Return the changes that give slices of the same ports the wanted endpoints."""
     missing = {_key(endpoint): endpoint for endpoint in wanted}
     changed: list[Document] = []
     same: list[Document] = []
@@ -69,6 +69,6 @@ def _fill(endpoints: list[Document], left: list[Document]) -> list[Document]:
 
 
 def _key(endpoint: Document) -> tuple[str, ...]:
-    """Return what makes an endpoint the same one in another state."""
+    """Return the key under which an endpoint is the same one in another state."""
     reference = endpoint.get("targetRef") or {}
     return (*endpoint["addresses"], reference.get("uid") or reference.get("name") or "")

@@ -8,7 +8,7 @@ From services to IPAddress objects.
 from collections import defaultdict
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 _SERVICES, _ADDRESSES = "services", "ipaddresses.networking.k8s.io"
@@ -19,16 +19,16 @@ _FAMILY, _MANAGED_BY, _ALLOCATOR = (
 )
 
 
-class ServiceAddresses(Controller):
+class ServiceAddressController(Controller):
     """Keeps an object for every address of a service."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         # by service: the addresses that it has or had
         self._known: defaultdict[Key, set[str]] = defaultdict(set)
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {_SERVICES: self._add, _ADDRESSES: self._address_changed}
 
     def _address_changed(self, change: Change) -> None:
@@ -37,22 +37,22 @@ class ServiceAddresses(Controller):
             return
         key = parent.get("namespace", ""), parent.get("name", "")
         self._known[key].add(change.new.name)
-        gone = self.tools.get(_SERVICES, *key) is None
+        gone = self.context.get(_SERVICES, *key) is None
         if change.type == DELETED or gone:
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
-    def look_at(self, key: Key) -> None:
-        """Write down the addresses of a service, and take back those that it does not have any more."""
-        service = self.tools.find(_SERVICES, *key)
+    def reconcile(self, key: Key) -> None:
+        """Create the IPAddress objects of a service, and delete those that it no longer has."""
+        service = self.context.find(_SERVICES, *key)
         spec = (service or {}).get("spec") or {}
         wanted = {each for each in spec.get("clusterIPs") or () if each != "None"}
         for address in sorted(wanted):
-            if self.tools.get(_ADDRESSES, "", address) is None:
-                self.tools.create(_ADDRESSES, _document(address, key))
+            if self.context.get(_ADDRESSES, "", address) is None:
+                self.context.create(_ADDRESSES, _document(address, key))
         for address in sorted(self._known.pop(key, set()) - wanted):
-            stored = self.tools.get(_ADDRESSES, "", address)
+            stored = self.context.get(_ADDRESSES, "", address)
             if stored is not None and _belongs_to(stored.document(), key):
-                self.tools.delete(_ADDRESSES, stored)
+                self.context.delete(_ADDRESSES, stored)
         if wanted:
             self._known[key] = wanted
 

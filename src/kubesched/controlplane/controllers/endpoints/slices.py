@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.endpoints.packing import Packed, pack
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 SLICES = "endpointslices.discovery.k8s.io"
@@ -39,8 +39,8 @@ class SliceOwner(msgspec.Struct, frozen=True):
 class Slices(Controller):
     """The slices that one controller keeps, by the service that they are of; has them written as they should be."""
 
-    def __init__(self, tools: Tools, manager: str) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext, manager: str) -> None:
+        super().__init__(context)
         self._manager = manager
         self._names: dict[Key, dict[str, None]] = {}
         # told of services whose slices somebody else has changed
@@ -48,7 +48,7 @@ class Slices(Controller):
         self._writing = False
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {SLICES: self._changed}
 
     def _changed(self, change: Change) -> None:
@@ -66,7 +66,7 @@ class Slices(Controller):
 
     def of(self, key: Key) -> list[Document]:
         """Return the slices of a service that are not on their way out."""
-        found = (self.tools.find(SLICES, key[0], name) for name in self._names.get(key, ()))
+        found = (self.context.find(SLICES, key[0], name) for name in self._names.get(key, ()))
         return [each for each in found if each is not None and "deletionTimestamp" not in each["metadata"]]
 
     def delete(self, key: Key) -> None:
@@ -76,9 +76,9 @@ class Slices(Controller):
 
     def _delete(self, slice_: Document) -> None:
         meta = slice_["metadata"]
-        stored = self.tools.get(SLICES, meta["namespace"], meta["name"])
+        stored = self.context.get(SLICES, meta["namespace"], meta["name"])
         if stored is not None:
-            self.tools.delete(SLICES, stored)
+            self.context.delete(SLICES, stored)
 
     def keep(self, owner: SliceOwner, groups: Groups) -> None:
         """Have the slices of an owner hold just these endpoints."""
@@ -126,7 +126,7 @@ class Slices(Controller):
         if owner.annotations or meta.get("annotations"):
             right["annotations"] = owner.annotations
         if changed or (meta.get("labels"), meta.get("annotations") or {}) != (labels, owner.annotations):
-            self.tools.update(SLICES, {**slice_, "metadata": right})
+            self.context.update(SLICES, {**slice_, "metadata": right})
 
     def _create(self, owner: SliceOwner, labels: dict[str, str], group: Group, endpoints: list[Document]) -> None:
         meta: Document = {
@@ -139,7 +139,7 @@ class Slices(Controller):
             meta["annotations"] = owner.annotations
         family, ports = group
         document = {"metadata": meta, "addressType": family, "endpoints": endpoints}
-        self.tools.create(SLICES, {**document, "ports": [_port(*each) for each in ports]})
+        self.context.create(SLICES, {**document, "ports": [_port(*each) for each in ports]})
 
 
 def _port(name: str, number: int, protocol: str, spoken: str | None) -> Document:

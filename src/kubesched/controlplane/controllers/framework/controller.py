@@ -1,6 +1,6 @@
-"""What controllers share: they watch sets of objects and look at what changed.
+"""The base of controllers: they watch stores and reconcile changed objects.
 
-From the store's changes to keys on an agenda, and from there to requests like any client's.
+From the store's changes to keys on a workqueue, and from there to requests like any client's.
 """
 
 from asyncio import AbstractEventLoop
@@ -13,7 +13,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.controllers.framework.options import Options
-from kubesched.controlplane.controllers.framework.workqueue import Agenda
+from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 from kubesched.controlplane.storage.store import ADDED, Change, Changed, Store, Stored
 from kubesched.controlplane.transport.local_client import LocalClient
 
@@ -21,8 +21,8 @@ from kubesched.controlplane.transport.local_client import LocalClient
 Key = tuple[str, str]
 
 
-class Tools(msgspec.Struct):
-    """What controllers work with."""
+class ControllerContext(msgspec.Struct):
+    """The client, event loop, options and log of controllers."""
 
     client: LocalClient
     loop: AbstractEventLoop
@@ -31,22 +31,22 @@ class Tools(msgspec.Struct):
 
     @property
     def resources(self) -> Mapping[str, Resource]:
-        """Return what is served, by set; the first version of those that have several."""
+        """Return the resources by store; of several versions the first."""
         return self.catalog.by_store
 
     @property
     def catalog(self) -> Catalog:
-        """Return what is served."""
-        return self.client.server.services.catalog
+        """Return the catalog of resources."""
+        return self.client.server.registry.catalog
 
     @property
     def store(self) -> Store:
         """Return all objects."""
-        return self.client.server.services.store
+        return self.client.server.registry.store
 
     def now(self) -> datetime:
         """Return the time."""
-        return self.client.server.services.clock()
+        return self.client.server.registry.clock()
 
     def time(self) -> str:
         """Return the time as objects carry it."""
@@ -70,11 +70,11 @@ class Tools(msgspec.Struct):
         return self.client.update(self.resources[store], document, subresource)
 
     def written(self) -> int:
-        """Return how much was written ever."""
+        """Return the store's version, which counts all writes."""
         return self.store.version
 
     def delete(self, store: str, stored: Stored, grace_seconds: int | None = None, propagation: str = "") -> None:
-        """Delete just this object; `propagation` says what becomes of those it owns."""
+        """Delete an object by UID; `propagation` is the policy for its dependents."""
         options: Document = {"preconditions": {"uid": stored.uid}}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
@@ -83,57 +83,52 @@ class Tools(msgspec.Struct):
         self.client.delete(self.resources[store], stored.namespace, stored.name, options)
 
 
-def tools_for(client: LocalClient, loop: AbstractEventLoop, options: Options, note: Callable[[str], None]) -> Tools:
-    """Return what controllers of a server work with."""
-    return Tools(client, loop, options, note)
-
-
 class Controller:
-    """Watches and works; what it looks at are keys."""
+    """Watches stores, queues keys of objects and reconciles them."""
 
-    def __init__(self, tools: Tools) -> None:
-        self.tools = tools
-        self.agenda: Agenda[Key] = Agenda(tools.loop, self.look_at, self._note, tools.written)
+    def __init__(self, context: ControllerContext) -> None:
+        self.context = context
+        self.workqueue: Workqueue[Key] = Workqueue(context.loop, self.reconcile, self._note, context.written)
         # how to end watching, by set
         self._stops: dict[str, Callable[[], None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {}
 
-    def look_at(self, key: Key) -> None:
-        """See to whatever a key stands for."""
+    def reconcile(self, key: Key) -> None:
+        """Bring the object of a key to its desired state."""
 
     def start(self) -> None:
-        """Begin with what is there, and go on with what changes."""
+        """Start watching: existing objects first, then changes."""
         self._watch()
-        self.tools.catalog.watchers.append(self._watch)
+        self.context.catalog.watchers.append(self._watch)
 
     def _watch(self) -> None:
         """Watch what is not watched yet: there may be kinds that were not there before."""
         for store, changed in self.watches().items():
             if store in self._stops:
                 continue
-            for stored in self.tools.store.set_of(store):
+            for stored in self.context.store.set_of(store):
                 changed(Change(ADDED, stored, None))
-            self._stops[store] = self.tools.store.watch(store, changed)
+            self._stops[store] = self.context.store.watch(store, changed)
 
     def seconds_left(self) -> float:
         """Return after how many seconds there is something to do, infinity for never."""
-        return self.agenda.seconds_left()
+        return self.workqueue.seconds_left()
 
     def stop(self) -> None:
-        """Watch and work no more."""
-        if self._watch in self.tools.catalog.watchers:
-            self.tools.catalog.watchers.remove(self._watch)
+        """Stop watching and drop all queued keys."""
+        if self._watch in self.context.catalog.watchers:
+            self.context.catalog.watchers.remove(self._watch)
         for stop in self._stops.values():
             stop()
         self._stops.clear()
-        self.agenda.stop()
+        self.workqueue.stop()
 
     def _note(self, line: str) -> None:
-        self.tools.note(f"{type(self).__name__}: {line}")
+        self.context.note(f"{type(self).__name__}: {line}")
 
     def _add(self, change: Change) -> None:
-        """Have the object of a change looked at."""
-        self.agenda.add((change.new.namespace, change.new.name))
+        """Queue the object of a change."""
+        self.workqueue.add((change.new.namespace, change.new.name))

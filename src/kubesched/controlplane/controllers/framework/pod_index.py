@@ -1,22 +1,22 @@
 """Which pods are on which node, whether the node exists or not.
 
-From changes of pods to an index. It is told before those who use it.
+From changes of pods to an index. It is started before the controllers that read it.
 """
 
 from kubesched.controlplane.api.stores import PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 
-class Placement(Controller):
+class PodIndex(Controller):
     """Pods by node."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._pods: dict[str, dict[Key, None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {PODS: self._changed}
 
     def on(self, node: str) -> list[Key]:

@@ -14,7 +14,7 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import timestamp
-from kubesched.controlplane.controllers.framework.controller import Tools
+from kubesched.controlplane.controllers.framework.controller import ControllerContext
 
 NORMAL, WARNING = "Normal", "Warning"
 EVENTS: Final = "events"
@@ -41,8 +41,8 @@ class _About(msgspec.Struct):
 class Recorder:
     """Writes events in the name of a controller."""
 
-    def __init__(self, tools: Tools, component: str) -> None:
-        self._tools = tools
+    def __init__(self, context: ControllerContext, component: str) -> None:
+        self._context = context
         self._component = component
         self._about: dict[str, _About] = {}
         self._number = 0
@@ -52,11 +52,11 @@ class Recorder:
         self._record(regarding, NORMAL, reason, message)
 
     def warning(self, regarding: Document, reason: str, message: str) -> None:
-        """Note something that somebody should look at."""
+        """Record an event of type Warning."""
         self._record(regarding, WARNING, reason, message)
 
     def _record(self, regarding: Document, kind: str, reason: str, message: str) -> None:
-        now = self._tools.loop.time()
+        now = self._context.loop.time()
         about = self._remembered(regarding["metadata"]["uid"], now)
         last, words = about.alike.get((kind, reason), (now, set()))
         if now - last > _ALIKE_SECONDS:
@@ -90,17 +90,17 @@ class Recorder:
 
     def _count(self, regarding: Document, name: str, message: str) -> bool:
         """Count an event once more; return whether it was there."""
-        event = self._tools.find(EVENTS, regarding["metadata"]["namespace"], name)
+        event = self._context.find(EVENTS, regarding["metadata"]["namespace"], name)
         if event is None:
             return False
         event["count"] = (event.get("count") or 0) + 1
-        event["lastTimestamp"] = self._tools.time()
+        event["lastTimestamp"] = self._context.time()
         event["message"] = message
-        self._tools.update(EVENTS, event)
+        self._context.update(EVENTS, event)
         return True
 
     def _write(self, regarding: Document, kind: str, reason: str, message: str) -> str:
-        meta, now = regarding["metadata"], self._tools.now()
+        meta, now = regarding["metadata"], self._context.now()
         self._number += 1
         name = f"{meta['name']}.{_unique(now, self._number)}"
         time = timestamp(now)
@@ -109,7 +109,7 @@ class Recorder:
             "apiVersion": regarding["apiVersion"],
             **{field: meta[field] for field in ("namespace", "name", "uid", "resourceVersion")},
         }
-        self._tools.create(
+        self._context.create(
             EVENTS,
             {
                 "metadata": {"name": name, "namespace": meta["namespace"]},

@@ -8,7 +8,7 @@ From keys of what could not be seen to, to times on an agenda.
 from typing import Final
 
 from kubesched.controlplane.controllers.framework.controller import Key
-from kubesched.controlplane.controllers.framework.workqueue import Agenda
+from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 
 _LEAST_SECONDS: Final = 0.005
 _MOST_SECONDS: Final = 1000.0
@@ -18,8 +18,8 @@ _MOST_DOUBLINGS: Final = 20
 class Retries:
     """How often keys could not be seen to."""
 
-    def __init__(self, agenda: Agenda[Key]) -> None:
-        self._agenda = agenda
+    def __init__(self, workqueue: Workqueue[Key]) -> None:
+        self._agenda = workqueue
         self._failures: dict[Key, int] = {}
 
     def again(self, key: Key) -> None:

@@ -1,4 +1,4 @@
-"""What is to be looked at: at once, or later.
+"""The workqueue of controllers: keys to be reconciled now or later.
 
 From changes to calls, in batches: whatever is added while something else runs is looked at once, in the loop's next
 turn, however often it was added. One timer stands for all that is to come later.
@@ -22,8 +22,8 @@ _RETRY_SECONDS = 1.0
 _MOST_TRIES = 10
 
 
-class Agenda(Generic[K]):
-    """Keys that wait for a function to look at them."""
+class Workqueue(Generic[K]):
+    """Keys that wait to be reconciled."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class Agenda(Generic[K]):
         note: Callable[[str], None],
         written: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`written` tells how much was written ever."""
+        """`written` returns the store's version, which bounds the writes of one turn."""
         self._loop = loop
         self._written = written
         self._look = look
@@ -54,7 +54,7 @@ class Agenda(Generic[K]):
         return len(self._ready) + len(self._due)
 
     def add(self, key: K) -> None:
-        """Have a key looked at in the next turn."""
+        """Queue a key for the loop's next turn."""
         if key not in self._ready:
             self._ready.add(key)
             self._queue.append(key)
@@ -62,7 +62,7 @@ class Agenda(Generic[K]):
             self._turn = self._loop.call_soon(self._work)
 
     def add_after(self, key: K, seconds: float) -> None:
-        """Have a key looked at after a while, unless it is to be looked at sooner anyway."""
+        """Queue a key after some seconds, unless it is due sooner anyway."""
         if seconds <= 0:
             self.add(key)
             return
@@ -73,19 +73,19 @@ class Agenda(Generic[K]):
             self._set_timer()
 
     def seconds_left(self) -> float:
-        """Return after how many seconds there is something to look at, infinity for never."""
+        """Return the seconds until the next key is due, infinity if there is none."""
         if self._ready:
             return 0.0
         return max(0.0, min(self._due.values()) - self._loop.time()) if self._due else inf
 
     def forget(self, key: K) -> None:
-        """Look at a key no more."""
+        """Remove a key from the queue."""
         self._ready.discard(key)
         self._due.pop(key, None)
         self._tries.pop(key, None)
 
     def stop(self) -> None:
-        """Look at nothing any more."""
+        """Drop all keys."""
         self._ready.clear()
         self._queue.clear()
         self._due.clear()
@@ -96,7 +96,7 @@ class Agenda(Generic[K]):
         self._turn = self._timer = None
 
     def _set_timer(self) -> None:
-        """Let one timer stand for the next time."""
+        """Set the timer to the next due time."""
         while self._heap and self._due.get(self._heap[0][2]) != self._heap[0][0]:
             heappop(self._heap)
         if self._timer is not None:
@@ -127,11 +127,11 @@ class Agenda(Generic[K]):
             key = self._queue.popleft()
             if key in self._ready:
                 self._ready.discard(key)
-                self._look_at(key)
+                self._reconcile(key)
         if self._ready and self._turn is None:
             self._turn = self._loop.call_soon(self._work)
 
-    def _look_at(self, key: K) -> None:
+    def _reconcile(self, key: K) -> None:
         try:
             self._look(key)
             self._tries.pop(key, None)

@@ -1,6 +1,6 @@
 """The status of disruption budgets: how many pods there should be, how many are healthy, how many may go.
 
-From pods, and whoever is in charge of their number, to counts. What a budget selects is remembered, so that a change
+From pods, and the controllers that own them, to counts. What a budget selects is remembered, so that a change
 of one pod costs the same however many there are.
 """
 
@@ -17,7 +17,8 @@ from kubesched.api.meta import LabelSelector
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched.controlplane.controllers.framework.views import ObjectMeta
 from kubesched.controlplane.kinds.workload.templates import share_of
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
@@ -33,19 +34,6 @@ _OWNERS = {
 }
 
 
-class _Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    controller: bool | None = None
-
-
-class _Meta(msgspec.Struct, rename="camel", frozen=True):
-    owner_references: tuple[_Owner, ...] = ()
-    deletion_timestamp: str | None = None
-
-
 class _Condition(msgspec.Struct, frozen=True, gc=False):
     type: str = ""
     status: str = ""
@@ -58,7 +46,7 @@ class _Status(msgspec.Struct, frozen=True):
 class _Pod(msgspec.Struct, frozen=True):
     """Of a pod what budgets ask about."""
 
-    metadata: _Meta
+    metadata: ObjectMeta
     status: _Status = _Status()
 
 
@@ -70,13 +58,13 @@ class _Member(msgspec.Struct, frozen=True, gc=False):
     """A pod that a budget selects."""
 
     ready: bool
-    going: bool
+    terminating: bool
     owner: _Reference | None
 
     @property
     def healthy(self) -> bool:
         """Return whether it counts as one that is there."""
-        return self.ready and not self.going
+        return self.ready and not self.terminating
 
 
 class _Watched:
@@ -109,15 +97,15 @@ class _Watched:
 _decode_pod = msgspec.json.Decoder(_Pod).decode
 
 
-class Budgets(Controller):
+class DisruptionController(Controller):
     """Keeps the status of budgets."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._watched: dict[str, dict[str, _Watched]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {BUDGETS: self._budget_changed, PODS: self._pod_changed, **dict.fromkeys(_OWNERS.values(), self._scaled)}
 
     def _budget_changed(self, change: Change) -> None:
@@ -127,16 +115,16 @@ class Budgets(Controller):
             budgets.pop(name, None)
             if not budgets:
                 del self._watched[namespace]
-            self.agenda.forget((namespace, name))
+            self.workqueue.forget((namespace, name))
             return
         selector = _selector_of(change.new.document())
         known = budgets.get(name)
         if known is None or known.selector != selector:
             watched = budgets[name] = _Watched(selector)
-            for stored in self.tools.store.set_of(PODS).in_order(namespace):
+            for stored in self.context.store.set_of(PODS).in_order(namespace):
                 if selector.matches(stored.labels):
                     watched.put(stored.name, _member(stored))
-        self.agenda.add((namespace, name))
+        self.workqueue.add((namespace, name))
 
     def _pod_changed(self, change: Change) -> None:
         pod = change.new
@@ -146,21 +134,21 @@ class Budgets(Controller):
             if selected:
                 member = member or _member(pod)
             if watched.put(pod.name, member if selected else None):
-                self.agenda.add((pod.namespace, name))
+                self.workqueue.add((pod.namespace, name))
 
     def _scaled(self, change: Change) -> None:
         for name in self._watched.get(change.new.namespace, ()):
-            self.agenda.add((change.new.namespace, name))
+            self.workqueue.add((change.new.namespace, name))
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Bring the status of a budget up to date."""
-        budget = self.tools.find(BUDGETS, *key)
+        budget = self.context.find(BUDGETS, *key)
         watched = self._watched.get(key[0], {}).get(key[1])
         if budget is None or watched is None:
             return
         status = budget.get("status") or {}
         expected, desired = self._goal(budget["spec"], key[0], watched)
-        disrupted = dict(self._still_going(key, status, watched.members))
+        disrupted = dict(self._still_terminating(key, status, watched.members))
         healthy = watched.healthy - sum(watched.members[name].healthy for name in disrupted)
         allowed = max(0, healthy - desired) if expected > 0 else 0
         generation = budget["metadata"].get("generation", 0)
@@ -174,7 +162,7 @@ class Budgets(Controller):
             **({"disruptedPods": disrupted} if disrupted else {}),
         }
         if budget["status"] != status:
-            self.tools.update(BUDGETS, budget, "status")
+            self.context.update(BUDGETS, budget, "status")
 
     def _goal(self, spec: Document, namespace: str, watched: _Watched) -> tuple[int, int]:
         """Return how many pods there should be, and how many of them healthy."""
@@ -204,17 +192,17 @@ class Budgets(Controller):
 
     def _owner(self, namespace: str, version: str, kind: str, name: str, uid: str) -> Document | None:
         store = _OWNERS.get((version.rpartition("/")[0], kind))
-        owner = self.tools.find(store, namespace, name) if store else None
+        owner = self.context.find(store, namespace, name) if store else None
         return owner if owner is not None and owner["metadata"]["uid"] == uid else None
 
-    def _still_going(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:
+    def _still_terminating(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:
         """Yield the pods whose eviction was allowed, and when, that are still there and should not be for long."""
-        now = self.tools.now()
+        now = self.context.now()
         for name, since in (status.get("disruptedPods") or {}).items():
             pod = members.get(name)
             left = (moment(since) + timedelta(seconds=_GONE_SECONDS) - now).total_seconds()
-            if pod is not None and not pod.going and left >= 0:
-                self.agenda.add_after(key, left + 1)
+            if pod is not None and not pod.terminating and left >= 0:
+                self.workqueue.add_after(key, left + 1)
                 yield name, since
 
     def _conditions(self, status: Document, allowed: int, generation: int) -> list[Document]:
@@ -223,7 +211,7 @@ class Budgets(Controller):
         old: Document = next(
             (each for each in status.get("conditions") or () if each.get("type") == "DisruptionAllowed"), {}
         )
-        since = old.get("lastTransitionTime") if old.get("status") == state else self.tools.time()
+        since = old.get("lastTransitionTime") if old.get("status") == state else self.context.time()
         condition = {"type": "DisruptionAllowed", "status": state, "reason": reason, "message": ""}
         return [*others, {**condition, "lastTransitionTime": since, "observedGeneration": generation}]
 

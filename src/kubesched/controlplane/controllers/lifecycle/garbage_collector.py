@@ -1,4 +1,4 @@
-"""Objects whose owners are gone go, too; and owners that wait for those they own.
+"""The garbage collector: objects whose owners are gone, and owners that wait for their dependents.
 
     owner gone ─────────────────────────────▶ what it owned goes, unless another owner is left
     owner going, `foregroundDeletion` ──────▶ what it owns goes first; then the finalizer, and with it the owner
@@ -11,68 +11,42 @@ From deletions to deletions: whoever names owners is remembered under each of th
 
 from collections.abc import Callable, Collection
 
-import msgspec
-
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.controllers.framework.controller import Controller, Tools
-from kubesched.controlplane.controllers.framework.workqueue import Agenda
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext
+from kubesched.controlplane.controllers.framework.views import ObjectMeta, OwnerReference, metadata_of
+from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 from kubesched.controlplane.server.verbs.delete_options import BACKGROUND, FOREGROUND, ORPHAN
 from kubesched.controlplane.server.verbs.deleting import FIRST_DEPENDENTS, ORPHANS
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 _OWNERS = b'"ownerReferences"'
-_GOING = b'"deletionTimestamp"'
+_DELETION_TIMESTAMP = b'"deletionTimestamp"'
 # set, namespace, name
 Place = tuple[str, str, str]
 
 
-class _Owner(msgspec.Struct, rename="camel", frozen=True):
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    block_owner_deletion: bool | None = None
-
-
-class _Meta(msgspec.Struct, rename="camel", frozen=True):
-    owner_references: tuple[_Owner, ...] = ()
-    deletion_timestamp: str | None = None
-    finalizers: tuple[str, ...] = ()
-
-    def waits_under(self, finalizer: str) -> bool:
-        """Return whether the object is going and waits under a finalizer."""
-        return self.deletion_timestamp is not None and finalizer in self.finalizers
-
-
-class _Object(msgspec.Struct, frozen=True):
-    metadata: _Meta
-
-
-_decode = msgspec.json.Decoder(_Object).decode
-
-
-class Garbage(Controller):
+class GarbageCollector(Controller):
     """Deletes what has lost its owners, and sees to owners that wait."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         # who names an owner, by the owner's UID, and whether the owner waits for it
         self._dependents: dict[str, dict[Place, bool]] = {}
-        self._owners: dict[Place, tuple[_Owner, ...]] = {}
+        self._owners: dict[Place, tuple[OwnerReference, ...]] = {}
         # the UIDs of owners that wait, once what they own was told to go
         self._waiting: set[str] = set()
-        self._agenda: Agenda[Place] = Agenda(tools.loop, self._judge, self._note, tools.written)
+        self._agenda: Workqueue[Place] = Workqueue(context.loop, self._judge, self._note, context.written)
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
-        stores = {each.store for each in self.tools.client.server.services.catalog.resources if "list" in each.verbs}
+        """Return the event handlers, by store."""
+        stores = {each.store for each in self.context.client.server.registry.catalog.resources if "list" in each.verbs}
         return {store: self._watcher(store) for store in sorted(stores)}
 
     def start(self) -> None:
-        """Begin with what is there; those whose owner went last thing before an earlier end are still to be seen to."""
+        """Start with the stored objects; dependents of owners deleted just before a restart are collected, too."""
         super().start()
         for store in self.watches():
-            for change in self.tools.store.set_of(store).since(0):
+            for change in self.context.store.set_of(store).since(0):
                 if change.type == DELETED:
                     for dependent in self._dependents.get(change.new.uid, ()):
                         self._agenda.add(dependent)
@@ -82,7 +56,7 @@ class Garbage(Controller):
         return self._agenda.seconds_left()
 
     def stop(self) -> None:
-        """Watch and work no more."""
+        """Stop watching and drop all queued keys."""
         super().stop()
         self._agenda.stop()
 
@@ -98,19 +72,19 @@ class Garbage(Controller):
                 for dependent in self._dependents.get(new.uid, ()):
                     self._agenda.add(dependent)
                 return
-            owned, going = _OWNERS in new.body, _GOING in new.body
-            if not owned and not going:
+            owned, terminating = _OWNERS in new.body, _DELETION_TIMESTAMP in new.body
+            if not owned and not terminating:
                 if place in self._owners:
                     self._remember(place, ())
                 return
-            meta = _decode(new.body).metadata
+            meta = metadata_of(new)
             self._remember(place, meta.owner_references)
-            if going and (FIRST_DEPENDENTS in meta.finalizers or ORPHANS in meta.finalizers):
+            if terminating and (FIRST_DEPENDENTS in meta.finalizers or ORPHANS in meta.finalizers):
                 self._agenda.add(place)
 
         return changed
 
-    def _remember(self, place: Place, owners: tuple[_Owner, ...]) -> None:
+    def _remember(self, place: Place, owners: tuple[OwnerReference, ...]) -> None:
         """Note whom an object names; an owner that it does not name any more may have waited for that."""
         before = self._owners.get(place, ())
         if owners == before:
@@ -134,13 +108,13 @@ class Garbage(Controller):
             self._owners.pop(place, None)
 
     def _add_if_waiting(self, place: Place) -> None:
-        stored = self.tools.get(*place)
-        if stored is not None and _GOING in stored.body:
+        stored = self.context.get(*place)
+        if stored is not None and _DELETION_TIMESTAMP in stored.body:
             self._agenda.add(place)
 
-    def _place_of(self, owner: _Owner, namespace: str) -> Place | None:
+    def _place_of(self, owner: OwnerReference, namespace: str) -> Place | None:
         """Return where an owner is, if its kind is served here."""
-        resource = self.tools.client.server.services.catalog.of_kind(owner.api_version, owner.kind)
+        resource = self.context.client.server.registry.catalog.of_kind(owner.api_version, owner.kind)
         if resource is None:
             return None
         return resource.store, namespace if resource.namespaced else "", owner.name
@@ -149,10 +123,10 @@ class Garbage(Controller):
 
     def _judge(self, place: Place) -> None:
         """See to an owner that waits; delete an object if none of its owners is left."""
-        stored = self.tools.get(*place)
+        stored = self.context.get(*place)
         if stored is None:
             return
-        meta = _decode(stored.body).metadata
+        meta = metadata_of(stored)
         if meta.waits_under(ORPHANS):
             self._orphan_dependents(place, stored)
         elif meta.waits_under(FIRST_DEPENDENTS):
@@ -174,47 +148,47 @@ class Garbage(Controller):
         if not any(dependents.values()):
             self._drop_finalizer(place, FIRST_DEPENDENTS)
 
-    def _collect(self, place: Place, stored: Stored, meta: _Meta) -> None:
+    def _collect(self, place: Place, stored: Stored, meta: ObjectMeta) -> None:
         """Delete an object without owners that last; with one, let it forget the others."""
-        lasting: list[_Owner] = []
-        going: set[str] = set()
+        lasting: list[OwnerReference] = []
+        terminating: set[str] = set()
         waited_for = False
         for owner in meta.owner_references:
             found = self._find(owner, stored.namespace)
             if found is None:
-                going.add(owner.uid)
+                terminating.add(owner.uid)
             elif found.waits_under(FIRST_DEPENDENTS):
-                going.add(owner.uid)
+                terminating.add(owner.uid)
                 waited_for = True
             else:
                 lasting.append(owner)
         if lasting:
-            if going:
-                self._drop_owners(place, going)
+            if terminating:
+                self._drop_owners(place, terminating)
             return
         dependents = self._dependents.get(stored.uid, {})
         if waited_for and dependents:
             if any(self._waits(dependent) for dependent in dependents):
                 # a circle: each would wait for the other
                 self._change(place, _unblock)
-            self.tools.delete(place[0], stored, propagation=FOREGROUND)
+            self.context.delete(place[0], stored, propagation=FOREGROUND)
         elif ORPHANS in meta.finalizers:
-            self.tools.delete(place[0], stored, propagation=ORPHAN)
+            self.context.delete(place[0], stored, propagation=ORPHAN)
         else:
             policy = FOREGROUND if FIRST_DEPENDENTS in meta.finalizers else BACKGROUND
-            self.tools.delete(place[0], stored, propagation=policy)
+            self.context.delete(place[0], stored, propagation=policy)
 
-    def _find(self, owner: _Owner, namespace: str) -> _Meta | None:
-        """Return the metadata of an owner if it is there; a kind that is not served is somebody else's business."""
+    def _find(self, owner: OwnerReference, namespace: str) -> ObjectMeta | None:
+        """Return the metadata of an owner if it exists; owners of kinds that are not served count as existing."""
         place = self._place_of(owner, namespace)
         if place is None:
-            return _Meta()
-        found = self.tools.get(*place)
-        return _decode(found.body).metadata if found is not None and found.uid == owner.uid else None
+            return ObjectMeta()
+        found = self.context.get(*place)
+        return metadata_of(found) if found is not None and found.uid == owner.uid else None
 
     def _waits(self, place: Place) -> bool:
-        stored = self.tools.get(*place)
-        return stored is not None and _decode(stored.body).metadata.waits_under(FIRST_DEPENDENTS)
+        stored = self.context.get(*place)
+        return stored is not None and metadata_of(stored).waits_under(FIRST_DEPENDENTS)
 
     # -- changes
 
@@ -235,10 +209,10 @@ class Garbage(Controller):
 
     def _change(self, place: Place, change: Callable[[Document], None]) -> None:
         """Change the metadata of an object that is there."""
-        document = self.tools.find(*place)
+        document = self.context.find(*place)
         if document is not None:
             change(document["metadata"])
-            self.tools.update(place[0], document)
+            self.context.update(place[0], document)
 
 
 def _unblock(meta: Document) -> None:

@@ -26,7 +26,7 @@ _GOOD = {
 }
 
 
-class Remains:
+class NamespaceContent:
     """What is left; `waits` tells whether anything is, also where nothing is said of it."""
 
     def __init__(self, *, waits: bool = False) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.stores import PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.lifecycle.namespace_content import Remains
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched.controlplane.controllers.lifecycle.namespace_content import NamespaceContent
 from kubesched.controlplane.kinds.namespaces import FINALIZER, TERMINATING
 from kubesched.controlplane.server.verbs.delete_options import BACKGROUND
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
@@ -20,21 +20,21 @@ NAMESPACES = "namespaces"
 MOST_AT_A_TIME = 200
 
 
-class NamespaceEnd(Controller):
+class NamespaceController(Controller):
     """Empties namespaces that terminate."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._ending: set[str] = set()
         # the contents are watched only while something ends
         self._contents: list[Callable[[], None]] = []
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NAMESPACES: self._changed}
 
     def stop(self) -> None:
-        """Watch and work no more."""
+        """Stop watching and drop all queued keys."""
         super().stop()
         self._watch_no_contents()
 
@@ -42,14 +42,14 @@ class NamespaceEnd(Controller):
         name = change.new.name
         if change.type == DELETED:
             self._ending.discard(name)
-            self.agenda.forget(("", name))
+            self.workqueue.forget(("", name))
             if not self._ending:
                 self._watch_no_contents()
         elif change.new.fields.get("status.phase") == TERMINATING:
             self._ending.add(name)
             if not self._contents:
-                self._contents = [self.tools.store.watch(each.store, self._removed) for each in self._kinds()]
-            self.agenda.add(("", name))
+                self._contents = [self.context.store.watch(each.store, self._removed) for each in self._kinds()]
+            self.workqueue.add(("", name))
 
     def _watch_no_contents(self) -> None:
         for stop in self._contents:
@@ -58,18 +58,18 @@ class NamespaceEnd(Controller):
 
     def _removed(self, change: Change) -> None:
         if change.type == DELETED and change.new.namespace in self._ending:
-            self.agenda.add(("", change.new.namespace))
+            self.workqueue.add(("", change.new.namespace))
 
     def _kinds(self) -> list[Resource]:
         """Return the resources that are in namespaces, each set once."""
-        resources = self.tools.client.server.services.catalog.resources
+        resources = self.context.client.server.registry.catalog.resources
         kinds = {each.store: each for each in resources if each.namespaced and "delete" in each.verbs}
         return list(kinds.values())
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Delete what is in a namespace, and say what is left; if there is nothing, let it go."""
         name = key[1]
-        namespace = self.tools.find(NAMESPACES, *key)
+        namespace = self.context.find(NAMESPACES, *key)
         if namespace is None or name not in self._ending:
             return
         left = self._empty(name)
@@ -80,33 +80,33 @@ class NamespaceEnd(Controller):
         if left.waits or FINALIZER not in finalizers:
             return
         namespace["spec"]["finalizers"] = [each for each in finalizers if each != FINALIZER]
-        self.tools.update(NAMESPACES, namespace, "finalize")
+        self.context.update(NAMESPACES, namespace, "finalize")
 
-    def _empty(self, name: str) -> Remains | None:
+    def _empty(self, name: str) -> NamespaceContent | None:
         """Delete what is in a namespace, the pods first; return what is left, None if it goes on in the next turn."""
         kinds = sorted(self._kinds(), key=lambda kind: kind.store != PODS)
-        left, deleted = Remains(), 0
+        left, deleted = NamespaceContent(), 0
         for kind in kinds:
-            for stored in self.tools.store.set_of(kind.store).in_order(name):
+            for stored in self.context.store.set_of(kind.store).in_order(name):
                 if deleted >= MOST_AT_A_TIME:
-                    self.agenda.add(("", name))
+                    self.workqueue.add(("", name))
                     return None
                 if b'"deletionTimestamp"' not in stored.body:
-                    self.tools.delete(kind.store, stored, propagation=BACKGROUND)
+                    self.context.delete(kind.store, stored, propagation=BACKGROUND)
                     deleted += 1
-                found = self.tools.get(kind.store, name, stored.name)
+                found = self.context.get(kind.store, name, stored.name)
                 if found is not None:
                     left.add(kind, found)
             if kind.store == PODS and left.waits:
                 # nothing that a pod may still need goes before it
-                return Remains(waits=True)
+                return NamespaceContent(waits=True)
         return left
 
-    def _say(self, namespace: Document, left: Remains) -> Document:
+    def _say(self, namespace: Document, left: NamespaceContent) -> Document:
         """Bring the conditions of a namespace up to date; return it as it is then."""
         before = (namespace.get("status") or {}).get("conditions") or []
-        conditions = left.conditions(before, self.tools.time())
+        conditions = left.conditions(before, self.context.time())
         if conditions == before:
             return namespace
         status = {**namespace["status"], "conditions": conditions}
-        return self.tools.update(NAMESPACES, {**namespace, "status": status}, "status")
+        return self.context.update(NAMESPACES, {**namespace, "status": status}, "status")

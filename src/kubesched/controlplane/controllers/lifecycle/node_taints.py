@@ -1,7 +1,7 @@
 """Taints that follow from a node's conditions, and from its being unschedulable.
 
-From a node to the same node with the taints that its state calls for: NoSchedule ones for pods to come, NoExecute ones
-for those that are there.
+From a node to the same node with the taints that its state calls for: NoSchedule ones for new pods, NoExecute ones
+for running pods.
 """
 
 # upstream: pkg/controller/nodelifecycle/node_lifecycle_controller.go (v1.36)
@@ -30,20 +30,20 @@ _OWNED = {(key, NO_SCHEDULE) for key in (*_KEYS.values(), UNSCHEDULABLE)} | {
 }
 
 
-class NodeTaints(Controller):
+class NodeTaintController(Controller):
     """Keeps taints in line with conditions."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NODES: self._changed}
 
     def _changed(self, change: Change) -> None:
         if change.type != DELETED:
             self._add(change)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Give a node the taints that it should have."""
-        node = self.tools.find(NODES, *key)
+        node = self.context.find(NODES, *key)
         if node is None:
             return
         taints = node["spec"].get("taints") or []
@@ -52,7 +52,7 @@ class NodeTaints(Controller):
         if present & _OWNED == set(wanted):
             return
         kept = [taint for taint in taints if (taint.get("key"), taint.get("effect")) not in _OWNED - set(wanted)]
-        now = self.tools.time()
+        now = self.context.time()
         added = [
             {"key": name, "effect": effect, "timeAdded": now}
             for name, effect in wanted
@@ -61,7 +61,7 @@ class NodeTaints(Controller):
         node["spec"]["taints"] = kept + added
         if not node["spec"]["taints"]:
             del node["spec"]["taints"]
-        self.tools.update(NODES, node)
+        self.context.update(NODES, node)
 
 
 def _wanted(node: Document, present: set[tuple[str, str]]) -> list[tuple[str, str]]:

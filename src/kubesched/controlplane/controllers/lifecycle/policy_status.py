@@ -11,20 +11,20 @@ from kubesched.controlplane.storage.store import Changed
 _POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"
 
 
-class PolicyStatus(Controller):
+class PolicyStatusController(Controller):
     """Writes what is observed into policies."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {_POLICIES: self._add}
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Write which generation of a policy was looked at."""
-        policy = self.tools.find(_POLICIES, *key)
+        policy = self.context.find(_POLICIES, *key)
         if policy is None:
             return
         generation, status = policy["metadata"].get("generation", 0), policy.get("status") or {}
         if status.get("observedGeneration") == generation:
             return
         policy["status"] = {**status, "observedGeneration": generation, "typeChecking": {}}
-        self.tools.update(_POLICIES, policy, "status")
+        self.context.update(_POLICIES, policy, "status")

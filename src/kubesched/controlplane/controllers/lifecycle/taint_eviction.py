@@ -11,8 +11,8 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint, Toleration
 from kubesched.api.tolerations import NO_EXECUTE, tolerates
 from kubesched.controlplane.api.stores import NODES, PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
-from kubesched.controlplane.controllers.framework.pod_index import Placement
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched.controlplane.controllers.framework.pod_index import PodIndex
 from kubesched.controlplane.kinds.pod.phases import FAILED, TERMINAL
 from kubesched.controlplane.kinds.pod.status import set_condition
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
@@ -23,18 +23,18 @@ _decode_pod = msgspec.json.Decoder(Pod).decode
 _decode_node = msgspec.json.Decoder(Node).decode
 
 
-class TaintEviction(Controller):
+class TaintEvictionController(Controller):
     """Deletes pods from nodes whose NoExecute taints they do not tolerate, or no longer."""
 
-    def __init__(self, tools: Tools, placement: Placement) -> None:
-        super().__init__(tools)
-        self._placement = placement
+    def __init__(self, context: ControllerContext, pod_index: PodIndex) -> None:
+        super().__init__(context)
+        self._pod_index = pod_index
         self._taints: dict[str, tuple[Taint, ...]] = {}
         # until when a pod tolerates its node; by UID
         self._until: dict[str, float] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NODES: self._node_changed, PODS: self._pod_changed}
 
     def _node_changed(self, change: Change) -> None:
@@ -49,8 +49,8 @@ class TaintEviction(Controller):
             self._taints[name] = taints
         else:
             del self._taints[name]
-        for key in self._placement.on(name):
-            self.agenda.add(key)
+        for key in self._pod_index.on(name):
+            self.workqueue.add(key)
 
     def _pod_changed(self, change: Change) -> None:
         if change.type == DELETED:
@@ -58,9 +58,9 @@ class TaintEviction(Controller):
         elif change.new.fields.get("spec.nodeName") in self._taints:
             self._add(change)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Delete a pod if its time on a tainted node is over."""
-        stored = self.tools.get(PODS, *key)
+        stored = self.context.get(PODS, *key)
         if stored is None:
             return
         taints = self._taints.get(stored.fields.get("spec.nodeName", ""), ())
@@ -72,13 +72,13 @@ class TaintEviction(Controller):
         if seconds is None:
             self._until.pop(stored.uid, None)
             return
-        now = self.tools.loop.time()
+        now = self.context.loop.time()
         until = self._until.setdefault(stored.uid, now + seconds) if seconds > 0 else now
         if now < until:
-            self.agenda.add_after(key, until - now)
+            self.workqueue.add_after(key, until - now)
             return
-        mark_disrupted(self.tools, stored, *_BY_TAINT)
-        self.tools.delete(PODS, stored)
+        mark_disrupted(self.context, stored, *_BY_TAINT)
+        self.context.delete(PODS, stored)
 
 
 def tolerated_seconds(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> float | None:
@@ -95,44 +95,44 @@ def tolerated_seconds(taints: tuple[Taint, ...], tolerations: tuple[Toleration, 
     return least
 
 
-class Orphans(Controller):
+class PodGarbageCollector(Controller):
     """Removes pods whose node does not exist, after a while."""
 
-    def __init__(self, tools: Tools, placement: Placement) -> None:
-        super().__init__(tools)
-        self._placement = placement
+    def __init__(self, context: ControllerContext, pod_index: PodIndex) -> None:
+        super().__init__(context)
+        self._pod_index = pod_index
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NODES: self._node_changed, PODS: self._pod_changed}
 
     def _node_changed(self, change: Change) -> None:
-        if change.type == DELETED and self._placement.on(change.new.name):
-            self.agenda.add_after(("", change.new.name), self.tools.options.orphan_seconds)
+        if change.type == DELETED and self._pod_index.on(change.new.name):
+            self.workqueue.add_after(("", change.new.name), self.context.options.orphan_seconds)
 
     def _pod_changed(self, change: Change) -> None:
         node = change.new.fields.get("spec.nodeName")
-        if node and change.type != DELETED and self.tools.get(NODES, "", node) is None:
-            self.agenda.add_after(("", node), self.tools.options.orphan_seconds)
+        if node and change.type != DELETED and self.context.get(NODES, "", node) is None:
+            self.workqueue.add_after(("", node), self.context.options.orphan_seconds)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Remove the pods of a node that is still not there."""
-        if self.tools.get(NODES, *key) is not None:
+        if self.context.get(NODES, *key) is not None:
             return
-        for pod in self._placement.on(key[1]):
-            stored = self.tools.get(PODS, *pod)
+        for pod in self._pod_index.on(key[1]):
+            stored = self.context.get(PODS, *pod)
             if stored is None:
                 continue
             if stored.fields.get("status.phase") not in TERMINAL:
-                mark_disrupted(self.tools, stored, *_BY_ABSENCE, phase=FAILED)
-            self.tools.delete(PODS, stored, grace_seconds=0)
+                mark_disrupted(self.context, stored, *_BY_ABSENCE, phase=FAILED)
+            self.context.delete(PODS, stored, grace_seconds=0)
 
 
-def mark_disrupted(tools: Tools, stored: Stored, reason: str, message: str, phase: str = "") -> None:
+def mark_disrupted(context: ControllerContext, stored: Stored, reason: str, message: str, phase: str = "") -> None:
     """Write into a pod's status why it is about to go."""
     pod = stored.document()
     if phase:
         pod["status"]["phase"] = phase
     condition = {"type": "DisruptionTarget", "status": "True", "reason": reason, "message": message}
-    set_condition(pod["status"], condition, tools.now())
-    tools.update(PODS, pod, "status")
+    set_condition(pod["status"], condition, context.now())
+    context.update(PODS, pod, "status")

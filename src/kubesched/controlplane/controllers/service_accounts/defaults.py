@@ -8,7 +8,7 @@ From namespaces to a ServiceAccount and a ConfigMap in each; what is deleted is 
 
 from kubesched.controlplane.access.default_roles import AUTHENTICATION_CONFIG, SYSTEM
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.namespaces import TERMINATING
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
@@ -31,41 +31,41 @@ class _InEveryNamespace(Controller):
     name = ""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {self.store: self._object_changed, NAMESPACES: self._namespace_changed}
 
     def _namespace_changed(self, change: Change) -> None:
         if change.type != DELETED:
-            self.agenda.add(("", change.new.name))
+            self.workqueue.add(("", change.new.name))
 
     def _object_changed(self, change: Change) -> None:
         if change.new.name == self.name:
-            self.agenda.add(("", change.new.namespace))
+            self.workqueue.add(("", change.new.namespace))
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Make the object of a namespace, or put it right."""
-        namespace = self.tools.get(NAMESPACES, *key)
+        namespace = self.context.get(NAMESPACES, *key)
         if namespace is None or namespace.fields.get("status.phase") == TERMINATING:
             return
-        found = self.tools.find(self.store, namespace.name, self.name)
+        found = self.context.find(self.store, namespace.name, self.name)
         if found is None:
             meta = {"name": self.name, "namespace": namespace.name}
-            self.tools.create(self.store, self.put_right({"metadata": meta}))
+            self.context.create(self.store, self.put_right({"metadata": meta}))
         elif self.put_right({**found, "metadata": dict(found["metadata"])}) != found:
-            self.tools.update(self.store, self.put_right(found))
+            self.context.update(self.store, self.put_right(found))
 
     def put_right(self, document: Document) -> Document:
         """Return an object as it has to be."""
         return document
 
 
-class DefaultAccounts(_InEveryNamespace):
+class ServiceAccountController(_InEveryNamespace):
     """Keeps an account for pods that name none."""
 
     store, name = ACCOUNTS, DEFAULT
 
 
-class RootCertificates(_InEveryNamespace):
+class RootCertificatePublisher(_InEveryNamespace):
     """Keeps the certificates by which pods know the API server."""
 
     store, name = CONFIG_MAPS, ROOT_CERTIFICATES
@@ -74,11 +74,11 @@ class RootCertificates(_InEveryNamespace):
         """Return the object with the certificates of the cluster's authority, and what they are for."""
         meta = document["metadata"]
         meta["annotations"] = {**(meta.get("annotations") or {}), _DESCRIPTION: _ABOUT_CERTIFICATES}
-        document["data"] = {_CERTIFICATE_KEY: root_certificates(self.tools)}
+        document["data"] = {_CERTIFICATE_KEY: root_certificates(self.context)}
         return document
 
 
-def root_certificates(tools: Tools) -> str:
+def root_certificates(context: ControllerContext) -> str:
     """Return by whom clients know the API server, an empty text where it is not served."""
-    config = tools.find(CONFIG_MAPS, SYSTEM, AUTHENTICATION_CONFIG) or {}
+    config = context.find(CONFIG_MAPS, SYSTEM, AUTHENTICATION_CONFIG) or {}
     return str((config.get("data") or {}).get("client-ca-file") or "")

@@ -20,11 +20,11 @@ TYPE: Final = "kubernetes.io/service-account-token"
 NAME, UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid"
 
 
-class TokenSecrets(Controller):
+class TokenController(Controller):
     """Puts tokens into secrets that ask for one."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {SECRETS: self._secret_changed, ACCOUNTS: self._account_changed}
 
     def _secret_changed(self, change: Change) -> None:
@@ -35,35 +35,35 @@ class TokenSecrets(Controller):
         if change.old is not None and change.type != DELETED:
             return
         account = change.new
-        for stored in self.tools.store.set_of(SECRETS).in_order(account.namespace):
+        for stored in self.context.store.set_of(SECRETS).in_order(account.namespace):
             if stored.fields.get("type") != TYPE:
                 continue
             said = stored.document()["metadata"].get("annotations") or {}
             if said.get(NAME) == account.name and change.type == DELETED and said.get(UID) == account.uid:
-                self.tools.delete(SECRETS, stored)
+                self.context.delete(SECRETS, stored)
             elif said.get(NAME) == account.name:
-                self.agenda.add((stored.namespace, stored.name))
+                self.workqueue.add((stored.namespace, stored.name))
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Complete a secret, if its account is there."""
-        secret = self.tools.find(SECRETS, *key)
+        secret = self.context.find(SECRETS, *key)
         if secret is None or "deletionTimestamp" in secret["metadata"]:
             return
         annotations = secret["metadata"].get("annotations") or {}
-        account = self.tools.get(ACCOUNTS, key[0], annotations.get(NAME, ""))
+        account = self.context.get(ACCOUNTS, key[0], annotations.get(NAME, ""))
         # differs (secrets with a token of an account): a secret of an account that was never there stays, since it may
         # be loaded without it
         if account is None or annotations.get(UID, account.uid) != account.uid:
             return
         data = dict(secret.get("data") or {})
         data["namespace"] = data.get("namespace") or _encoded(key[0])
-        certificates = root_certificates(self.tools)
+        certificates = root_certificates(self.context)
         if certificates:
             data["ca.crt"] = _encoded(certificates)
         data["token"] = data.get("token") or _encoded(self._token(secret, account.name, account.uid))
         meta = {**secret["metadata"], "annotations": {**annotations, UID: account.uid}}
         if (data, meta) != (secret.get("data"), secret["metadata"]):
-            self.tools.update(SECRETS, {**secret, "metadata": meta, "data": data})
+            self.context.update(SECRETS, {**secret, "metadata": meta, "data": data})
 
     def _token(self, secret: Document, name: str, uid: str) -> str:
         meta = secret["metadata"]
@@ -75,7 +75,7 @@ class TokenSecrets(Controller):
             f"{LEGACY}service-account.uid": uid,
             "sub": f"{USER_PREFIX}{meta['namespace']}:{name}",
         }
-        return self.tools.client.server.services.issuer.sign(claims)
+        return self.context.client.server.registry.issuer.sign(claims)
 
 
 def _encoded(text: str) -> str:

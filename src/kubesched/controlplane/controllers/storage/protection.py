@@ -1,13 +1,13 @@
-"""Finalizers that hold storage while somebody uses it, taken off when nobody does; and claims for ephemeral volumes.
+"""Finalizers that protect storage in use, removed when it is unused; and claims for ephemeral volumes.
 
-From pods, claims and volumes to claims, volumes and classes that may go.
+From pods, claims and volumes to claims, volumes and classes that may be deleted.
 """
 
 # upstream: pkg/controller/volume/{pvcprotection,pvprotection,vacprotection,ephemeral} (v1.36)
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.stores import PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS, VOLUMES
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.volume.claims import BOUND, CLAIM_PROTECTION
@@ -16,19 +16,19 @@ from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 ATTRIBUTES_CLASSES = "volumeattributesclasses.storage.k8s.io"
 _CLASS_PROTECTION = "kubernetes.io/vac-protection"
-_GOING = b'"deletionTimestamp"'
+_DELETION_TIMESTAMP = b'"deletionTimestamp"'
 
 
-class Protection(Controller):
+class StorageProtectionController(Controller):
     """Lets claims, volumes and classes of attributes go that are deleted and not used."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         # the pods that use a claim
         self._users: dict[Key, set[str]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {
             PODS: self._pod_changed,
             CLAIMS: self._claim_changed,
@@ -41,27 +41,27 @@ class Protection(Controller):
         if b'"persistentVolumeClaim"' not in pod.body and b'"ephemeral"' not in pod.body:
             return
         # a pod without a node does not run, and would not be started with a claim that is being deleted
-        over = (
+        terminal = (
             change.type == DELETED or pod.fields.get("status.phase") in TERMINAL or not pod.fields.get("spec.nodeName")
         )
         for name in claims_of(pod.document()):
             users = self._users.setdefault((pod.namespace, name), set())
-            if not over:
+            if not terminal:
                 users.add(pod.name)
                 continue
             users.discard(pod.name)
             if not users:
                 del self._users[pod.namespace, name]
-                self.agenda.add((pod.namespace, name))
+                self.workqueue.add((pod.namespace, name))
 
     def _claim_changed(self, change: Change) -> None:
-        if change.type != DELETED and _GOING in change.new.body:
+        if change.type != DELETED and _DELETION_TIMESTAMP in change.new.body:
             self._add(change)
         self._add_classes()
 
     def _volume_changed(self, change: Change) -> None:
-        if change.type != DELETED and _GOING in change.new.body:
-            self.agenda.add(("", change.new.name))
+        if change.type != DELETED and _DELETION_TIMESTAMP in change.new.body:
+            self.workqueue.add(("", change.new.name))
         self._add_classes()
 
     def _class_changed(self, change: Change) -> None:
@@ -69,32 +69,32 @@ class Protection(Controller):
 
     def _add_classes(self) -> None:
         """Look at the classes that wait to go; there are few, if any."""
-        for stored in self.tools.store.set_of(ATTRIBUTES_CLASSES):
-            if _GOING in stored.body:
-                self.agenda.add(("", f"{ATTRIBUTES_CLASSES}/{stored.name}"))
+        for stored in self.context.store.set_of(ATTRIBUTES_CLASSES):
+            if _DELETION_TIMESTAMP in stored.body:
+                self.workqueue.add(("", f"{ATTRIBUTES_CLASSES}/{stored.name}"))
 
-    def look_at(self, key: Key) -> None:
-        """Take the finalizer off a claim, a volume or a class that nobody uses."""
+    def reconcile(self, key: Key) -> None:
+        """Remove the finalizer of a claim, a volume or a class that is not in use."""
         namespace, name = key
         if namespace:
-            claim = self.tools.find(CLAIMS, namespace, name)
+            claim = self.context.find(CLAIMS, namespace, name)
             if claim is not None and key not in self._users:
                 self._release(CLAIMS, claim, CLAIM_PROTECTION)
         elif name.startswith(f"{ATTRIBUTES_CLASSES}/"):
             self._see_to_class(name.partition("/")[2])
         else:
-            volume = self.tools.find(VOLUMES, "", name)
+            volume = self.context.find(VOLUMES, "", name)
             if volume is not None and volume["status"].get("phase") != BOUND:
                 self._release(VOLUMES, volume, VOLUME_PROTECTION)
 
     def _see_to_class(self, name: str) -> None:
-        document = self.tools.find(ATTRIBUTES_CLASSES, "", name)
+        document = self.context.find(ATTRIBUTES_CLASSES, "", name)
         field = f'"volumeAttributesClassName":"{name}"'.encode()
         current = f'"currentVolumeAttributesClassName":"{name}"'.encode()
         used = any(
             field in stored.body or current in stored.body
             for store in (CLAIMS, VOLUMES)
-            for stored in self.tools.store.set_of(store)
+            for stored in self.context.store.set_of(store)
         )
         if document is not None and not used:
             self._release(ATTRIBUTES_CLASSES, document, _CLASS_PROTECTION)
@@ -103,30 +103,30 @@ class Protection(Controller):
         finalizers = document["metadata"].get("finalizers") or []
         if "deletionTimestamp" in document["metadata"] and finalizer in finalizers:
             document["metadata"]["finalizers"] = [each for each in finalizers if each != finalizer]
-            self.tools.update(store, document)
+            self.context.update(store, document)
 
 
-class EphemeralClaims(Controller):
+class EphemeralVolumeController(Controller):
     """Makes the claims of pods' ephemeral volumes."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {PODS: self._pod_changed}
 
     def _pod_changed(self, change: Change) -> None:
         if change.type != DELETED and b'"volumeClaimTemplate"' in change.new.body:
             self._add(change)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Make the claims of a pod's ephemeral volumes that are not there."""
-        pod = self.tools.find(PODS, *key)
+        pod = self.context.find(PODS, *key)
         if pod is None or "deletionTimestamp" in pod["metadata"]:
             return
         meta = pod["metadata"]
         for volume in pod["spec"].get("volumes") or ():
             template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
             name = f"{meta['name']}-{volume['name']}"
-            if template is None or self.tools.get(CLAIMS, key[0], name) is not None:
+            if template is None or self.context.get(CLAIMS, key[0], name) is not None:
                 continue
             described = template.get("metadata") or {}
             owner = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
@@ -138,7 +138,7 @@ class EphemeralClaims(Controller):
             for field in ("labels", "annotations"):
                 if described.get(field):
                     made[field] = described[field]
-            self.tools.create(CLAIMS, {"metadata": made, "spec": template["spec"]})
+            self.context.create(CLAIMS, {"metadata": made, "spec": template["spec"]})
 
 
 def claims_of(pod: Document) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.stores import NODES
-from kubesched.controlplane.controllers.framework.controller import Tools
+from kubesched.controlplane.controllers.framework.controller import ControllerContext
 from kubesched.controlplane.kinds.checks import part
 
 VOLUMES = "persistentvolumes"
@@ -28,8 +28,8 @@ _Topology = dict[str, list[str]]
 class Provisioner:
     """Makes volumes, each after a while."""
 
-    def __init__(self, tools: Tools) -> None:
-        self._tools = tools
+    def __init__(self, context: ControllerContext) -> None:
+        self._context = context
         # when a claim's volume is ready, by the claim's UID and node
         self._ready: dict[tuple[str, str], float] = {}
 
@@ -40,21 +40,21 @@ class Provisioner:
         driver = storage_class["provisioner"]
         if annotations.get(STORAGE_PROVISIONER) != driver:
             annotations[STORAGE_PROVISIONER] = annotations[_OLD_STORAGE_PROVISIONER] = driver
-            self._tools.update(CLAIMS, claim)
+            self._context.update(CLAIMS, claim)
             return None
         node = annotations.get(SELECTED_NODE) or ""
-        now = self._tools.loop.time()
-        ready = self._ready.setdefault((meta["uid"], node), now + self._tools.options.provision_seconds)
+        now = self._context.loop.time()
+        ready = self._ready.setdefault((meta["uid"], node), now + self._context.options.provision_seconds)
         if now < ready:
             return ready - now
         del self._ready[meta["uid"], node]
         topology = self._topology(node, storage_class)
         if topology is None:
             del annotations[SELECTED_NODE]
-            self._tools.update(CLAIMS, claim)
+            self._context.update(CLAIMS, claim)
             return None
-        if self._tools.get(VOLUMES, "", f"pvc-{meta['uid']}") is None:
-            self._tools.create(VOLUMES, _volume(claim, storage_class, topology))
+        if self._context.get(VOLUMES, "", f"pvc-{meta['uid']}") is None:
+            self._context.create(VOLUMES, _volume(claim, storage_class, topology))
         return None
 
     def _topology(self, node_name: str, storage_class: Document) -> list[_Topology] | None:
@@ -65,7 +65,7 @@ class Provisioner:
         ]
         if not node_name:
             return allowed
-        node = self._tools.find(NODES, "", node_name)
+        node = self._context.find(NODES, "", node_name)
         if node is None:
             return None
         labels = node["metadata"].get("labels") or {}
@@ -79,7 +79,7 @@ class Provisioner:
 
     def _topology_keys(self, node_name: str, driver: str) -> list[str]:
         """Return the labels by which a driver tells nodes apart."""
-        csi_node = self._tools.find(CSI_NODES, "", node_name) or {}
+        csi_node = self._context.find(CSI_NODES, "", node_name) or {}
         for each in (csi_node.get("spec") or {}).get("drivers") or ():
             if each.get("name") == driver:
                 return list(each.get("topologyKeys") or ())

@@ -16,7 +16,7 @@ from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import LabelSelector
 from kubesched.api.quantity import quantity_of
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.storage.provisioning import (
     NO_PROVISIONER,
     PROVISIONED_BY,
@@ -35,12 +35,12 @@ BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
-class VolumeBinder(Controller):
+class PersistentVolumeController(Controller):
     """Binds claims and volumes; keys of volumes have no namespace."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
-        self._provisioner = Provisioner(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._provisioner = Provisioner(context)
         # claims that wait for a volume of a class, or for the class
         self._waiting: dict[str, dict[Key, None]] = {}
         # volumes that are nobody's, by class and name, and those that name a claim
@@ -48,7 +48,7 @@ class VolumeBinder(Controller):
         self._promised: dict[Key, dict[str, None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {VOLUMES: self._volume_changed, CLAIMS: self._claim_changed, STORAGE_CLASSES: self._class_changed}
 
     def _volume_changed(self, change: Change) -> None:
@@ -57,16 +57,16 @@ class VolumeBinder(Controller):
             self._forget_volume(change.old.document())
         claim = _claim_key(volume)
         if claim is not None:
-            self.agenda.add(claim)
+            self.workqueue.add(claim)
         if change.type == DELETED:
             return
-        self.agenda.add(("", name))
+        self.workqueue.add(("", name))
         if claim is not None:
             self._promised.setdefault(claim, {})[name] = None
         else:
             self._free.setdefault(class_of_volume(volume), {})[name] = volume
             for key in self._waiting.get(class_of_volume(volume), ()):
-                self.agenda.add(key)
+                self.workqueue.add(key)
 
     def _forget_volume(self, volume: Document) -> None:
         claim, name, class_name = _claim_key(volume), volume["metadata"]["name"], class_of_volume(volume)
@@ -81,25 +81,25 @@ class VolumeBinder(Controller):
         claim = change.new.document()
         key = (change.new.namespace, change.new.name)
         if change.type != DELETED:
-            self.agenda.add(key)
+            self.workqueue.add(key)
         else:
             self._wait_no_more(key)
         if name := claim["spec"].get("volumeName"):
-            self.agenda.add(("", name))
+            self.workqueue.add(("", name))
 
     def _class_changed(self, change: Change) -> None:
         if change.type == ADDED:
             for key in (*self._waiting.get(change.new.name, ()), *self._waiting.get("", ())):
-                self.agenda.add(key)
+                self.workqueue.add(key)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """See to a volume, or to a claim."""
         if key[0]:
-            claim = self.tools.find(CLAIMS, *key)
+            claim = self.context.find(CLAIMS, *key)
             if claim is not None:
                 self._see_to_claim(key, claim)
         else:
-            volume = self.tools.find(VOLUMES, *key)
+            volume = self.context.find(VOLUMES, *key)
             if volume is not None:
                 self._see_to_volume(volume)
 
@@ -116,7 +116,7 @@ class VolumeBinder(Controller):
         if not name:
             self._find_volume(key, claim)
             return
-        volume = self.tools.find(VOLUMES, "", name)
+        volume = self.context.find(VOLUMES, "", name)
         if volume is None:
             return
         if volume["spec"].get("claimRef"):
@@ -128,18 +128,18 @@ class VolumeBinder(Controller):
 
     def _see_to_bound(self, claim: Document, name: str | None) -> None:
         """Look after a claim that was bound: without its volume it is lost."""
-        volume = self.tools.find(VOLUMES, "", name) if name else None
+        volume = self.context.find(VOLUMES, "", name) if name else None
         reference = volume["spec"].get("claimRef") if volume is not None else None
         if volume is not None and (not reference or reference.get("uid") == claim["metadata"]["uid"]):
             self._bind(volume, claim)
         elif claim["status"].get("phase") != LOST:
             claim["status"] = {"phase": LOST}
-            self.tools.update(CLAIMS, claim, "status")
+            self.context.update(CLAIMS, claim, "status")
 
     def _find_volume(self, key: Key, claim: Document) -> None:
         """Bind a claim to a volume that is there, or have one made."""
         class_name = class_of_claim(claim)
-        storage_class = self.tools.find(STORAGE_CLASSES, "", class_name) if class_name else None
+        storage_class = self.context.find(STORAGE_CLASSES, "", class_name) if class_name else None
         waits = (storage_class or {}).get("volumeBindingMode", IMMEDIATE) == WAIT_FOR_FIRST_CONSUMER
         volume = self._best_volume(claim, waits)
         if volume is not None:
@@ -147,9 +147,9 @@ class VolumeBinder(Controller):
             return
         self._waiting.setdefault(class_name, {})[key] = None
         unsaid = claim["spec"].get("storageClassName") is None and not class_name
-        if unsaid and (name := default_class(self.tools.store)):
+        if unsaid and (name := default_class(self.context.store)):
             claim["spec"]["storageClassName"] = name
-            self.tools.update(CLAIMS, claim)
+            self.context.update(CLAIMS, claim)
             return
         node = (claim["metadata"].get("annotations") or {}).get(SELECTED_NODE)
         if storage_class is None or (waits and not node):
@@ -157,13 +157,13 @@ class VolumeBinder(Controller):
         if storage_class.get("provisioner") != NO_PROVISIONER:
             delay = self._provisioner.provide(claim, storage_class)
             if delay is not None:
-                self.agenda.add_after(key, delay)
+                self.workqueue.add_after(key, delay)
 
     def _best_volume(self, claim: Document, waits: bool) -> Document | None:
-        """Return the volume that names a claim, or the smallest one that fits it and is nobody's."""
+        """Return the volume that names a claim, or else the smallest unbound one that fits it."""
         key = (claim["metadata"]["namespace"], claim["metadata"]["name"])
         for name in self._promised.get(key, ()):
-            volume = self.tools.find(VOLUMES, "", name)
+            volume = self.context.find(VOLUMES, "", name)
             if volume is not None and is_for(volume, claim) and not mismatch(volume, claim):
                 return volume
         if waits:
@@ -173,7 +173,7 @@ class VolumeBinder(Controller):
             for name, volume in self._free.get(class_of_claim(claim), {}).items()
             if volume["status"].get("phase") == AVAILABLE and not mismatch(volume, claim) and _selected(volume, claim)
         ]
-        return self.tools.find(VOLUMES, "", min(fitting)[1]) if fitting else None
+        return self.context.find(VOLUMES, "", min(fitting)[1]) if fitting else None
 
     def _bind(self, volume: Document, claim: Document) -> None:
         """Write into a volume and a claim that they belong together, each part that is not written yet."""
@@ -190,17 +190,17 @@ class VolumeBinder(Controller):
             }
             if not reference:
                 part(volume["metadata"], "annotations")[BOUND_BY_CONTROLLER] = "yes"
-            volume = self.tools.update(VOLUMES, volume)
+            volume = self.context.update(VOLUMES, volume)
         if volume["status"].get("phase") != BOUND:
             volume["status"] = {"phase": BOUND}
-            volume = self.tools.update(VOLUMES, volume, "status")
+            volume = self.context.update(VOLUMES, volume, "status")
         annotations = part(meta, "annotations")
         if claim["spec"].get("volumeName") != volume["metadata"]["name"] or BIND_COMPLETED not in annotations:
             if not claim["spec"].get("volumeName"):
                 annotations[BOUND_BY_CONTROLLER] = "yes"
             annotations[BIND_COMPLETED] = "yes"
             claim["spec"]["volumeName"] = volume["metadata"]["name"]
-            claim = self.tools.update(CLAIMS, claim)
+            claim = self.context.update(CLAIMS, claim)
         status = claim["status"]
         if status.get("phase") != BOUND or not status.get("capacity"):
             spec = volume["spec"]
@@ -209,7 +209,7 @@ class VolumeBinder(Controller):
             if status.get("phase") != BOUND and spec.get("volumeAttributesClassName"):
                 given["currentVolumeAttributesClassName"] = spec["volumeAttributesClassName"]
             claim["status"] = {**status, **given}
-            self.tools.update(CLAIMS, claim, "status")
+            self.context.update(CLAIMS, claim, "status")
 
     def _wait_no_more(self, key: Key) -> None:
         for name in [name for name, keys in self._waiting.items() if key in keys]:
@@ -226,14 +226,14 @@ class VolumeBinder(Controller):
         if not reference.get("uid"):
             self._set_phase(volume, AVAILABLE)
             return
-        claim = self.tools.find(CLAIMS, reference.get("namespace") or "", reference.get("name") or "")
+        claim = self.context.find(CLAIMS, reference.get("namespace") or "", reference.get("name") or "")
         if claim is not None and claim["metadata"]["uid"] == reference["uid"]:
             name = claim["spec"].get("volumeName")
             if name == volume["metadata"]["name"]:
                 self._set_phase(volume, BOUND)
                 return
             if not name:
-                self.agenda.add((reference["namespace"], reference["name"]))
+                self.workqueue.add((reference["namespace"], reference["name"]))
                 return
             if PROVISIONED_BY not in (volume["metadata"].get("annotations") or {}):
                 self._unbind(volume)
@@ -247,7 +247,7 @@ class VolumeBinder(Controller):
         if volume["status"].get("phase") == phase:
             return volume
         volume["status"] = {"phase": phase}
-        return self.tools.update(VOLUMES, volume, "status")
+        return self.context.update(VOLUMES, volume, "status")
 
     def _unbind(self, volume: Document) -> None:
         """Let a volume be free again whose claim has another one."""
@@ -256,12 +256,12 @@ class VolumeBinder(Controller):
             volume["spec"].pop("claimRef")
         else:
             volume["spec"]["claimRef"].pop("uid", None)
-        self.tools.update(VOLUMES, volume)
+        self.context.update(VOLUMES, volume)
 
     def _delete(self, volume: Document) -> None:
-        stored = self.tools.get(VOLUMES, "", volume["metadata"]["name"])
+        stored = self.context.get(VOLUMES, "", volume["metadata"]["name"])
         if stored is not None and "deletionTimestamp" not in volume["metadata"]:
-            self.tools.delete(VOLUMES, stored)
+            self.context.delete(VOLUMES, stored)
 
 
 def _claim_key(volume: Document) -> Key | None:

@@ -14,7 +14,7 @@ from kubesched.api.labels import Selector, from_label_selector, selector_from_se
 from kubesched.api.meta import LabelSelector
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.recorder import Recorder
 from kubesched.controlplane.controllers.workloads.scaling_metrics import Measured, MetricError, measured
 from kubesched.controlplane.controllers.workloads.scaling_rates import History, bounds_of, rated
@@ -28,18 +28,18 @@ PERIOD_SECONDS = 15.0
 _GUESS = "nothing says what pods use: annotate them with kubesched.io/cpu-usage or kubesched.io/memory-usage"
 
 
-class Autoscalers(Controller):
+class HorizontalController(Controller):
     """Scales what autoscalers name."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
-        self._recorder = Recorder(tools, "horizontal-pod-autoscaler")
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._recorder = Recorder(context, "horizontal-pod-autoscaler")
         self._histories: dict[str, History] = {}
         # pods that run, by namespace and name
         self._pods: dict[str, dict[str, Stored]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {PODS: self._pod_changed, AUTOSCALERS: self._changed}
 
     def seconds_left(self) -> float:
@@ -57,22 +57,22 @@ class Autoscalers(Controller):
         key = (change.new.namespace, change.new.name)
         if change.type == DELETED:
             self._histories.pop(change.new.uid, None)
-            self.agenda.forget(key)
+            self.workqueue.forget(key)
         else:
-            self.agenda.add_after(key, PERIOD_SECONDS / self.tools.options.speed)
+            self.workqueue.add_after(key, PERIOD_SECONDS / self.context.options.speed)
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """See how much is used, and scale if that is too much or too little."""
-        stored = self.tools.get(AUTOSCALERS, *key)
+        stored = self.context.get(AUTOSCALERS, *key)
         if stored is None:
             return
-        self.agenda.add_after(key, PERIOD_SECONDS / self.tools.options.speed)
+        self.workqueue.add_after(key, PERIOD_SECONDS / self.context.options.speed)
         scaler = stored.document()
         before = msgspec.json.encode(part(scaler, "status"))
         scaler["status"]["observedGeneration"] = scaler["metadata"].get("generation", 1)
         self._see_to(scaler)
         if msgspec.json.encode(scaler["status"]) != before:
-            self.tools.update(AUTOSCALERS, scaler, "status")
+            self.context.update(AUTOSCALERS, scaler, "status")
 
     def _see_to(self, scaler: Document) -> None:
         found = self._target(scaler)
@@ -106,13 +106,13 @@ class Autoscalers(Controller):
             self._scale(scaler, store, owner, current, reason)
 
     def _target(self, scaler: Document) -> tuple[str, Document] | None:
-        """Return what an autoscaler scales, and its set; None if there is no such thing, which its conditions say."""
+        """Return the scale target of an autoscaler and its store; None, and a condition, if it does not exist."""
         meta, reference = scaler["metadata"], scaler["spec"]["scaleTargetRef"]
-        resource = self.tools.catalog.of_kind(reference.get("apiVersion") or "v1", reference["kind"])
+        resource = self.context.catalog.of_kind(reference.get("apiVersion") or "v1", reference["kind"])
         if resource is None or resource.store not in SCALABLE:
             why = f"no kind {reference['kind']} in {reference.get('apiVersion') or 'v1'} can be scaled"
         else:
-            owner = self.tools.find(resource.store, meta["namespace"], reference["name"])
+            owner = self.context.find(resource.store, meta["namespace"], reference["name"])
             if owner is not None:
                 return resource.store, owner
             why = f'{resource.qualified} "{reference["name"]}" not found'
@@ -153,7 +153,7 @@ class Autoscalers(Controller):
 
     def _rate(self, scaler: Document, asked: Measured, current: int) -> tuple[int, str]:
         history = self._histories.setdefault(scaler["metadata"]["uid"], History())
-        outcome = rated(asked.replicas, current, bounds_of(scaler["spec"]), history, self.tools.loop.time())
+        outcome = rated(asked.replicas, current, bounds_of(scaler["spec"]), history, self.context.loop.time())
         self._tell(scaler, "AbleToScale", True, *outcome.able)
         self._tell(scaler, "ScalingLimited", *outcome.limited)
         return (
@@ -165,23 +165,23 @@ class Autoscalers(Controller):
         wanted = scaler["status"]["desiredReplicas"]
         owner["spec"]["replicas"] = wanted
         try:
-            self.tools.update(store, owner)
+            self.context.update(store, owner)
         except ApiError as error:
             words = f"New size: {wanted}; reason: {reason}; error: {error.message}"
             self._recorder.warning(scaler, "FailedRescale", words)
             words = f"the HPA controller was unable to update the target scale: {error.message}"
             self._tell(scaler, "AbleToScale", False, "FailedUpdateScale", words)
             return
-        scaler["status"]["lastScaleTime"] = self.tools.time()
+        scaler["status"]["lastScaleTime"] = self.context.time()
         history = self._histories.setdefault(scaler["metadata"]["uid"], History())
-        history.changes.append((self.tools.loop.time(), wanted - current))
+        history.changes.append((self.context.loop.time(), wanted - current))
         self._recorder.normal(scaler, "SuccessfulRescale", f"New size: {wanted}; reason: {reason}")
         words = f"the HPA controller was able to update the target scale to {wanted}"
         self._tell(scaler, "AbleToScale", True, "SucceededRescale", words)
 
     def _tell(self, scaler: Document, kind: str, is_so: bool, reason: str, message: str) -> None:
         condition = {"type": kind, "status": "True" if is_so else "False", "reason": reason, "message": message}
-        set_condition(scaler["status"], condition, self.tools.now())
+        set_condition(scaler["status"], condition, self.context.now())
 
 
 def _selector(owner: Document) -> Selector:

@@ -3,29 +3,29 @@
 From what controllers work with to controllers; the indexes that others ask come first.
 """
 
-from kubesched.controlplane.controllers.framework.controller import Controller, Tools
-from kubesched.controlplane.controllers.workloads.autoscalers import Autoscalers
-from kubesched.controlplane.controllers.workloads.cron_jobs import CronJobs
-from kubesched.controlplane.controllers.workloads.daemon_sets import DaemonSets
-from kubesched.controlplane.controllers.workloads.deployments import Deployments
-from kubesched.controlplane.controllers.workloads.jobs import Jobs
-from kubesched.controlplane.controllers.workloads.pods import Pods
-from kubesched.controlplane.controllers.workloads.quotas import Quotas
-from kubesched.controlplane.controllers.workloads.replica_sets import ReplicaSets, ReplicationControllers
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext
+from kubesched.controlplane.controllers.workloads.autoscalers import HorizontalController
+from kubesched.controlplane.controllers.workloads.cron_jobs import CronJobController
+from kubesched.controlplane.controllers.workloads.daemon_sets import DaemonSetController
+from kubesched.controlplane.controllers.workloads.deployments import DeploymentController
+from kubesched.controlplane.controllers.workloads.jobs import JobController
+from kubesched.controlplane.controllers.workloads.pods import PodsByOwner
+from kubesched.controlplane.controllers.workloads.quotas import ResourceQuotaController
+from kubesched.controlplane.controllers.workloads.replica_sets import ReplicaSetController, ReplicationManager
 from kubesched.controlplane.controllers.workloads.revisions import Revisions
-from kubesched.controlplane.controllers.workloads.stateful_sets import StatefulSets
+from kubesched.controlplane.controllers.workloads.stateful_sets import StatefulSetController
 
 
-def workload_controllers(tools: Tools) -> list[Controller]:
+def workload_controllers(context: ControllerContext) -> list[Controller]:
     """Return the controllers of workloads."""
-    pods, revisions = Pods(tools), Revisions(tools)
+    pods, revisions = PodsByOwner(context), Revisions(context)
     owners: list[Controller] = [
-        Deployments(tools, pods),
-        ReplicaSets(tools, pods),
-        ReplicationControllers(tools, pods),
-        StatefulSets(tools, pods, revisions),
-        DaemonSets(tools, pods, revisions),
-        Jobs(tools, pods),
-        CronJobs(tools),
+        DeploymentController(context, pods),
+        ReplicaSetController(context, pods),
+        ReplicationManager(context, pods),
+        StatefulSetController(context, pods, revisions),
+        DaemonSetController(context, pods, revisions),
+        JobController(context, pods),
+        CronJobController(context),
     ]
-    return [revisions, pods, *owners, Autoscalers(tools), Quotas(tools)]
+    return [revisions, pods, *owners, HorizontalController(context), ResourceQuotaController(context)]

@@ -19,12 +19,6 @@ def find_condition(status: Document, kind: str) -> Document | None:
     return None
 
 
-def is_condition_true(status: Document, kind: str) -> bool:
-    """Return whether a condition is there and true."""
-    condition = find_condition(status, kind)
-    return condition is not None and condition.get("status") == "True"
-
-
 def set_condition(status: Document, condition: Document) -> None:
     """Put a condition at the end, unless it says what is there already; the time of transition lasts with the state."""
     old = find_condition(status, condition["type"])

@@ -2,7 +2,7 @@
 
     last start ──schedule──▶ due? ──▶ too late, or one still runs and may not be joined: not this time ──▶ a job
 
-From schedules and the time to jobs; of those that are over some are kept. Only the last of several starts that were
+From schedules and the time to jobs; a few finished ones are kept. Only the last of several starts that were
 missed is made up for.
 """
 
@@ -16,12 +16,12 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import moment, timestamp
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.recorder import Recorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
+from kubesched.controlplane.controllers.framework.views import controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads.jobs import JOBS
-from kubesched.controlplane.controllers.workloads.owning import controller_reference, is_namespace_going
-from kubesched.controlplane.controllers.workloads.pods import Owner, controller_of
+from kubesched.controlplane.controllers.workloads.owning import controller_reference, is_namespace_terminating
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job.cron import Schedule, ScheduleError, parse_schedule, zone_of
 from kubesched.controlplane.kinds.job.statuses import COMPLETE, JOB_FAILED, is_finished, is_true
@@ -36,17 +36,6 @@ _MANY_MISSED: Final = 100
 _DELTA_SECONDS: Final = 0.1
 
 
-class _Meta(msgspec.Struct, rename="camel"):
-    owner_references: tuple[Owner, ...] = ()
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta
-
-
-_decode = msgspec.json.Decoder(_Object).decode
-
-
 class _Starts(msgspec.Struct):
     """The starts since the last one: the most recent that is due, and about how many were missed."""
 
@@ -55,26 +44,26 @@ class _Starts(msgspec.Struct):
     missed: int = 0
 
 
-class CronJobs(Controller):
+class CronJobController(Controller):
     """Starts jobs by the clock."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
-        self._recorder = Recorder(tools, "cronjob-controller")
-        self._retries = Retries(self.agenda)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._recorder = Recorder(context, "cronjob-controller")
+        self._retries = Retries(self.workqueue)
         # the names of jobs by the cron job that started them
         self._jobs: dict[Key, dict[str, None]] = {}
 
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {JOBS: self._job_changed, CRON_JOBS: self._cron_job_changed}
 
     def _job_changed(self, change: Change) -> None:
         stored = change.new
         for each in (change.old, stored):
-            owner = None if each is None else controller_of(_decode(each.body).metadata.owner_references)
+            owner = None if each is None else controller_of(metadata_of(each).owner_references)
             if owner is None or owner.kind != "CronJob":
                 continue
             key = (stored.namespace, owner.name)
@@ -84,12 +73,12 @@ class CronJobs(Controller):
                 jobs[stored.name] = None
             if not jobs:
                 del self._jobs[key]
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
     def _cron_job_changed(self, change: Change) -> None:
         key = (change.new.namespace, change.new.name)
         if change.type == DELETED:
-            self.agenda.forget(key)
+            self.workqueue.forget(key)
             self._retries.forget(key)
             return
         cron_job = change.new.document()
@@ -101,17 +90,17 @@ class CronJobs(Controller):
             if schedule is not None:
                 self._plan(key, cron_job, schedule)
             return
-        self.agenda.add(key)
+        self.workqueue.add(key)
 
     # -- a look
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """See to the jobs of a cron job, and start one if it is time."""
-        cron_job = self.tools.find(CRON_JOBS, *key)
+        cron_job = self.context.find(CRON_JOBS, *key)
         if cron_job is None:
             return
         status = part(cron_job, "status")
-        jobs = [job for name in self._jobs.get(key, ()) if (job := self.tools.find(JOBS, key[0], name)) is not None]
+        jobs = [job for name in self._jobs.get(key, ()) if (job := self.context.find(JOBS, key[0], name)) is not None]
         self._clean_up(cron_job, jobs)
         self._take_in(cron_job, jobs)
         try:
@@ -122,16 +111,16 @@ class CronJobs(Controller):
             self._retries.again(key)
         if not status.get("active"):
             status.pop("active", None)
-        if cron_job != self.tools.find(CRON_JOBS, *key):
-            self.tools.update(CRON_JOBS, cron_job, "status")
+        if cron_job != self.context.find(CRON_JOBS, *key):
+            self.context.update(CRON_JOBS, cron_job, "status")
 
     def _take_in(self, cron_job: Document, jobs: list[Document]) -> None:
         """Note which jobs are over, and which are not there any more."""
         status = cron_job["status"]
         active = {each.get("uid") for each in status.get("active") or ()}
         for job in jobs:
-            meta, over = job["metadata"], is_finished(job.get("status") or {})
-            if not over:
+            meta, finished = job["metadata"], is_finished(job.get("status") or {})
+            if not finished:
                 if meta["uid"] not in active:
                     message = f"Saw a job that the controller did not create or forgot: {meta['name']}"
                     self._recorder.warning(cron_job, "UnexpectedJob", message)
@@ -155,21 +144,21 @@ class CronJobs(Controller):
         status["active"] = [each for each in status.get("active") or () if each.get("uid") != uid]
 
     def _clean_up(self, cron_job: Document, jobs: list[Document]) -> None:
-        """Delete the oldest of the jobs that are over, beyond those that are kept."""
+        """Delete the oldest finished jobs beyond the history limits."""
         spec = cron_job["spec"]
         for kind, field in ((COMPLETE, "successfulJobsHistoryLimit"), (JOB_FAILED, "failedJobsHistoryLimit")):
-            over = [job for job in jobs if is_true(job.get("status") or {}, kind)]
-            over.sort(key=lambda job: (job["status"].get("startTime") or "~", job["metadata"]["name"]))
+            finished = [job for job in jobs if is_true(job.get("status") or {}, kind)]
+            finished.sort(key=lambda job: (job["status"].get("startTime") or "~", job["metadata"]["name"]))
             limit = spec.get(field)
-            for job in over[: max(0, len(over) - limit)] if limit is not None else ():
+            for job in finished[: max(0, len(finished) - limit)] if limit is not None else ():
                 if self._delete(cron_job, job["metadata"]["name"]):
                     jobs.remove(job)
 
     def _delete(self, cron_job: Document, name: str) -> bool:
-        stored = self.tools.get(JOBS, cron_job["metadata"]["namespace"], name)
+        stored = self.context.get(JOBS, cron_job["metadata"]["namespace"], name)
         if stored is None:
             return False
-        self.tools.delete(JOBS, stored, propagation=BACKGROUND)
+        self.context.delete(JOBS, stored, propagation=BACKGROUND)
         self._drop_active(cron_job, stored.uid)
         self._recorder.normal(cron_job, "SuccessfulDelete", f"Deleted job {name}")
         return True
@@ -188,12 +177,12 @@ class CronJobs(Controller):
 
     def _plan(self, key: Key, cron_job: Document, schedule: Schedule) -> None:
         """Have a cron job looked at when the next job is due."""
-        now = self.tools.now()
+        now = self.context.now()
         starts = self._starts(cron_job, schedule, now, within_deadline=False)
         since = starts.due or (now if starts.missed else starts.since)
         following = schedule.next(since)
         if following is not None:
-            self.agenda.add_after(key, max(0.0, (following - now).total_seconds()) + _DELTA_SECONDS)
+            self.workqueue.add_after(key, max(0.0, (following - now).total_seconds()) + _DELTA_SECONDS)
 
     def _starts(self, cron_job: Document, schedule: Schedule, now: datetime, *, within_deadline: bool) -> _Starts:
         """Return which starts are due."""
@@ -225,7 +214,7 @@ class CronJobs(Controller):
         schedule = self._schedule(cron_job)
         if schedule is None:
             return
-        now = self.tools.now()
+        now = self.context.now()
         starts = self._starts(cron_job, schedule, now, within_deadline=True)
         if starts.due is not None:
             if starts.missed > _MANY_MISSED:
@@ -261,11 +250,11 @@ class CronJobs(Controller):
         meta, status = cron_job["metadata"], cron_job["status"]
         name = _job_name(cron_job, due)
         try:
-            job = self.tools.create(JOBS, _job_of(cron_job, name, due))
+            job = self.context.create(JOBS, _job_of(cron_job, name, due))
         except ApiError as error:
-            if is_namespace_going(error):
+            if is_namespace_terminating(error):
                 return
-            found = self.tools.find(JOBS, meta["namespace"], name)
+            found = self.context.find(JOBS, meta["namespace"], name)
             if error.reason != "AlreadyExists" or found is None:
                 self._recorder.warning(cron_job, "FailedCreate", f"Error creating job: {error.message}")
                 raise

@@ -40,7 +40,7 @@ class DaemonNode(msgspec.Struct, frozen=True, gc=False):
 
 
 def node_of(stored: Stored) -> DaemonNode:
-    """Return what daemon sets ask about."""
+    """Return the part of a node that daemon sets read."""
     taints = _decode_node(stored.body).spec.taints if b'"taints"' in stored.body else ()
     return DaemonNode(stored.name, stored.labels, taints)
 

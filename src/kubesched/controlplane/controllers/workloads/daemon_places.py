@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, Fitness
-from kubesched.controlplane.controllers.workloads.pods import Pod
+from kubesched.controlplane.controllers.workloads.pods import PodView
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ class Places:
         self.failed: dict[str, tuple[int, float]] = {}
         self._fitness: Fitness | None = None
         self._fits: dict[str, tuple[bool, bool]] = {}
-        self._pods: dict[str, dict[str, Pod]] = {}
+        self._pods: dict[str, dict[str, PodView]] = {}
         self._places: dict[str, Place] = {}
         # the node that each pod is for, by UID
         self._targets: dict[str, str] = {}
@@ -87,11 +87,11 @@ class Places:
 
     # -- pods
 
-    def target(self, pod: Pod) -> str:
+    def target(self, pod: PodView) -> str:
         """Return the node that a pod is for, an empty text if that is not known."""
         return pod.node or self._targets.get(pod.uid, "")
 
-    def put(self, pod: Pod, node: str) -> None:
+    def put(self, pod: PodView, node: str) -> None:
         """Note a pod on the node that it is for."""
         if self._targets.get(pod.uid, node) != node:
             self.drop(pod)
@@ -99,7 +99,7 @@ class Places:
         self._pods.setdefault(node, {})[pod.name] = pod
         self.changed[node] = None
 
-    def drop(self, pod: Pod) -> None:
+    def drop(self, pod: PodView) -> None:
         """Forget a pod."""
         node = self._targets.pop(pod.uid, "")
         pods = self._pods.get(node, {})
@@ -108,7 +108,7 @@ class Places:
             self._pods.pop(node, None)
         self.changed[node] = None
 
-    def on(self, node: str) -> list[Pod]:
+    def on(self, node: str) -> list[PodView]:
         """Return the pods on a node, or meant for it."""
         return list(self._pods.get(node, {}).values())
 
@@ -123,7 +123,7 @@ class Places:
     # -- counts
 
     def place(self, node: str) -> Place:
-        """Return what a node adds to the counts."""
+        """Return a node's part in the counts."""
         return self._places.get(node, NOWHERE)
 
     def count(self, node: str, place: Place) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.stores import NODES, PODS
-from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.workloads.daemon_nodes import (
     DaemonNode,
     Fitness,
@@ -25,8 +25,8 @@ from kubesched.controlplane.controllers.workloads.daemon_nodes import (
     target_of,
 )
 from kubesched.controlplane.controllers.workloads.daemon_places import NOWHERE, Place, Places
-from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_going
-from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_terminating
+from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.revisions import REVISIONS, Revisions, is_observed
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.workload.rollouts import ROLLING_UPDATE, TEMPLATE_GENERATION
@@ -52,7 +52,7 @@ class _Look(msgspec.Struct):
         """Return how long a pod must be ready to be available."""
         return self.daemon_set["spec"].get("minReadySeconds") or 0
 
-    def is_new(self, pod: Pod) -> bool:
+    def is_new(self, pod: PodView) -> bool:
         """Return whether a pod is of the current template."""
         return pod.labels.get(HASH) == self.template_hash
 
@@ -63,14 +63,14 @@ class _Look(msgspec.Struct):
         return share_of(share, nodes, round_up=True) if updates["type"] == ROLLING_UPDATE and share else 0
 
 
-class DaemonSets(PodOwners):
+class DaemonSetController(PodOwners):
     """Sees to daemon sets."""
 
     store = DAEMON_SETS
     api_version, kind, component = "apps/v1", "DaemonSet", "daemonset-controller"
 
-    def __init__(self, tools: Tools, pods: Pods, revisions: Revisions) -> None:
-        super().__init__(tools, pods)
+    def __init__(self, context: ControllerContext, pods: PodsByOwner, revisions: Revisions) -> None:
+        super().__init__(context, pods)
         self._revisions = revisions
         self._nodes: dict[str, DaemonNode] = {}
         self._places: dict[Key, Places] = {}
@@ -78,7 +78,7 @@ class DaemonSets(PodOwners):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {NODES: self._node_changed, **super().watches()}
 
     def _node_changed(self, change: Change) -> None:
@@ -92,9 +92,9 @@ class DaemonSets(PodOwners):
             self._nodes[name] = node
         for key, places in self._places.items():
             places.node_changed(name)
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
-    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+    def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Have the node of a pod looked at, and its owner."""
         for pod in (before, after):
             places = None if pod is None or pod.owner is None else self._places.get((pod.namespace, pod.owner.name))
@@ -106,10 +106,10 @@ class DaemonSets(PodOwners):
                 places.drop(pod)
         super().pod_changed(before, after)
 
-    def _put(self, places: Places, pod: Pod) -> None:
+    def _put(self, places: Places, pod: PodView) -> None:
         node = places.target(pod)
         if not node:
-            document = self.tools.find(PODS, pod.namespace, pod.name)
+            document = self.context.find(PODS, pod.namespace, pod.name)
             node = "" if document is None else target_of(document)
         places.put(pod, node)
 
@@ -119,9 +119,9 @@ class DaemonSets(PodOwners):
 
     # -- a look
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """See to the nodes of a set that have changed, replace old pods, and bring the status up to date."""
-        daemon_set = self.tools.find(self.store, *key)
+        daemon_set = self.context.find(self.store, *key)
         if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
             return
         self.sort_out(daemon_set)
@@ -143,7 +143,7 @@ class DaemonSets(PodOwners):
         self._look_again(key, look.places)
         if problem is None:
             self.retries.forget(key)
-        elif not is_namespace_going(problem):
+        elif not is_namespace_terminating(problem):
             self.retries.again(key)
 
     def _labelled(self, revision: Document) -> Document:
@@ -152,7 +152,7 @@ class DaemonSets(PodOwners):
         if HASH in labels:
             return revision
         labels[HASH] = revision["metadata"]["name"]
-        return self.tools.update(REVISIONS, revision)
+        return self.context.update(REVISIONS, revision)
 
     def _known_hash(self, daemon_set: Document) -> str:
         """Return the hash that pods give to the template, empty if they do not.
@@ -167,7 +167,7 @@ class DaemonSets(PodOwners):
         return next((labels[HASH] for labels in fitting if HASH in labels), "")
 
     def _remembered(self, key: Key, daemon_set: Document) -> Places:
-        """Return what is remembered of a set; a change of it has all nodes looked at."""
+        """Return the remembered places of a set; a change of the set has all nodes judged again."""
         meta = daemon_set["metadata"]
         places = self._places.get(key)
         if places is None or places.uid != meta["uid"]:
@@ -179,19 +179,19 @@ class DaemonSets(PodOwners):
         return places
 
     def _look_again(self, key: Key, places: Places) -> None:
-        now = self.tools.loop.time()
+        now = self.context.loop.time()
         due = places.next_due(now)
         if due is not None:
-            self.agenda.add_after(key, due - now)
+            self.workqueue.add_after(key, due - now)
         if places.changed:
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
     # -- nodes
 
     def _see_to_nodes(self, look: _Look) -> None:
         """Start and delete pods on nodes that have changed, some at a time."""
         places, left = look.places, BURST
-        places.next_due(self.tools.loop.time())
+        places.next_due(self.context.loop.time())
         while places.changed and left > 0:
             name = next(iter(places.changed))
             del places.changed[name]
@@ -200,11 +200,11 @@ class DaemonSets(PodOwners):
     def _see_to_node(self, look: _Look, name: str) -> int:
         """Start or delete pods on a node; return how many. A node that could not be seen to is looked at again."""
         places, node = look.places, self._nodes.get(name)
-        pods = [pod for pod in places.on(name) if not (pod.going and pod.over)]
+        pods = [pod for pod in places.on(name) if not (pod.deleting and pod.terminal)]
         if node is None:
             # pods on a node that is gone are somebody else's, unless they have not got there
             places.count(name, NOWHERE)
-            missing, doomed = False, [pod for pod in pods if name and not pod.node and not pod.going]
+            missing, doomed = False, [pod for pod in pods if name and not pod.node and not pod.deleting]
         else:
             should_run, may_stay = places.fits(node)
             places.count(name, self._judge(look, name, pods, should_run=should_run))
@@ -219,17 +219,17 @@ class DaemonSets(PodOwners):
             raise
         return missing + len(doomed)
 
-    def _judge(self, look: _Look, name: str, pods: list[Pod], *, should_run: bool) -> Place:
-        """Return what a node adds to the counts: its oldest pod is the one that counts."""
+    def _judge(self, look: _Look, name: str, pods: list[PodView], *, should_run: bool) -> Place:
+        """Return a node's part in the counts, by its oldest pod."""
         if not should_run:
             return Place(misscheduled=bool(pods))
         if not pods:
             return Place(desired=True, unavailable=True)
-        now, least = self.tools.now(), look.least_seconds
+        now, least = self.context.now(), look.least_seconds
         waits = [seconds for pod in pods if (seconds := pod.seconds_to_available(least, now))]
         if waits:
-            look.places.look_later(name, self.tools.loop.time() + min(waits))
-        alive = [pod for pod in pods if not pod.going]
+            look.places.look_later(name, self.context.loop.time() + min(waits))
+        alive = [pod for pod in pods if not pod.deleting]
         new = [pod for pod in alive if look.is_new(pod)]
         eldest = min(pods, key=_seniority)
         return Place(
@@ -243,14 +243,14 @@ class DaemonSets(PodOwners):
         )
 
     def _decide(
-        self, look: _Look, name: str, pods: list[Pod], *, should_run: bool, may_stay: bool
-    ) -> tuple[bool, list[Pod]]:
+        self, look: _Look, name: str, pods: list[PodView], *, should_run: bool, may_stay: bool
+    ) -> tuple[bool, list[PodView]]:
         """Return whether a node needs a pod, and which pods are to go."""
         if should_run and not pods:
             return True, []
         if not may_stay:
-            return False, [pod for pod in pods if not pod.going]
-        doomed = [pod for pod in pods if pod.over and not pod.going and self._may_go(look, name, pod)]
+            return False, [pod for pod in pods if not pod.deleting]
+        doomed = [pod for pod in pods if pod.terminal and not pod.deleting and self._may_go(look, name, pod)]
         running = sorted((pod for pod in pods if pod.active), key=_seniority)
         if not look.surge(1):
             return False, doomed + running[1:]
@@ -258,23 +258,23 @@ class DaemonSets(PodOwners):
             return not running and should_run, doomed
         return False, doomed + self._surplus(look, running)
 
-    def _surplus(self, look: _Look, running: list[Pod]) -> list[Pod]:
+    def _surplus(self, look: _Look, running: list[PodView]) -> list[PodView]:
         """Return which of several pods on a node go: an old one may stay until a new one is available."""
         new = [pod for pod in running if look.is_new(pod)]
         old = [pod for pod in running if not look.is_new(pod)]
         doomed = new[1:] + old[1:]
-        if new and old and (not old[0].ready or new[0].available(look.least_seconds, self.tools.now())):
+        if new and old and (not old[0].ready or new[0].available(look.least_seconds, self.context.now())):
             doomed.append(old[0])
         return doomed
 
-    def _may_go(self, look: _Look, name: str, pod: Pod) -> bool:
+    def _may_go(self, look: _Look, name: str, pod: PodView) -> bool:
         """Return whether a pod that is over may be replaced now: one that failed the later, the longer that goes on."""
         named = f"daemon pod {pod.namespace}/{pod.name} on node {name}"
         if pod.phase == "Succeeded":
             message = f"Found succeeded {named}, will try to delete it"
             self.recorder.normal(look.daemon_set, "SucceededDaemonPod", message)
             return True
-        now = self.tools.loop.time()
+        now = self.context.loop.time()
         times, until = look.places.failed.get(name, (0, 0.0))
         if now < until:
             look.places.look_later(name, until)
@@ -324,7 +324,7 @@ class DaemonSets(PodOwners):
     # -- what is said of it
 
     def _report(self, key: Key, look: _Look) -> None:
-        totals, stored = look.places.totals, self.tools.find(self.store, *key)
+        totals, stored = look.places.totals, self.context.find(self.store, *key)
         if stored is None:
             return
         old = stored.get("status") or {}
@@ -347,7 +347,7 @@ class DaemonSets(PodOwners):
             status["conditions"] = old["conditions"]
         if status != old:
             stored["status"] = status
-            self.tools.update(self.store, stored, "status")
+            self.context.update(self.store, stored, "status")
 
     def _truncate(self, look: _Look, revisions: list[Document], current: Document) -> None:
         limit = look.daemon_set["spec"].get("revisionHistoryLimit")
@@ -358,6 +358,6 @@ class DaemonSets(PodOwners):
         self._revisions.truncate(revisions, live | {current["metadata"]["name"]}, limit)
 
 
-def _seniority(pod: Pod) -> tuple[bool, str, str]:
-    """Return what orders pods on a node: those that are placed first, then the oldest."""
+def _seniority(pod: PodView) -> tuple[bool, str, str]:
+    """Return the sort key of pods on a node: scheduled pods first, then the oldest."""
     return not pod.node, pod.created, pod.name

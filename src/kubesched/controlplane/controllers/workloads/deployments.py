@@ -9,18 +9,17 @@ written once in a look, at the end.
 
 # upstream: pkg/controller/deployment/{deployment_controller,sync,rolling,recreate,progress}.go (v1.36)
 
-import msgspec
-
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.recorder import Recorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
+from kubesched.controlplane.controllers.framework.views import controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads import rollouts
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
-from kubesched.controlplane.controllers.workloads.owning import is_namespace_going
-from kubesched.controlplane.controllers.workloads.pods import Owner, Pod, Pods, controller_of
+from kubesched.controlplane.controllers.workloads.owning import is_namespace_terminating
+from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.progress import (
     count_pods,
     note_pause,
@@ -45,25 +44,14 @@ from kubesched.controlplane.storage.store import DELETED, Change, Changed
 DEPLOYMENTS = "deployments.apps"
 
 
-class _Meta(msgspec.Struct, rename="camel"):
-    owner_references: tuple[Owner, ...] = ()
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta
-
-
-_decode = msgspec.json.Decoder(_Object).decode
-
-
-class Deployments(Controller):
+class DeploymentController(Controller):
     """Rolls out deployments."""
 
-    def __init__(self, tools: Tools, pods: Pods) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
+        super().__init__(context)
         self._pods = pods
-        self._recorder = Recorder(tools, "deployment-controller")
-        self._retries = Retries(self.agenda)
+        self._recorder = Recorder(context, "deployment-controller")
+        self._retries = Retries(self.workqueue)
         self._selectors: dict[str, dict[str, Selector]] = {}
         # the names of replica sets by the UID of the deployment in charge; those that nobody is in charge of
         self._sets: dict[str, dict[str, None]] = {}
@@ -73,7 +61,7 @@ class Deployments(Controller):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {REPLICA_SETS: self._set_changed, DEPLOYMENTS: self._deployment_changed}
 
     def _deployment_changed(self, change: Change) -> None:
@@ -81,7 +69,7 @@ class Deployments(Controller):
         selectors = self._selectors.setdefault(namespace, {})
         if change.type == DELETED:
             selectors.pop(name, None)
-            self.agenda.forget((namespace, name))
+            self.workqueue.forget((namespace, name))
             self._retries.forget((namespace, name))
             self._sets.pop(change.new.uid, None)
             return
@@ -96,15 +84,13 @@ class Deployments(Controller):
     def _set_changed(self, change: Change) -> None:
         stored = change.new
         owners = [
-            controller_of(_decode(each.body).metadata.owner_references)
-            for each in (change.old, stored)
-            if each is not None
+            controller_of(metadata_of(each).owner_references) for each in (change.old, stored) if each is not None
         ]
         for owner in owners:
             if owner is not None:
                 self._sets.get(owner.uid, {}).pop(stored.name, None)
                 if owner.kind == "Deployment":
-                    self.agenda.add((stored.namespace, owner.name))
+                    self.workqueue.add((stored.namespace, owner.name))
         orphans = self._orphans.setdefault(stored.namespace, {})
         orphans.pop(stored.name, None)
         if change.type == DELETED:
@@ -115,28 +101,28 @@ class Deployments(Controller):
         orphans[stored.name] = None
         for name, selector in self._selectors.get(stored.namespace, {}).items():
             if not selector.empty and selector.matches(stored.labels):
-                self.agenda.add((stored.namespace, name))
+                self.workqueue.add((stored.namespace, name))
 
-    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+    def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Have a deployment looked at that waits for its old pods to be gone."""
-        if before is None or before.owner is None or (after is not None and not after.over):
+        if before is None or before.owner is None or (after is not None and not after.terminal):
             return
-        replicas = self.tools.get(REPLICA_SETS, before.namespace, before.owner.name)
-        owner = None if replicas is None else controller_of(_decode(replicas.body).metadata.owner_references)
+        replicas = self.context.get(REPLICA_SETS, before.namespace, before.owner.name)
+        owner = None if replicas is None else controller_of(metadata_of(replicas).owner_references)
         if owner is not None:
-            self.agenda.add((before.namespace, owner.name))
+            self.workqueue.add((before.namespace, owner.name))
 
-    def orphan_changed(self, pod: Pod) -> None:
-        """Leave pods that belong to nobody to replica sets."""
+    def orphan_changed(self, pod: PodView) -> None:
+        """Ignore orphan pods; replica sets adopt them."""
 
     # -- a look
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Take the next step with a deployment."""
-        deployment = self.tools.find(DEPLOYMENTS, *key)
+        deployment = self.context.find(DEPLOYMENTS, *key)
         if deployment is None:
             return
-        before = self.tools.find(DEPLOYMENTS, *key)
+        before = self.context.find(DEPLOYMENTS, *key)
         part(deployment, "status")
         sets = self._claim(deployment)
         problem: ApiError | None = None
@@ -145,32 +131,32 @@ class Deployments(Controller):
         except ApiError as error:
             problem = error
         if deployment != before:
-            self.tools.update(DEPLOYMENTS, deployment, "status")
+            self.context.update(DEPLOYMENTS, deployment, "status")
         if problem is None:
             self._retries.forget(key)
-        elif not is_namespace_going(problem):
+        elif not is_namespace_terminating(problem):
             self._retries.again(key)
 
     def _step(self, key: Key, deployment: Document, sets: list[Document]) -> None:
         if "deletionTimestamp" in deployment["metadata"]:
-            count_pods(deployment, *self._split(deployment, sets), self.tools.now())
+            count_pods(deployment, *self._split(deployment, sets), self.context.now())
             return
-        note_pause(deployment, self.tools.now())
+        note_pause(deployment, self.context.now())
         new, old = self._split(deployment, sets)
         if deployment["spec"].get("paused") or self._is_scaled(deployment, [*old, *([new] if new else ())]):
             self._scale(deployment, new, old)
             if deployment["spec"].get("paused"):
                 self._clean_up(deployment, old)
-            count_pods(deployment, *self._fresh(deployment), self.tools.now())
+            count_pods(deployment, *self._fresh(deployment), self.context.now())
             return
         if deployment["spec"]["strategy"]["type"] == RECREATE:
             self._recreate(deployment, new, old)
         else:
             self._roll(deployment, new, old)
-        report(deployment, *self._fresh(deployment), self.tools.now())
-        left = seconds_to_deadline(deployment, self.tools.now())
+        report(deployment, *self._fresh(deployment), self.context.now())
+        left = seconds_to_deadline(deployment, self.context.now())
         if left is not None:
-            self.agenda.add_after(key, left)
+            self.workqueue.add_after(key, left)
 
     def _fresh(self, deployment: Document) -> tuple[Document | None, list[Document]]:
         """Return the new set and the old ones as they are now."""
@@ -186,30 +172,30 @@ class Deployments(Controller):
     # -- whose sets are whose
 
     def _claim(self, deployment: Document) -> list[Document]:
-        """Return the sets of a deployment: those that do not fit any more are let go, those that do are adopted."""
+        """Return the replica sets of a deployment: release those that no longer match, adopt those that do."""
         meta = deployment["metadata"]
-        namespace, going = meta["namespace"], "deletionTimestamp" in meta
+        namespace, deleting = meta["namespace"], "deletionTimestamp" in meta
         selector = self._selectors[namespace][meta["name"]]
         found = []
         for name in list(self._sets.get(meta["uid"], ())):
-            replicas = self.tools.find(REPLICA_SETS, namespace, name)
+            replicas = self.context.find(REPLICA_SETS, namespace, name)
             if replicas is None:
                 continue
             if selector.matches(replicas["metadata"].get("labels") or {}):
                 found.append(replicas)
-            elif not going and "deletionTimestamp" not in replicas["metadata"]:
+            elif not deleting and "deletionTimestamp" not in replicas["metadata"]:
                 owners = replicas["metadata"].get("ownerReferences") or ()
                 replicas["metadata"]["ownerReferences"] = [each for each in owners if each["uid"] != meta["uid"]]
-                self.tools.update(REPLICA_SETS, replicas)
-        for name in () if going or selector.empty else list(self._orphans.get(namespace, ())):
-            stored = self.tools.get(REPLICA_SETS, namespace, name)
+                self.context.update(REPLICA_SETS, replicas)
+        for name in () if deleting or selector.empty else list(self._orphans.get(namespace, ())):
+            stored = self.context.get(REPLICA_SETS, namespace, name)
             if stored is None or not selector.matches(stored.labels):
                 continue
             replicas = stored.document()
             if "deletionTimestamp" not in replicas["metadata"]:
                 owners = replicas["metadata"].get("ownerReferences") or ()
                 replicas["metadata"]["ownerReferences"] = [*owners, deployment_reference(deployment)]
-                found.append(self.tools.update(REPLICA_SETS, replicas))
+                found.append(self.context.update(REPLICA_SETS, replicas))
         return rollouts.by_age(found)
 
     # -- revisions
@@ -221,11 +207,11 @@ class Deployments(Controller):
         hand_on_annotations(deployment, new, next_revision(old))
         if new["metadata"]["annotations"] != before or (new["spec"].get("minReadySeconds") or 0) != least:
             new["spec"]["minReadySeconds"] = least
-            new = self.tools.update(REPLICA_SETS, new)
+            new = self.context.update(REPLICA_SETS, new)
         set_revision(deployment, rollouts.annotation(new, rollouts.REVISION))
         if rollouts.has_deadline(deployment) and find_condition(deployment["status"], PROGRESSING) is None:
             message = f'Found new replica set "{new["metadata"]["name"]}"'
-            note_progress(deployment, self.tools.now(), "True", "FoundNewReplicaSet", message)
+            note_progress(deployment, self.context.now(), "True", "FoundNewReplicaSet", message)
         return new
 
     def _create_set(self, deployment: Document, old: list[Document]) -> Document | None:
@@ -239,16 +225,16 @@ class Deployments(Controller):
         hand_on_annotations(deployment, replicas, revision)
         set_sizes(replicas, deployment)
         try:
-            made = self.tools.create(REPLICA_SETS, replicas)
+            made = self.context.create(REPLICA_SETS, replicas)
         except ApiError as error:
             if error.reason == "AlreadyExists":
                 deployment["status"]["collisionCount"] = (collisions or 0) + 1
-                self.agenda.add((meta["namespace"], meta["name"]))
+                self.workqueue.add((meta["namespace"], meta["name"]))
                 return None
-            if not is_namespace_going(error):
+            if not is_namespace_terminating(error):
                 message = f'Failed to create new replica set "{name}": {error.message}'
                 if rollouts.has_deadline(deployment):
-                    note_progress(deployment, self.tools.now(), "False", "ReplicaSetCreateError", message)
+                    note_progress(deployment, self.context.now(), "False", "ReplicaSetCreateError", message)
                 self._recorder.warning(deployment, "ReplicaSetCreateError", message)
             raise
         if wanted(made):
@@ -256,7 +242,7 @@ class Deployments(Controller):
         set_revision(deployment, str(revision))
         if rollouts.has_deadline(deployment):
             note_progress(
-                deployment, self.tools.now(), "True", "NewReplicaSetCreated", f'Created new replica set "{name}"'
+                deployment, self.context.now(), "True", "NewReplicaSetCreated", f'Created new replica set "{name}"'
             )
         return made
 
@@ -270,9 +256,9 @@ class Deployments(Controller):
         for replicas in ordered[: max(0, len(alive) - limit)]:
             status, meta = replicas.get("status") or {}, replicas["metadata"]
             seen = (status.get("observedGeneration") or 0) >= (meta.get("generation") or 0)
-            stored = self.tools.get(REPLICA_SETS, meta["namespace"], meta["name"])
+            stored = self.context.get(REPLICA_SETS, meta["namespace"], meta["name"])
             if stored is not None and seen and not status.get("replicas") and not wanted(replicas):
-                self.tools.delete(REPLICA_SETS, stored)
+                self.context.delete(REPLICA_SETS, stored)
 
     # -- sizes
 
@@ -302,7 +288,7 @@ class Deployments(Controller):
         if before == size and not changed:
             return False
         replicas["spec"]["replicas"] = size
-        self.tools.update(REPLICA_SETS, replicas)
+        self.context.update(REPLICA_SETS, replicas)
         if before != size:
             self._note_scaling(deployment, replicas["metadata"]["name"], before, size)
         return before != size
@@ -342,4 +328,4 @@ class Deployments(Controller):
     def _old_pods_run(self, old: list[Document]) -> bool:
         if rollouts.total(old, "replicas"):
             return True
-        return any(not pod.over for each in old for pod in self._pods.of(each["metadata"]["uid"]))
+        return any(not pod.terminal for each in old for pod in self._pods.of(each["metadata"]["uid"]))

@@ -34,7 +34,7 @@ class ImportedWorkloads:
 
     def __init__(self, client: LocalClient) -> None:
         self._client = client
-        self._store: Store = client.server.services.store
+        self._store: Store = client.server.registry.store
         self._pods = self._by_owner(PODS)
         self._revisions = self._by_owner(REVISIONS)
         self._sets = self._by_owner(REPLICA_SETS)
@@ -59,8 +59,8 @@ class ImportedWorkloads:
             self._settle_set(kind, stored.document())
 
     def _replace(self, store: str, document: Document) -> None:
-        """Store an object past the rules of its kind, which let nobody change this."""
-        services = self._client.server.services
+        """Store an object without the strategy of its kind, which would refuse the change."""
+        services = self._client.server.registry
         strategy = services.strategy(services.catalog.by_store[store])
         self._store.put(store, document, strategy.fields(document))
 

@@ -16,7 +16,7 @@ from kubesched.controlplane.controllers.workloads import job_pods
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
 from kubesched.controlplane.controllers.workloads.job_pods import End
-from kubesched.controlplane.controllers.workloads.pods import Pod
+from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.job.specs import FAILED, INDEXED
@@ -27,7 +27,7 @@ class Look(msgspec.Struct):
     """One look at a job."""
 
     job: Document
-    pods: list[Pod]
+    pods: list[PodView]
     # those not counted yet, by name: how they ended
     ends: dict[str, End]
     now: datetime
@@ -39,7 +39,7 @@ class Look(msgspec.Struct):
     done: indexes.Intervals = ()
     lost: indexes.Intervals = ()
     # the last pod that failed of each index that is to be tried again
-    last_failed: dict[int, Pod] = msgspec.field(default_factory=dict)
+    last_failed: dict[int, PodView] = msgspec.field(default_factory=dict)
 
     @property
     def spec(self) -> Document:
@@ -53,12 +53,12 @@ class Look(msgspec.Struct):
         return part(self.job, "status")
 
     @property
-    def going(self) -> bool:
+    def deleting(self) -> bool:
         """Return whether the job is being deleted."""
         return "deletionTimestamp" in self.job["metadata"]
 
     @property
-    def active(self) -> list[Pod]:
+    def active(self) -> list[PodView]:
         """Return the pods that run, or will."""
         return [pod for pod in self.pods if pod.active]
 
@@ -77,24 +77,24 @@ class Look(msgspec.Struct):
         """Return whether a pod is replaced only once it has failed, not when it is going."""
         return self.spec.get("podReplacementPolicy") == FAILED or self.spec.get("podFailurePolicy") is not None
 
-    def index(self, pod: Pod) -> int | None:
+    def index(self, pod: PodView) -> int | None:
         """Return the index of a pod."""
         return job_pods.index_of(pod, self.spec.get("completions") or 0)
 
-    def has_failed(self, pod: Pod) -> bool:
+    def has_failed(self, pod: PodView) -> bool:
         """Return whether a pod counts as failed."""
         if pod.phase == "Failed":
             return True
-        return not self.waits_for_end and pod.going and pod.phase != "Succeeded"
+        return not self.waits_for_end and pod.deleting and pod.phase != "Succeeded"
 
-    def is_counted(self, pod: Pod) -> bool:
+    def is_counted(self, pod: PodView) -> bool:
         """Return whether the failure of a pod counts."""
         policy = self.spec.get("podFailurePolicy")
         if policy is None or pod.name not in self.ends:
             return True
         return job_pods.failure_action(policy, pod, self.ends[pod.name])[0] != job_pods.IGNORE
 
-    def times_failed(self, pod: Pod) -> Backoff:
+    def times_failed(self, pod: PodView) -> Backoff:
         """Return how often the index of a pod that failed has failed, all told, and when it did last."""
         end = self.ends[pod.name]
         return Backoff(end.failures + end.ignored_failures + 1, end.finished())
@@ -211,7 +211,7 @@ def _judge_indexes(look: Look) -> None:
             look.end = look.condition(SUCCESS_MET, "SuccessPolicy", f"Matched rules at index {rule}")
 
 
-def _is_given_up(look: Look, pod: Pod) -> bool:
+def _is_given_up(look: Look, pod: PodView) -> bool:
     """Return whether an index is given up because of a pod that failed."""
     if not look.has_failed(pod):
         return False
@@ -223,7 +223,7 @@ def _is_given_up(look: Look, pod: Pod) -> bool:
     return action != job_pods.IGNORE and end.failures >= limit
 
 
-def _find_last_failed(look: Look, ended: list[tuple[int, Pod]]) -> None:
+def _find_last_failed(look: Look, ended: list[tuple[int, PodView]]) -> None:
     """Find the pods whose failures the next pods of their indexes are to be told."""
     running = {look.index(pod) for pod in look.active}
     for index, pod in ended:

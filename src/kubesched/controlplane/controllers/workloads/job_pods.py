@@ -14,7 +14,7 @@ import msgspec
 from kubesched.api.labels import parse_int64
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, Pod
+from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, PodView
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
 from kubesched.controlplane.kinds.pod.amounts import containers_of
@@ -120,7 +120,7 @@ def _whole(text: str) -> int:
     return number if 0 <= number <= _MOST_INT32 else 0
 
 
-def index_of(pod: Pod, completions: int) -> int | None:
+def index_of(pod: PodView, completions: int) -> int | None:
     """Return the index of a pod, None if it has none below a number."""
     number = parse_int64(pod.labels.get(INDEX, ""))
     return number if number is not None and 0 <= number < completions else None
@@ -129,8 +129,8 @@ def index_of(pod: Pod, completions: int) -> int | None:
 # -- policies
 
 
-def failure_action(policy: Document | None, pod: Pod, end: End) -> tuple[str, str]:
-    """Return what a failure policy makes of a pod that failed, and why; empty texts if no rule fits."""
+def failure_action(policy: Document | None, pod: PodView, end: End) -> tuple[str, str]:
+    """Return the action of the pod failure policy for a failed pod and the reason; empty texts if no rule matches."""
     for number, rule in enumerate((policy or {}).get("rules") or ()):
         action = rule.get("action") or ""
         if rule.get("onExitCodes") is not None:

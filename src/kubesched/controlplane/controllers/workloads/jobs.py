@@ -16,13 +16,13 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.workloads import job_pods
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
 from kubesched.controlplane.controllers.workloads.job_looks import Look, seconds_to_deadline, take_stock
-from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, is_namespace_going
-from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, Pod, Pods
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, is_namespace_terminating
+from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_end
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
@@ -37,15 +37,15 @@ _MOST_UNCOUNTED: Final = 500
 _POD: Final = "pod/"
 
 
-class Jobs(PodOwners):
+class JobController(PodOwners):
     """Runs jobs."""
 
     store = JOBS
     api_version, kind, component = "batch/v1", "Job", "job-controller"
     batch_seconds = 0.1
 
-    def __init__(self, tools: Tools, pods: Pods) -> None:
-        super().__init__(tools, pods)
+    def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
+        super().__init__(context, pods)
         self._backoffs: dict[Key, Backoff] = {}
 
     # -- pods that are nobody's
@@ -56,12 +56,12 @@ class Jobs(PodOwners):
         for pod in self.pods.of(uid):
             self.lost(pod)
 
-    def lost(self, pod: Pod) -> None:
+    def lost(self, pod: PodView) -> None:
         """Let a pod go whose job is not there."""
         if pod.tracked:
-            self.agenda.add((pod.namespace, _POD + pod.name))
+            self.workqueue.add((pod.namespace, _POD + pod.name))
 
-    def orphan_changed(self, pod: Pod) -> None:
+    def orphan_changed(self, pod: PodView) -> None:
         """Have a pod adopted, or let it go if it is of a job no more."""
         super().orphan_changed(pod)
         self.lost(pod)
@@ -75,12 +75,12 @@ class Jobs(PodOwners):
         if pod is None or not pod.tracked:
             return
         if pod.owner is not None and pod.owner.kind == self.kind:
-            job = self.tools.find(self.store, namespace, pod.owner.name)
+            job = self.context.find(self.store, namespace, pod.owner.name)
             if job is not None and job["metadata"]["uid"] == pod.owner.uid and not is_finished(job.get("status") or {}):
                 return
         self._untrack(pod)
 
-    def _untrack(self, pod: Pod) -> None:
+    def _untrack(self, pod: PodView) -> None:
         def drop(meta: Document) -> None:
             meta["finalizers"] = [each for each in meta.get("finalizers") or () if each != JOB_TRACKING]
 
@@ -88,23 +88,23 @@ class Jobs(PodOwners):
 
     # -- a look
 
-    def look_at(self, key: Key) -> None:
-        """See what has ended of a job and whether that ends it, make or delete pods, and count those that are over."""
+    def reconcile(self, key: Key) -> None:
+        """Count a job's terminal pods, end the job if they do, and create or delete pods."""
         if key[1].startswith(_POD):
             self._let_go(key[0], key[1].removeprefix(_POD))
             return
-        job = self.tools.find(self.store, *key)
+        job = self.context.find(self.store, *key)
         if job is None or job["spec"].get("managedBy") not in (None, _OURS):
             return
         if is_finished(part(job, "status")):
             self._see_to_end(key, job)
             return
         pods = self.claim(job)
-        look = Look(job, pods, self._ends(pods), self.tools.now())
+        look = Look(job, pods, self._ends(pods), self.context.now())
         self._backoffs[key] = take_stock(look, self._backoffs.get(key, Backoff()))
         left = seconds_to_deadline(look)
         if left is not None and left > 0:
-            self.agenda.add_after(key, left)
+            self.workqueue.add_after(key, left)
         problem: ApiError | None = None
         try:
             self._manage(key, look)
@@ -113,20 +113,20 @@ class Jobs(PodOwners):
         self._settle(key, look)
         if problem is None:
             self.retries.forget(key)
-        elif not is_namespace_going(problem):
+        elif not is_namespace_terminating(problem):
             self.retries.again(key)
 
-    def _ends(self, pods: Iterable[Pod]) -> dict[str, job_pods.End]:
+    def _ends(self, pods: Iterable[PodView]) -> dict[str, job_pods.End]:
         """Return how pods ended that are not counted yet."""
         found = {}
         for pod in pods:
-            if pod.tracked and (pod.over or pod.going):
-                stored = self.tools.get(PODS, pod.namespace, pod.name)
+            if pod.tracked and (pod.terminal or pod.deleting):
+                stored = self.context.get(PODS, pod.namespace, pod.name)
                 if stored is not None:
                     found[pod.name] = job_pods.end_of(stored)
         return found
 
-    def _own(self, look: Look) -> list[Pod]:
+    def _own(self, look: Look) -> list[PodView]:
         """Return the pods of a job as they are now."""
         return self.pods.of(look.job["metadata"]["uid"])
 
@@ -140,12 +140,12 @@ class Jobs(PodOwners):
             return
         end = find_condition(job["status"], COMPLETE) or find_condition(job["status"], JOB_FAILED) or {}
         time = moment(end.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
-        left = (time + timedelta(seconds=seconds) - self.tools.now()).total_seconds()
-        stored = self.tools.get(self.store, *key)
+        left = (time + timedelta(seconds=seconds) - self.context.now()).total_seconds()
+        stored = self.context.get(self.store, *key)
         if left > 0:
-            self.agenda.add_after(key, left)
+            self.workqueue.add_after(key, left)
         elif stored is not None:
-            self.tools.delete(self.store, stored, propagation=FOREGROUND)
+            self.context.delete(self.store, stored, propagation=FOREGROUND)
 
     # -- pods made and deleted
 
@@ -155,14 +155,14 @@ class Jobs(PodOwners):
             for pod in look.active:
                 self.delete_pod(look.job, pod)
             return
-        if not look.going:
+        if not look.deleting:
             self._match(key, look)
         completions = look.spec.get("completions")
         enough = look.succeeded > 0 if completions is None else look.succeeded >= completions
         if enough and not any(pod.active for pod in self._own(look)):
             why = "Reached expected number of succeeded pods"
             look.end = look.condition(SUCCESS_MET, "CompletionsReached", why)
-        elif not look.going:
+        elif not look.deleting:
             self._note_suspension(look)
 
     def _match(self, key: Key, look: Look) -> None:
@@ -185,7 +185,7 @@ class Jobs(PodOwners):
             return
         left = 0.0 if look.per_index else self._backoffs[key].seconds_left(look.now)
         if left > 0:
-            self.agenda.add_after(key, left)
+            self.workqueue.add_after(key, left)
         elif look.indexed:
             self._start_indexes(key, look, min(missing, BURST))
         else:
@@ -210,20 +210,20 @@ class Jobs(PodOwners):
                 return
             look.last_failed.pop(index, None)
         if waits:
-            self.agenda.add_after(key, min(waits))
+            self.workqueue.add_after(key, min(waits))
 
-    def _retire(self, look: Look, pods: Iterable[Pod]) -> None:
+    def _retire(self, look: Look, pods: Iterable[PodView]) -> None:
         """Delete pods that are not needed, and need not be counted."""
         for pod in pods:
             self._untrack(pod)
             self.delete_pod(look.job, pod)
 
-    def _surplus(self, look: Look, count: int) -> list[Pod]:
+    def _surplus(self, look: Look, count: int) -> list[PodView]:
         """Return pods that are not needed: of one index all but one, those of none, and so many more."""
-        doomed: list[Pod] = []
+        doomed: list[PodView] = []
         rest = look.active
         if look.indexed:
-            by_index: dict[int | None, list[Pod]] = {}
+            by_index: dict[int | None, list[PodView]] = {}
             for pod in rest:
                 by_index.setdefault(look.index(pod), []).append(pod)
             doomed, rest = by_index.pop(None, []), []
@@ -245,7 +245,7 @@ class Jobs(PodOwners):
         elif not suspended and condition is not None and condition.get("status") != "False":
             _put(status, look.condition(SUSPENDED, "JobResumed", "Job resumed", "False"))
             self.recorder.normal(look.job, "Resumed", "Job resumed")
-            status["startTime"] = self.tools.time()
+            status["startTime"] = self.context.time()
 
     # -- counting
 
@@ -276,14 +276,14 @@ class Jobs(PodOwners):
         _write_count(look.status, "active", len(active))
         look.status["ready"] = sum(1 for pod in active if pod.ready)
         look.status["terminating"] = sum(1 for pod in own if pod.terminating)
-        if look.job != self.tools.find(self.store, *key):
-            look.job = self.tools.update(self.store, look.job, "status")
+        if look.job != self.context.find(self.store, *key):
+            look.job = self.context.update(self.store, look.job, "status")
 
-    def _note_uncounted(self, look: Look) -> list[Pod]:
+    def _note_uncounted(self, look: Look) -> list[PodView]:
         """Note in the status which pods are being counted; return them, and others that need not be."""
         uncounted = part(look.status, "uncountedTerminatedPods")
-        over = look.end is not None and look.end["type"] != SUCCESS_MET
-        ready: list[Pod] = []
+        ended = look.end is not None and look.end["type"] != SUCCESS_MET
+        ready: list[PodView] = []
         for pod in self._own(look):
             if not pod.tracked or len(ready) >= _MOST_UNCOUNTED or not self._may_count(look, pod):
                 continue
@@ -294,15 +294,15 @@ class Jobs(PodOwners):
                 counts = not look.indexed
             else:
                 valid = not look.indexed or look.index(pod) is not None
-                counts = valid and (over or look.has_failed(pod)) and look.is_counted(pod)
+                counts = valid and (ended or look.has_failed(pod)) and look.is_counted(pod)
             noted = uncounted.get(field) or []
             if counts and pod.uid not in noted:
                 uncounted[field] = [*noted, pod.uid]
         return ready
 
-    def _may_count(self, look: Look, pod: Pod) -> bool:
+    def _may_count(self, look: Look, pod: PodView) -> bool:
         """Return whether a pod may be counted now; one whose failures the next is to be told of stays until then."""
-        if look.end is not None or look.going or pod.phase == "Succeeded":
+        if look.end is not None or look.deleting or pod.phase == "Succeeded":
             return True
         if not look.has_failed(pod) or pod.name not in look.ends:
             return False

@@ -1,8 +1,8 @@
-"""What controllers of pods share: which pods are theirs, how they make and delete them, when they try again.
+"""The base of controllers that own pods: adoption and release, creation and deletion, retries.
 
-    owner ──selector──▶ pods that belong to nobody ──adopt──▶ its own ──labels no longer fit──▶ let go
+    owner ──selector──▶ orphan pods ──adopt──▶ own pods ──labels no longer match──▶ released
 
-From changes of owners and pods to keys on an agenda.
+From changes of owners and pods to keys on the workqueue.
 """
 
 # upstream: pkg/controller/{controller_ref_manager,controller_utils}.go (v1.36)
@@ -16,27 +16,17 @@ from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_l
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.stores import PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.recorder import Recorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
-from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
+from kubesched.controlplane.controllers.framework.views import metadata_of
+from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.kinds.checks import as_selector
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 # so many pods are made or deleted in one go, so that others get their turn
 BURST: Final = 25
-_GOING = b'"deletionTimestamp"'
-
-
-class _Meta(msgspec.Struct):
-    generation: int = 0
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta
-
-
-_decode = msgspec.json.Decoder(_Object).decode
+_DELETION_TIMESTAMP = b'"deletionTimestamp"'
 
 
 class _Known(msgspec.Struct):
@@ -44,7 +34,7 @@ class _Known(msgspec.Struct):
 
     uid: str
     generation: int
-    going: bool
+    deleting: bool
     selector: Selector
     # pods that belong to nobody and that it may adopt
     candidates: dict[str, None]
@@ -64,14 +54,14 @@ class PodOwners(Controller):
     # changes of pods wait for others, so that many are seen to at once
     batch_seconds: ClassVar[float] = 0.0
     # pods that are over may be adopted, too
-    adopts_over: ClassVar[bool] = True
+    adopts_terminal: ClassVar[bool] = True
 
-    def __init__(self, tools: Tools, pods: Pods) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
+        super().__init__(context)
         self.pods = pods
-        self.recorder = Recorder(tools, self.component)
+        self.recorder = Recorder(context, self.component)
         self._known: dict[str, dict[str, _Known]] = {}
-        self.retries = Retries(self.agenda)
+        self.retries = Retries(self.workqueue)
         # whose status is being written
         self._writing: Key | None = None
         pods.listen(self.kind, self)
@@ -79,7 +69,7 @@ class PodOwners(Controller):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {self.store: self._owner_changed}
 
     def _owner_changed(self, change: Change) -> None:
@@ -90,13 +80,13 @@ class PodOwners(Controller):
             owners.pop(stored.name, None)
             if not owners:
                 del self._known[stored.namespace]
-            self.agenda.forget(key)
+            self.workqueue.forget(key)
             self.retries.forget(key)
             self.forget(key, stored.uid)
             return
         known = owners.get(stored.name)
-        generation, going = _decode(stored.body).metadata.generation, _GOING in stored.body
-        same = known is not None and (known.uid, known.generation, known.going) == (stored.uid, generation, going)
+        generation, deleting = metadata_of(stored).generation, _DELETION_TIMESTAMP in stored.body
+        same = known is not None and (known.uid, known.generation, known.deleting) == (stored.uid, generation, deleting)
         if not same:
             selector = self.selector_of(stored.document())
             candidates = {pod.name: None for pod in self.pods.orphans(stored.namespace) if selector.matches(pod.labels)}
@@ -104,19 +94,19 @@ class PodOwners(Controller):
                 unchecked = known.unchecked
             else:
                 unchecked = {pod.name: None for pod in self.pods.of(stored.uid)}
-            owners[stored.name] = _Known(stored.uid, generation, going, selector, candidates, unchecked)
+            owners[stored.name] = _Known(stored.uid, generation, deleting, selector, candidates, unchecked)
         if not (same and self.knows_its_status and self._writing == key):
-            self.agenda.add(key)
+            self.workqueue.add(key)
 
     def write_status(self, key: Key, owner: Document) -> None:
         """Write the status of an owner, which is no reason to look at it again."""
         self._writing = key
         try:
-            self.tools.update(self.store, owner, "status")
+            self.context.update(self.store, owner, "status")
         finally:
             self._writing = None
 
-    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+    def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Have the owners of a pod looked at, the former one as well."""
         for pod in (before, after):
             if pod is not None and pod.owner is not None and pod.owner.kind == self.kind:
@@ -124,21 +114,21 @@ class PodOwners(Controller):
                 if known is not None and known.uid == pod.owner.uid:
                     if pod is after and (before is None or before.labels != pod.labels or before.owner != pod.owner):
                         known.unchecked[pod.name] = None
-                    self.agenda.add_after((pod.namespace, pod.owner.name), self.batch_seconds)
+                    self.workqueue.add_after((pod.namespace, pod.owner.name), self.batch_seconds)
                 else:
                     self.lost(pod)
 
-    def orphan_changed(self, pod: Pod) -> None:
+    def orphan_changed(self, pod: PodView) -> None:
         """Have those looked at that may adopt a pod."""
         for name, known in self._known.get(pod.namespace, {}).items():
             if known.selector.matches(pod.labels):
                 known.candidates[pod.name] = None
-                self.agenda.add((pod.namespace, name))
+                self.workqueue.add((pod.namespace, name))
 
     def forget(self, key: Key, uid: str) -> None:
         """Forget what is remembered about an owner that is gone."""
 
-    def lost(self, pod: Pod) -> None:
+    def lost(self, pod: PodView) -> None:
         """See to a pod whose owner is not there."""
 
     def selector_of(self, owner: Document) -> Selector:
@@ -150,51 +140,51 @@ class PodOwners(Controller):
 
     # -- whose pods are whose
 
-    def claim(self, owner: Document) -> list[Pod]:
+    def claim(self, owner: Document) -> list[PodView]:
         """Return the pods of an owner, after it was sorted out which they are."""
         self.sort_out(owner)
         return [pod for pod in self.pods.of(owner["metadata"]["uid"]) if self._fits(owner, pod)]
 
     def sort_out(self, owner: Document) -> None:
-        """Let go of pods that do not fit any more, and adopt those that do; only what has changed is looked at."""
+        """Release pods that no longer match and adopt orphans that do; only changed pods are checked."""
         meta = owner["metadata"]
         if "deletionTimestamp" in meta:
             return
         known = self._known[meta["namespace"]][meta["name"]]
         for name in list(known.unchecked):
             pod = self.pods.get(meta["namespace"], name)
-            if pod is not None and _is_own(owner, pod) and not pod.going and not self._fits(owner, pod):
+            if pod is not None and _is_own(owner, pod) and not pod.deleting and not self._fits(owner, pod):
                 self._release(owner, pod)
             known.unchecked.pop(name, None)
         candidates, known.candidates = known.candidates, {}
         for name in candidates:
             candidate = self.pods.get(meta["namespace"], name)
-            if candidate is None or candidate.owner is not None or candidate.going:
+            if candidate is None or candidate.owner is not None or candidate.deleting:
                 continue
-            if candidate.over and not self.adopts_over:
+            if candidate.terminal and not self.adopts_terminal:
                 continue
             if self._fits(owner, candidate):
                 self._adopt(owner, candidate)
 
-    def _fits(self, owner: Document, pod: Pod) -> bool:
+    def _fits(self, owner: Document, pod: PodView) -> bool:
         known = self._known[owner["metadata"]["namespace"]][owner["metadata"]["name"]]
         return known.selector.matches(pod.labels) and self.may_own(owner, pod)
 
-    def may_own(self, owner: Document, pod: Pod) -> bool:
+    def may_own(self, owner: Document, pod: PodView) -> bool:
         """Return whether a pod that is selected can be an owner's."""
         return True
 
     def adopted(self, meta: Document) -> None:
         """Add to a pod's metadata what the owner's pods have besides their owner."""
 
-    def _adopt(self, owner: Document, pod: Pod) -> None:
+    def _adopt(self, owner: Document, pod: PodView) -> None:
         def add(meta: Document) -> None:
             meta["ownerReferences"] = [*(meta.get("ownerReferences") or ()), self.reference(owner)]
             self.adopted(meta)
 
         self.change_pod(pod, add)
 
-    def _release(self, owner: Document, pod: Pod) -> None:
+    def _release(self, owner: Document, pod: PodView) -> None:
         def drop(meta: Document) -> None:
             kept = [each for each in meta.get("ownerReferences") or () if each["uid"] != owner["metadata"]["uid"]]
             meta["ownerReferences"] = kept
@@ -203,12 +193,12 @@ class PodOwners(Controller):
 
         self.change_pod(pod, drop)
 
-    def change_pod(self, pod: Pod, change: Callable[[Document], None]) -> None:
+    def change_pod(self, pod: PodView, change: Callable[[Document], None]) -> None:
         """Change the metadata of just this pod."""
-        document = self.tools.find(PODS, pod.namespace, pod.name)
+        document = self.context.find(PODS, pod.namespace, pod.name)
         if document is not None and document["metadata"]["uid"] == pod.uid:
             change(document["metadata"])
-            self.tools.update(PODS, document)
+            self.context.update(PODS, document)
 
     def reference(self, owner: Document) -> Document:
         """Return how a pod names its owner."""
@@ -217,22 +207,22 @@ class PodOwners(Controller):
     # -- making and deleting pods
 
     def create_pod(self, owner: Document, pod: Document) -> bool:
-        """Create a pod; return whether it was: nothing is to be had of a namespace that is going. Raises ApiError."""
+        """Create a pod; return whether it was created: a terminating namespace refuses it. Raises ApiError."""
         try:
-            made = self.tools.create(PODS, pod)
+            made = self.context.create(PODS, pod)
         except ApiError as error:
-            if is_namespace_going(error):
+            if is_namespace_terminating(error):
                 return False
             self.recorder.warning(owner, "FailedCreate", f"Error creating: {error.message}")
             raise
         self.recorder.normal(owner, "SuccessfulCreate", f"Created pod: {made['metadata']['name']}")
         return True
 
-    def delete_pod(self, owner: Document, pod: Pod) -> None:
+    def delete_pod(self, owner: Document, pod: PodView) -> None:
         """Delete a pod; that it is gone already is no error."""
-        stored = self.tools.get(PODS, pod.namespace, pod.name)
+        stored = self.context.get(PODS, pod.namespace, pod.name)
         if stored is not None and stored.uid == pod.uid:
-            self.tools.delete(PODS, stored)
+            self.context.delete(PODS, stored)
             self.recorder.normal(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def pod_of(self, owner: Document, template: Document, generate_name: str = "") -> Document:
@@ -248,12 +238,12 @@ class PodOwners(Controller):
         return {"metadata": pod_meta, "spec": template["spec"]}
 
 
-def _is_own(owner: Document, pod: Pod) -> bool:
+def _is_own(owner: Document, pod: PodView) -> bool:
     return pod.owner is not None and pod.owner.uid == owner["metadata"]["uid"]
 
 
 def controller_reference(api_version: str, kind: str, owner: Document) -> Document:
-    """Return how an object names the one that is in charge of it."""
+    """Return the controller reference to an object."""
     return {
         "apiVersion": api_version,
         "kind": kind,
@@ -264,7 +254,7 @@ def controller_reference(api_version: str, kind: str, owner: Document) -> Docume
     }
 
 
-def is_namespace_going(error: ApiError) -> bool:
+def is_namespace_terminating(error: ApiError) -> bool:
     """Return whether a request was refused because its namespace is going."""
     return any(cause.get("reason") == "NamespaceTerminating" for cause in (error.details or {}).get("causes") or ())
 

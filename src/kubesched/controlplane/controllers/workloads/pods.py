@@ -1,7 +1,7 @@
-"""Pods as those in charge of them see them, by whom they belong to.
+"""Pods as workload controllers read them, indexed by owner.
 
-From changes of pods to an index. Each change is read once, for all controllers; what it means to them is little, so
-most changes mean nothing and nobody is told.
+From changes of pods to an index. Each change is decoded once, for all controllers; most changes touch none of the
+fields they read, and no listener is called.
 """
 
 # upstream: pkg/controller/controller_utils.go (IsPodActive), pkg/api/v1/pod/util.go (IsPodAvailable) (v1.36)
@@ -15,22 +15,13 @@ import msgspec
 from kubesched.api.labels import parse_int64
 from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched.controlplane.controllers.framework.views import OwnerReference, controller_of
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.pod.validation import DELETION_COST
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 JOB_TRACKING: Final = "batch.kubernetes.io/job-tracking"
-
-
-class Owner(msgspec.Struct, rename="camel", frozen=True, gc=False):
-    """Who an object says it belongs to."""
-
-    api_version: str = ""
-    kind: str = ""
-    name: str = ""
-    uid: str = ""
-    controller: bool | None = None
 
 
 class _Annotations(msgspec.Struct, rename={"deletion_cost": DELETION_COST}, frozen=True, gc=False):
@@ -39,7 +30,7 @@ class _Annotations(msgspec.Struct, rename={"deletion_cost": DELETION_COST}, froz
 
 class _Meta(msgspec.Struct, rename="camel"):
     annotations: _Annotations = _Annotations()
-    owner_references: tuple[Owner, ...] = ()
+    owner_references: tuple[OwnerReference, ...] = ()
     creation_timestamp: str = ""
     deletion_timestamp: str | None = None
     finalizers: tuple[str, ...] = ()
@@ -80,7 +71,7 @@ class _Object(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Object).decode
 
 
-class Pod(msgspec.Struct, frozen=True, gc=False):
+class PodView(msgspec.Struct, frozen=True, gc=False):
     """Of a pod what those in charge of it ask about."""
 
     namespace: str
@@ -92,7 +83,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     created: str
     # since when it is ready, None if it is not; an empty text if it does not say
     ready_since: str | None
-    going: bool
+    deleting: bool
     restarts: int
     # of the container, and of the sidecar, that has the most
     most_restarts: tuple[int, int]
@@ -100,7 +91,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
     deletion_cost: int
     # its job has not counted it yet
     tracked: bool
-    owner: Owner | None
+    owner: OwnerReference | None
 
     @property
     def ready(self) -> bool:
@@ -108,19 +99,19 @@ class Pod(msgspec.Struct, frozen=True, gc=False):
         return self.ready_since is not None
 
     @property
-    def over(self) -> bool:
+    def terminal(self) -> bool:
         """Return whether it has come to its end."""
         return self.phase in TERMINAL
 
     @property
     def active(self) -> bool:
         """Return whether it runs, or will."""
-        return not self.going and self.phase not in TERMINAL
+        return not self.deleting and self.phase not in TERMINAL
 
     @property
     def terminating(self) -> bool:
         """Return whether it is going, but has not come to its end."""
-        return self.going and self.phase not in TERMINAL
+        return self.deleting and self.phase not in TERMINAL
 
     def seconds_to_available(self, least_seconds: int, now: datetime) -> float | None:
         """Return after how many seconds it has been ready long enough, 0 if it has; None if it is not ready."""
@@ -143,21 +134,21 @@ def seconds_left(ready_since: str, least_seconds: int, now: datetime) -> float |
 class Listener(Protocol):
     """Is told of pods."""
 
-    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+    def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Take in a change of a pod that belongs to an object of the listener's kind, or did."""
 
-    def orphan_changed(self, pod: Pod) -> None:
-        """Take in a pod that belongs to nobody: it is new here, or has new labels, or has lost its owner."""
+    def orphan_changed(self, pod: PodView) -> None:
+        """Take in an orphan pod: it is new, has new labels, or has lost its owner."""
 
 
-class Pods(Controller):
+class PodsByOwner(Controller):
     """Pods by owner."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
-        self._pods: dict[Key, Pod] = {}
-        self._owned: dict[str, dict[str, Pod]] = {}
-        self._orphans: dict[str, dict[str, Pod]] = {}
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._pods: dict[Key, PodView] = {}
+        self._owned: dict[str, dict[str, PodView]] = {}
+        self._orphans: dict[str, dict[str, PodView]] = {}
         self._listeners: dict[str, list[Listener]] = {}
 
     def listen(self, kind: str, listener: Listener) -> None:
@@ -165,19 +156,19 @@ class Pods(Controller):
         self._listeners.setdefault(kind, []).append(listener)
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {PODS: self._changed}
 
-    def get(self, namespace: str, name: str) -> Pod | None:
+    def get(self, namespace: str, name: str) -> PodView | None:
         """Return a pod."""
         return self._pods.get((namespace, name))
 
-    def of(self, uid: str) -> list[Pod]:
+    def of(self, uid: str) -> list[PodView]:
         """Return the pods that an object controls, in the order in which they became its own."""
         return list(self._owned.get(uid, {}).values())
 
-    def orphans(self, namespace: str) -> Iterable[Pod]:
-        """Return the pods of a namespace that nobody controls."""
+    def orphans(self, namespace: str) -> Iterable[PodView]:
+        """Return the orphan pods of a namespace."""
         return self._orphans.get(namespace, {}).values()
 
     def _changed(self, change: Change) -> None:
@@ -196,23 +187,23 @@ class Pods(Controller):
             self._put_in(after)
         self._tell(before, after)
 
-    def _take_out(self, pod: Pod) -> None:
+    def _take_out(self, pod: PodView) -> None:
         holder, place = (self._orphans, pod.namespace) if pod.owner is None else (self._owned, pod.owner.uid)
         pods = holder[place]
         del pods[pod.name]
         if not pods:
             del holder[place]
 
-    def _put_in(self, pod: Pod) -> None:
+    def _put_in(self, pod: PodView) -> None:
         holder, place = (self._orphans, pod.namespace) if pod.owner is None else (self._owned, pod.owner.uid)
         holder.setdefault(place, {})[pod.name] = pod
 
-    def _tell(self, before: Pod | None, after: Pod | None) -> None:
+    def _tell(self, before: PodView | None, after: PodView | None) -> None:
         kinds = dict.fromkeys(pod.owner.kind for pod in (before, after) if pod is not None and pod.owner is not None)
         for kind in kinds:
             for listener in self._listeners.get(kind, ()):
                 listener.pod_changed(before, after)
-        if after is None or after.owner is not None or after.going:
+        if after is None or after.owner is not None or after.deleting:
             return
         if before is None or before.owner is not None or before.labels != after.labels:
             for listeners in self._listeners.values():
@@ -220,18 +211,18 @@ class Pods(Controller):
                     listener.orphan_changed(after)
 
 
-def _place(pod: Pod) -> str:
+def _place(pod: PodView) -> str:
     return "" if pod.owner is None else pod.owner.uid
 
 
-def _seen(stored: Stored) -> Pod:
+def _seen(stored: Stored) -> PodView:
     found = _decode(stored.body)
     meta, status = found.metadata, found.status
     ready_since: str | None = None
     for condition in status.conditions:
         if condition.type == "Ready" and condition.status == "True":
             ready_since = condition.last_transition_time or ""
-    return Pod(
+    return PodView(
         stored.namespace,
         stored.name,
         stored.uid,
@@ -258,8 +249,3 @@ def _most_restarts(pod: _Object) -> tuple[int, int]:
     return most, max(
         (each.restart_count for each in status.init_container_statuses if each.name in sidecars), default=0
     )
-
-
-def controller_of(owners: Iterable[Owner]) -> Owner | None:
-    """Return the owner that is in charge, if one is."""
-    return next((owner for owner in owners if owner.controller), None)

@@ -14,13 +14,13 @@ from kubesched.api.quantity import Quantity, from_value, quantity_of
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.stores import PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, Key, Tools
+from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.quota.charging import QUOTAS, contribution, counted_resources
 from kubesched.controlplane.kinds.quota.usage import Usage, measure_of
 from kubesched.controlplane.storage.store import DELETED, MODIFIED, Change, Changed, Stored
 
-_GOING = b'"deletionTimestamp"'
+_DELETION_TIMESTAMP = b'"deletionTimestamp"'
 # set and name
 _Place = tuple[str, str]
 
@@ -33,16 +33,16 @@ class _Counted(msgspec.Struct):
     used: dict[_Place, Usage] = msgspec.field(default_factory=dict)
 
 
-class Quotas(Controller):
+class ResourceQuotaController(Controller):
     """Keeps the status of quotas."""
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._counted: dict[str, dict[str, _Counted]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
-        catalog = self.tools.client.server.services.catalog
+        """Return the event handlers, by store."""
+        catalog = self.context.client.server.registry.catalog
         watchers = {each.store: self._watcher(each) for each in counted_resources(catalog)}
         counts_itself = watchers[QUOTAS]
 
@@ -59,19 +59,19 @@ class Quotas(Controller):
             quotas.pop(name, None)
             if not quotas:
                 del self._counted[namespace]
-            self.agenda.forget((namespace, name))
+            self.workqueue.forget((namespace, name))
             return
         quota = change.new.document()
         known = quotas.get(name)
         if known is None or known.quota["spec"] != quota["spec"]:
             quotas[name] = self._count(quota)
-        self.agenda.add((namespace, name))
+        self.workqueue.add((namespace, name))
 
     def _count(self, quota: Document) -> _Counted:
         """Count all that a quota is about."""
         counted = _Counted(quota, dict.fromkeys((quota["spec"].get("hard") or {}), from_value(0)))
-        store, namespace = self.tools.store, quota["metadata"]["namespace"]
-        for resource in counted_resources(self.tools.client.server.services.catalog):
+        store, namespace = self.context.store, quota["metadata"]["namespace"]
+        for resource in counted_resources(self.context.client.server.registry.catalog):
             measure = measure_of(resource)
             if any(measure.concerns(name) for name in counted.totals):
                 for stored in store.set_of(resource.store).in_order(namespace):
@@ -91,12 +91,12 @@ class Quotas(Controller):
                     self._drop_usage(counted, (resource.store, stored.name))
                     if change.type != DELETED:
                         self._add_usage(counted, resource, stored)
-                    self.agenda.add((stored.namespace, name))
+                    self.workqueue.add((stored.namespace, name))
 
         return changed
 
     def _add_usage(self, counted: _Counted, resource: Resource, stored: Stored) -> None:
-        used = contribution(measure_of(resource), stored.document(), counted.quota, self.tools.now())
+        used = contribution(measure_of(resource), stored.document(), counted.quota, self.context.now())
         used = {name: amount for name, amount in used.items() if name in counted.totals}
         self._drop_usage(counted, (resource.store, stored.name))
         if used:
@@ -108,9 +108,9 @@ class Quotas(Controller):
         for name, amount in counted.used.pop(place, {}).items():
             counted.totals[name] -= amount
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Bring the status of a quota up to date."""
-        quota = self.tools.find(QUOTAS, *key)
+        quota = self.context.find(QUOTAS, *key)
         counted = self._counted.get(key[0], {}).get(key[1])
         if quota is None or counted is None:
             return
@@ -122,13 +122,13 @@ class Quotas(Controller):
         }
         if status != {"hard": hard, "used": used} and (hard or status):
             quota["status"] = {"hard": hard, "used": used} if hard else {}
-            self.tools.update(QUOTAS, quota, "status")
+            self.context.update(QUOTAS, quota, "status")
 
 
 def _may_matter(resource: Resource, change: Change) -> bool:
     """Return whether a change may change what an object uses: of pods only few do."""
     if resource.store != PODS or change.type != MODIFIED or change.old is None:
         return True
-    over = [stored.fields.get("status.phase") in TERMINAL for stored in (change.old, change.new)]
-    going = [_GOING in stored.body for stored in (change.old, change.new)]
-    return over[0] != over[1] or going[0] != going[1] or b'"activeDeadlineSeconds"' in change.new.body
+    terminal = [stored.fields.get("status.phase") in TERMINAL for stored in (change.old, change.new)]
+    deleting = [_DELETION_TIMESTAMP in stored.body for stored in (change.old, change.new)]
+    return terminal[0] != terminal[1] or deleting[0] != deleting[1] or b'"activeDeadlineSeconds"' in change.new.body

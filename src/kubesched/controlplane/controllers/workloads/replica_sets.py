@@ -1,7 +1,7 @@
 """Replica sets and replication controllers: as many pods as they say, no more and no fewer.
 
 From a number, a selector and a template to pods and to counts. Pods are counted as they change, so that only the
-choice of those that have to go looks at all of them.
+choice of pods to delete reads all of them.
 """
 
 # upstream: pkg/controller/replicaset/{replica_set,replica_set_utils}.go, pkg/controller/replication (v1.36)
@@ -14,9 +14,10 @@ import msgspec
 from kubesched.api.labels import Selector, selector_from_set
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
+from kubesched.controlplane.controllers.framework.views import OwnerReference, controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts
-from kubesched.controlplane.controllers.workloads.pods import Owner, Pod, Pods, controller_of
+from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.tallies import Tally
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
 from kubesched.controlplane.storage.store import DELETED, Change
@@ -27,38 +28,27 @@ _FAILURE = "ReplicaFailure"
 _MOST_CHOSEN: Final = 500
 
 
-class _Meta(msgspec.Struct, rename="camel"):
-    owner_references: tuple[Owner, ...] = ()
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta
-
-
-_decode = msgspec.json.Decoder(_Object).decode
-
-
-class ReplicaSets(PodOwners):
+class ReplicaSetController(PodOwners):
     """Keeps the pods of replica sets in number."""
 
     store = REPLICA_SETS
     api_version, kind, component = "apps/v1", "ReplicaSet", "replicaset-controller"
     knows_its_status = True
-    adopts_over = False
+    adopts_terminal = False
     # the status says how many pods are going
     counts_terminating = True
 
-    def __init__(self, tools: Tools, pods: Pods) -> None:
-        super().__init__(tools, pods)
+    def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
+        super().__init__(context, pods)
         # the UIDs of sets, by that of the one in charge of them
         self._siblings: dict[str, dict[str, None]] = {}
         # by the UIDs of sets: their pods, counted, and those that have been chosen to go next
         self._tallies: dict[str, Tally] = {}
-        self._chosen: dict[str, list[Pod]] = {}
+        self._chosen: dict[str, list[PodView]] = {}
 
     # -- pods, counted
 
-    def pod_changed(self, before: Pod | None, after: Pod | None) -> None:
+    def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Count a pod anew, and have its owners looked at."""
         for pod, number in ((before, -1), (after, 1)):
             if pod is not None and pod.owner is not None and pod.owner.uid in self._tallies:
@@ -80,9 +70,9 @@ class ReplicaSets(PodOwners):
 
     # -- a look
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Make or delete pods of a set, and bring its status up to date."""
-        replicas = self.tools.find(self.store, *key)
+        replicas = self.context.find(self.store, *key)
         if replicas is None:
             return
         self.sort_out(replicas)
@@ -110,12 +100,12 @@ class ReplicaSets(PodOwners):
                 for pod in self._victims(replicas, tally, -missing):
                     self.delete_pod(replicas, pod)
                 if -missing > BURST:
-                    self.agenda.add(key)
+                    self.workqueue.add(key)
         except ApiError as error:
             return error
         return None
 
-    def _victims(self, replicas: Document, tally: Tally, surplus: int) -> list[Pod]:
+    def _victims(self, replicas: Document, tally: Tally, surplus: int) -> list[PodView]:
         """Return the next pods to go; many are chosen in one go, and stand as long as nothing happens to them."""
         uid, count = replicas["metadata"]["uid"], min(surplus, BURST)
         chosen = [pod for pod in self._chosen.pop(uid, ())[:surplus] if self.pods.get(pod.namespace, pod.name) is pod]
@@ -123,14 +113,14 @@ class ReplicaSets(PodOwners):
             chosen = [pod for pod in self.pods.of(uid) if pod.active and tally.selector.matches(pod.labels)]
             if surplus < len(chosen):
                 most = min(surplus, _MOST_CHOSEN)
-                chosen = in_order_of_deletion(chosen, self.tools.now(), most, neighbours=self._neighbours(replicas))
+                chosen = in_order_of_deletion(chosen, self.context.now(), most, neighbours=self._neighbours(replicas))
         if len(chosen) > count:
             self._chosen[uid] = chosen[count:]
         return chosen[:count]
 
     def _report(self, key: Key, replicas: Document, tally: Tally, error: ApiError | None) -> None:
         spec, meta = replicas["spec"], replicas["metadata"]
-        available, next_look = tally.available(spec.get("minReadySeconds") or 0, self.tools.now())
+        available, next_look = tally.available(spec.get("minReadySeconds") or 0, self.context.now())
         old = replicas.get("status") or {}
         status = {
             "replicas": tally.active,
@@ -147,14 +137,14 @@ class ReplicaSets(PodOwners):
             replicas["status"] = status
             self.write_status(key, replicas)
         if next_look is not None:
-            self.agenda.add_after(key, next_look)
+            self.workqueue.add_after(key, next_look)
 
     def _conditions(self, old: Document, error: ApiError | None, surplus: int) -> list[Document]:
         conditions: list[Document] = old.get("conditions") or []
         failed = any(each.get("type") == _FAILURE for each in conditions)
         if error is not None and not failed:
             reason = "FailedCreate" if surplus < 0 else "FailedDelete"
-            condition = {"type": _FAILURE, "status": "True", "lastTransitionTime": self.tools.time()}
+            condition = {"type": _FAILURE, "status": "True", "lastTransitionTime": self.context.time()}
             return [*conditions, {**condition, "reason": reason, "message": error.message}]
         if error is None and failed:
             return [each for each in conditions if each.get("type") != _FAILURE]
@@ -164,7 +154,7 @@ class ReplicaSets(PodOwners):
 
     def _owner_changed(self, change: Change) -> None:
         super()._owner_changed(change)
-        controller = controller_of(_decode(change.new.body).metadata.owner_references)
+        controller = controller_of(metadata_of(change.new).owner_references)
         if controller is None:
             return
         if change.type != DELETED:
@@ -174,15 +164,15 @@ class ReplicaSets(PodOwners):
             if not self._siblings[controller.uid]:
                 del self._siblings[controller.uid]
 
-    def _neighbours(self, replicas: Document) -> Iterable[Pod]:
+    def _neighbours(self, replicas: Document) -> Iterable[PodView]:
         """Return the pods of all sets of the same deployment."""
-        owners = msgspec.convert(replicas["metadata"].get("ownerReferences") or (), tuple[Owner, ...])
+        owners = msgspec.convert(replicas["metadata"].get("ownerReferences") or (), tuple[OwnerReference, ...])
         controller = controller_of(owners)
         uids = self._siblings.get(controller.uid, ()) if controller is not None else ()
         return [pod for uid in uids for pod in self.pods.of(uid)]
 
 
-class ReplicationControllers(ReplicaSets):
+class ReplicationManager(ReplicaSetController):
     """Keeps the pods of replication controllers in number."""
 
     store = "replicationcontrollers"

@@ -11,30 +11,17 @@ import re
 from collections.abc import Collection
 from typing import Any, Final
 
-import msgspec
-
 from kubesched.api.labels import Selector
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller
+from kubesched.controlplane.controllers.framework.views import controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads.hashing import short_hash
-from kubesched.controlplane.controllers.workloads.pods import Owner, controller_of
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 REVISIONS = "controllerrevisions.apps"
 _LONGEST_PREFIX: Final = 223
 _LIKE_A_HASH: Final = re.compile("[a-z0-9]{1,20}")
-
-
-class _Meta(msgspec.Struct, rename="camel"):
-    owner_references: tuple[Owner, ...] = ()
-
-
-class _Object(msgspec.Struct):
-    metadata: _Meta
-
-
-_decode = msgspec.json.Decoder(_Object).decode
 
 
 class Revisions(Controller):
@@ -47,38 +34,38 @@ class Revisions(Controller):
         self._orphans: dict[str, dict[str, None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set."""
+        """Return the event handlers, by store."""
         return {REVISIONS: self._changed}
 
     def _changed(self, change: Change) -> None:
         stored = change.new
         for each in (change.old, stored):
-            owner = None if each is None else controller_of(_decode(each.body).metadata.owner_references)
+            owner = None if each is None else controller_of(metadata_of(each).owner_references)
             if owner is not None:
                 _take(self._owned, owner.uid, stored.name)
         _take(self._orphans, stored.namespace, stored.name)
         if change.type == DELETED:
             return
-        owner = controller_of(_decode(stored.body).metadata.owner_references)
+        owner = controller_of(metadata_of(stored).owner_references)
         holders, key = (self._orphans, stored.namespace) if owner is None else (self._owned, owner.uid)
         holders.setdefault(key, {})[stored.name] = None
 
     def of(self, owner: Document, selector: Selector, reference: Document) -> list[Document]:
-        """Return the revisions of an owner, the oldest first; those that nobody owns and that fit are adopted."""
+        """Return the revisions of an owner, the oldest first; matching orphans are adopted."""
         meta = owner["metadata"]
         namespace = meta["namespace"]
         found = [
             revision
             for name in self._owned.get(meta["uid"], ())
-            if (revision := self.tools.find(REVISIONS, namespace, name)) is not None
+            if (revision := self.context.find(REVISIONS, namespace, name)) is not None
         ]
         for name in list(self._orphans.get(namespace, ())) if "deletionTimestamp" not in meta else ():
-            stored = self.tools.get(REVISIONS, namespace, name)
+            stored = self.context.get(REVISIONS, namespace, name)
             if stored is not None and selector.matches(stored.labels):
                 revision = stored.document()
                 owners = revision["metadata"].get("ownerReferences") or ()
                 revision["metadata"]["ownerReferences"] = [*owners, reference]
-                found.append(self.tools.update(REVISIONS, revision))
+                found.append(self.context.update(REVISIONS, revision))
         return sorted(found, key=lambda each: (each["revision"], *_age(each)))
 
     def current(
@@ -100,7 +87,7 @@ class Revisions(Controller):
         if found["revision"] < newest:
             found["revision"] = newest + 1
             number = revisions.index(found)
-            found = self.tools.update(REVISIONS, found)
+            found = self.context.update(REVISIONS, found)
             del revisions[number]
             revisions.append(found)
         return found
@@ -110,9 +97,9 @@ class Revisions(Controller):
         while True:
             revision = revision_of(owner, number, reference, label, known_as)
             try:
-                return self.tools.create(REVISIONS, revision)
+                return self.context.create(REVISIONS, revision)
             except ApiError as error:
-                found = self.tools.find(REVISIONS, meta["namespace"], revision["metadata"]["name"])
+                found = self.context.find(REVISIONS, meta["namespace"], revision["metadata"]["name"])
                 if error.reason != "AlreadyExists" or found is None:
                     raise
                 if found.get("data") == revision["data"] and _controller_uid(found) == meta["uid"]:
@@ -122,13 +109,13 @@ class Revisions(Controller):
                 status["collisionCount"] = (status.get("collisionCount") or 0) + 1
 
     def truncate(self, old: list[Document], live: Collection[str], limit: int) -> None:
-        """Delete the oldest of the revisions, by name, that no pod is of, beyond those that are kept."""
+        """Delete the oldest unused revisions beyond the history limit."""
         kept = [each for each in old if each["metadata"]["name"] not in live]
         for revision in kept[: max(0, len(kept) - limit)]:
             meta = revision["metadata"]
-            stored = self.tools.get(REVISIONS, meta["namespace"], meta["name"])
+            stored = self.context.get(REVISIONS, meta["namespace"], meta["name"])
             if stored is not None:
-                self.tools.delete(REVISIONS, stored)
+                self.context.delete(REVISIONS, stored)
 
 
 def revision_data(owner: Document) -> Document:

@@ -37,7 +37,7 @@ class Measured(NamedTuple):
 
 
 def measured(metric: Document, pods: Sequence[Document], current: int) -> Measured:
-    """Return what a metric says of pods that are ready."""
+    """Return the measurement of a metric over ready pods."""
     field = _FIELDS.get(metric["type"])
     if field is None:
         reason = f"FailedGet{metric['type']}Metric"
@@ -67,13 +67,13 @@ def measured(metric: Document, pods: Sequence[Document], current: int) -> Measur
 
 
 def _used(pod: Document, name: str, container: str | None) -> int:
-    """Return what a pod, or one of its containers, uses, in thousandths."""
+    """Return the usage of a pod, or of one of its containers, in thousandths."""
     usages = container_usages(pod)
     return sum(usage[name].milli_value() for each, usage in usages.items() if container in (None, each))
 
 
 def _requested(pod: Document, name: str, container: str | None) -> int:
-    """Return what a pod, or one of its containers, requests, in thousandths."""
+    """Return the request of a pod, or of one of its containers, in thousandths."""
     found = 0
     for each in pod["spec"]["containers"]:
         if container not in (None, each["name"]):

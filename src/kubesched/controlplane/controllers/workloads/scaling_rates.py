@@ -61,7 +61,7 @@ class History(msgspec.Struct):
 
 
 def bounds_of(spec: Document) -> Bounds:
-    """Return what an autoscaler's spec allows."""
+    """Return the bounds in an autoscaler's spec."""
     behavior = spec.get("behavior") or {}
     least = spec.get("minReplicas")
     return Bounds(
@@ -73,7 +73,7 @@ def bounds_of(spec: Document) -> Bounds:
 
 
 def rated(wanted: int, current: int, bounds: Bounds, history: History, now: float) -> Outcome:
-    """Return what becomes of a wanted number of replicas."""
+    """Return the number of replicas after stabilization and scaling policies."""
     history.forget(now)
     stable = _stabilized(wanted, current, bounds, history, now)
     history.wanted.append((now, wanted))

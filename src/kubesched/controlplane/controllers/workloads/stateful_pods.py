@@ -11,7 +11,7 @@ from typing import Final
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.workloads.owning import controller_reference
-from kubesched.controlplane.controllers.workloads.pods import Pod
+from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.kinds.checks import part
 
 POD_NAME: Final = "statefulset.kubernetes.io/pod-name"
@@ -60,15 +60,6 @@ def add_claimed_volumes(pod: Document, stateful_set: Document, ordinal: int) -> 
     pod["spec"] = {**pod["spec"], "volumes": [*claimed, *given]}
 
 
-def has_claimed_volumes(pod: Document, stateful_set: Document, ordinal: int) -> bool:
-    """Return whether a pod has the volumes of its claims."""
-    volumes = {volume.get("name"): volume for volume in pod["spec"].get("volumes") or ()}
-    return all(
-        (volumes.get(template["metadata"]["name"], {}).get("persistentVolumeClaim") or {}).get("claimName") == name
-        for template, name in claim_names(stateful_set, ordinal)
-    )
-
-
 def claim_names(stateful_set: Document, ordinal: int) -> list[tuple[Document, str]]:
     """Return the templates of claims, and the names of the claims made from them for a number."""
     set_name = stateful_set["metadata"]["name"]
@@ -105,8 +96,8 @@ def is_stale(claim: Document, pod_name: str, pod_uid: str = "") -> bool:
     )
 
 
-def owners_of_claim(claim: Document, stateful_set: Document, pod: Pod) -> list[Document] | None:
-    """Return the owners that a claim should have by its set's policy, None if they are those that it has."""
+def owners_of_claim(claim: Document, stateful_set: Document, pod: PodView) -> list[Document] | None:
+    """Return the owner references that a claim should have by its set's retention policy, None if unchanged."""
     owners = claim["metadata"].get("ownerReferences") or []
     of_set = _is_named("apps/v1", "StatefulSet", stateful_set["metadata"]["name"])
     of_pod = _is_named("v1", "Pod", pod.name)

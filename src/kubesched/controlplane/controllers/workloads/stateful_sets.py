@@ -14,11 +14,11 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.stores import PODS
-from kubesched.controlplane.controllers.framework.controller import Key, Tools
+from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS
 from kubesched.controlplane.controllers.workloads import stateful_pods as identity
-from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_going
-from kubesched.controlplane.controllers.workloads.pods import Pod, Pods
+from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_terminating
+from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.revisions import Revisions, is_observed, template_of
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.workload.rollouts import ON_DELETE, ROLLING_UPDATE
@@ -43,33 +43,33 @@ class _Look(msgspec.Struct):
         """Return how long a pod must be ready to be available."""
         return self.stateful_set["spec"].get("minReadySeconds") or 0
 
-    def is_well(self, pod: Pod | None) -> bool:
+    def is_well(self, pod: PodView | None) -> bool:
         """Return whether a pod is there, available and not going."""
-        return pod is not None and not pod.going and pod.available(self.least_seconds, self.now)
+        return pod is not None and not pod.deleting and pod.available(self.least_seconds, self.now)
 
 
 class _NotYetError(Exception):
-    """Something is in the way that goes by itself."""
+    """A pod cannot be created yet; the set is reconciled again when the obstacle is gone."""
 
 
-class StatefulSets(PodOwners):
+class StatefulSetController(PodOwners):
     """Sees to stateful sets."""
 
     store = STATEFUL_SETS
     api_version, kind, component = "apps/v1", "StatefulSet", "statefulset-controller"
 
-    def __init__(self, tools: Tools, pods: Pods, revisions: Revisions) -> None:
-        super().__init__(tools, pods)
+    def __init__(self, context: ControllerContext, pods: PodsByOwner, revisions: Revisions) -> None:
+        super().__init__(context, pods)
         self._revisions = revisions
 
-    def may_own(self, owner: Document, pod: Pod) -> bool:
+    def may_own(self, owner: Document, pod: PodView) -> bool:
         """Return whether a pod's name is one of a set's."""
         name: str = owner["metadata"]["name"]
         return identity.parent_and_ordinal(pod.name)[0] == name
 
-    def look_at(self, key: Key) -> None:
+    def reconcile(self, key: Key) -> None:
         """Take the next step with a set, and bring its status up to date."""
-        stateful_set = self.tools.find(self.store, *key)
+        stateful_set = self.context.find(self.store, *key)
         if stateful_set is None:
             return
         reference = self.reference(stateful_set)
@@ -81,7 +81,7 @@ class StatefulSets(PodOwners):
         named = stateful_set["status"].get("currentRevision")
         current = next((each for each in revisions if each["metadata"]["name"] == named), update)
         in_order = stateful_set["spec"]["podManagementPolicy"] != "Parallel"
-        look = _Look(stateful_set, current, update, self.tools.now(), in_order)
+        look = _Look(stateful_set, current, update, self.context.now(), in_order)
         problem: Exception | None = None
         try:
             if "deletionTimestamp" not in stateful_set["metadata"]:
@@ -92,17 +92,17 @@ class StatefulSets(PodOwners):
         self._truncate(look, revisions)
         if problem is None:
             self.retries.forget(key)
-        elif not (isinstance(problem, ApiError) and is_namespace_going(problem)):
+        elif not (isinstance(problem, ApiError) and is_namespace_terminating(problem)):
             self.retries.again(key)
 
     # -- steps
 
-    def _step(self, look: _Look, pods: list[Pod]) -> None:
+    def _step(self, look: _Look, pods: list[PodView]) -> None:
         stateful_set = look.stateful_set
         start, count = identity.first_ordinal(stateful_set), stateful_set["spec"]["replicas"]
         # those that are there, by their place; the number that is wanted may be anything
-        replicas: dict[int, Pod] = {}
-        condemned: list[tuple[int, Pod]] = []
+        replicas: dict[int, PodView] = {}
+        condemned: list[tuple[int, PodView]] = []
         for pod in pods:
             ordinal = identity.parent_and_ordinal(pod.name)[1]
             if identity.is_in_range(stateful_set, ordinal):
@@ -127,11 +127,11 @@ class StatefulSets(PodOwners):
         if stateful_set["spec"]["updateStrategy"]["type"] != ON_DELETE:
             self._replace(look, replicas)
 
-    def _see_to_replica(self, look: _Look, ordinal: int, pod: Pod | None) -> bool:
+    def _see_to_replica(self, look: _Look, ordinal: int, pod: PodView | None) -> bool:
         """See that there is a pod of a number; return whether nothing else is to be done before it is well."""
         stateful_set = look.stateful_set
-        if pod is not None and pod.over:
-            if not pod.going:
+        if pod is not None and pod.terminal:
+            if not pod.deleting:
                 self._delete(look, pod)
             return True
         if pod is None:
@@ -147,23 +147,23 @@ class StatefulSets(PodOwners):
         self._settle(look, pod, ordinal)
         return False
 
-    def _see_to_condemned(self, look: _Look, pod: Pod, first_unwell: Pod | None) -> bool:
+    def _see_to_condemned(self, look: _Look, pod: PodView, first_unwell: PodView | None) -> bool:
         """Delete a pod that is not wanted; return whether nothing else is to be done before it is gone."""
-        if pod.going:
+        if pod.deleting:
             return True
         if look.in_order and pod is not first_unwell and not (pod.phase == "Running" and look.is_well(pod)):
             return True
         self._delete(look, pod)
         return True
 
-    def _replace(self, look: _Look, replicas: dict[int, Pod]) -> None:
+    def _replace(self, look: _Look, replicas: dict[int, PodView]) -> None:
         rolling = look.stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
         count: int = look.stateful_set["spec"]["replicas"]
         for place in range(count - 1, (rolling.get("partition") or 0) - 1, -1):
             pod = replicas.get(place)
             if pod is None:
                 return
-            if pod.labels.get(identity.REVISION) != look.update["metadata"]["name"] and not pod.going:
+            if pod.labels.get(identity.REVISION) != look.update["metadata"]["name"] and not pod.deleting:
                 self._delete(look, pod)
                 return
             if not look.is_well(pod):
@@ -185,9 +185,9 @@ class StatefulSets(PodOwners):
         self._create_claims(stateful_set, name, ordinal)
         look.left -= 1
         try:
-            self.tools.create(PODS, pod)
+            self.context.create(PODS, pod)
         except ApiError as error:
-            if not is_namespace_going(error) and error.reason != "AlreadyExists":
+            if not is_namespace_terminating(error) and error.reason != "AlreadyExists":
                 self._tell(stateful_set, "Create", name, error)
             raise
         self._tell(stateful_set, "Create", name)
@@ -205,47 +205,47 @@ class StatefulSets(PodOwners):
         behind = stateful_set["status"].get("currentReplicas") or 0
         return updates["type"] == ROLLING_UPDATE and ordinal < start + behind
 
-    def _delete(self, look: _Look, pod: Pod) -> None:
+    def _delete(self, look: _Look, pod: PodView) -> None:
         look.left -= 1
-        stored = self.tools.get(PODS, pod.namespace, pod.name)
+        stored = self.context.get(PODS, pod.namespace, pod.name)
         if stored is not None and stored.uid == pod.uid:
-            self.tools.delete(PODS, stored)
+            self.context.delete(PODS, stored)
         self._tell(look.stateful_set, "Delete", pod.name)
 
-    def _settle(self, look: _Look, pod: Pod, ordinal: int) -> None:
+    def _settle(self, look: _Look, pod: PodView, ordinal: int) -> None:
         """See that a pod has the labels and the volumes of its number."""
         stateful_set = look.stateful_set
         if pod.labels.get(identity.POD_NAME) != pod.name:
-            document = self.tools.find(PODS, pod.namespace, pod.name)
+            document = self.context.find(PODS, pod.namespace, pod.name)
             if document is not None:
                 identity.identify(document, stateful_set, ordinal)
-                self.tools.update(PODS, document)
+                self.context.update(PODS, document)
                 self._tell(stateful_set, "Update", pod.name)
         self._settle_claims(stateful_set, pod)
 
     def _create_claims(self, stateful_set: Document, pod: str, ordinal: int) -> None:
         namespace = stateful_set["metadata"]["namespace"]
         for template, name in identity.claim_names(stateful_set, ordinal):
-            claim = self.tools.find(CLAIMS, namespace, name)
+            claim = self.context.find(CLAIMS, namespace, name)
             if claim is None:
-                self.tools.create(CLAIMS, identity.claim_of(stateful_set, template, name))
+                self.context.create(CLAIMS, identity.claim_of(stateful_set, template, name))
                 set_name = stateful_set["metadata"]["name"]
                 message = f"Create Claim {name} Pod {pod} in StatefulSet {set_name} success"
                 self.recorder.normal(stateful_set, "SuccessfulCreate", message)
             elif "deletionTimestamp" in claim["metadata"]:
                 raise _NotYetError(f"pvc {name} is being deleted")
 
-    def _settle_claims(self, stateful_set: Document, pod: Pod) -> None:
+    def _settle_claims(self, stateful_set: Document, pod: PodView) -> None:
         """See that the claims of a pod belong to whom the set's policy says."""
         ordinal = identity.parent_and_ordinal(pod.name)[1]
         for _, name in identity.claim_names(stateful_set, ordinal):
-            claim = self.tools.find(CLAIMS, pod.namespace, name)
+            claim = self.context.find(CLAIMS, pod.namespace, name)
             owners = None if claim is None else identity.owners_of_claim(claim, stateful_set, pod)
             if claim is not None and owners is not None:
                 claim["metadata"]["ownerReferences"] = owners
                 if not owners:
                     del claim["metadata"]["ownerReferences"]
-                self.tools.update(CLAIMS, claim)
+                self.context.update(CLAIMS, claim)
 
     def _has_stale_claims(self, stateful_set: Document, ordinal: int) -> bool:
         policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}
@@ -253,7 +253,7 @@ class StatefulSets(PodOwners):
             return False
         meta = stateful_set["metadata"]
         for _, name in identity.claim_names(stateful_set, ordinal):
-            claim = self.tools.find(CLAIMS, meta["namespace"], name)
+            claim = self.context.find(CLAIMS, meta["namespace"], name)
             if claim is not None and identity.is_stale(claim, f"{meta['name']}-{ordinal}"):
                 # nobody says when it is gone
                 raise _NotYetError(f"pvc {name} belongs to a pod that is gone")
@@ -283,7 +283,7 @@ class StatefulSets(PodOwners):
                 seconds = pod.seconds_to_available(look.least_seconds, look.now)
                 available += seconds == 0.0
                 waits += [seconds] if seconds else []
-            if not pod.going:
+            if not pod.deleting:
                 revision = pod.labels.get(identity.REVISION)
                 current += revision == names[0]
                 updated += revision == names[1]
@@ -299,12 +299,12 @@ class StatefulSets(PodOwners):
             **({"conditions": old["conditions"]} if old.get("conditions") else {}),
             "availableReplicas": available,
         }
-        stored = self.tools.find(self.store, *key)
+        stored = self.context.find(self.store, *key)
         if stored is not None and status != stored.get("status"):
             stored["status"] = status
-            self.tools.update(self.store, stored, "status")
+            self.context.update(self.store, stored, "status")
         if waits:
-            self.agenda.add_after(key, min(waits))
+            self.workqueue.add_after(key, min(waits))
 
     def _truncate(self, look: _Look, revisions: list[Document]) -> None:
         stateful_set = look.stateful_set

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from kubesched.api.labels import Selector
-from kubesched.controlplane.controllers.workloads.pods import Pod, seconds_left
+from kubesched.controlplane.controllers.workloads.pods import PodView, seconds_left
 
 
 class Tally:
@@ -16,7 +16,7 @@ class Tally:
 
     __slots__ = ("active", "labelled", "labels", "ready", "selector", "terminating")
 
-    def __init__(self, selector: Selector, labels: Mapping[str, str], pods: Iterable[Pod]) -> None:
+    def __init__(self, selector: Selector, labels: Mapping[str, str], pods: Iterable[PodView]) -> None:
         self.selector = selector
         self.labels = dict(labels)
         self.active = self.labelled = self.terminating = 0
@@ -25,7 +25,7 @@ class Tally:
         for pod in pods:
             self.count(pod, 1)
 
-    def count(self, pod: Pod, number: int) -> None:
+    def count(self, pod: PodView, number: int) -> None:
         """Count a pod once more, or once less."""
         if not self.selector.matches(pod.labels):
             return

@@ -1,6 +1,6 @@
 """Which pods go first when there are too many.
 
-From pods to the same pods, those that will be missed least first: not placed, not running, not ready, cheap to delete,
+From pods to the same pods, the best victims first: not placed, not running, not ready, cheap to delete,
 doubled up on a node, ready only lately, restarted often, young.
 """
 
@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.controllers.workloads.pods import Pod
+from kubesched.controlplane.controllers.workloads.pods import PodView
 
 _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
@@ -25,27 +25,29 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 class _Candidate(msgspec.Struct):
     """A pod, and what tells it apart from its like."""
 
-    pod: Pod
+    pod: PodView
     # what comes first is settled by these, the rest by times
     order: tuple[int, int, int, int, int]
 
 
-def in_order_of_deletion(pods: Sequence[Pod], now: datetime, most: int, *, neighbours: Iterable[Pod] = ()) -> list[Pod]:
-    """Return as many pods as may go, first those that go first; `neighbours` are all pods of the same workload."""
+def in_order_of_deletion(
+    pods: Sequence[PodView], now: datetime, most: int, *, neighbours: Iterable[PodView] = ()
+) -> list[PodView]:
+    """Return this number of pods in the order of deletion; `neighbours` are all pods of the same workload."""
     on_node = Counter(pod.node for pod in neighbours if pod.active)
     return _ordered([_candidate(pod, pod.deletion_cost, on_node[pod.node]) for pod in pods], now, most)
 
 
-def in_order_of_end(pods: Sequence[Pod]) -> list[Pod]:
-    """Return pods, first those that go first where neither costs nor neighbours count, and ages count exactly."""
+def in_order_of_end(pods: Sequence[PodView]) -> list[PodView]:
+    """Return pods in the order in which jobs delete them: without deletion costs and neighbours, ages to the second."""
     return _ordered([_candidate(pod, 0, 0) for pod in pods], None, len(pods))
 
 
-def _candidate(pod: Pod, cost: int, doubled: int) -> _Candidate:
+def _candidate(pod: PodView, cost: int, doubled: int) -> _Candidate:
     return _Candidate(pod, (int(bool(pod.node)), _PHASES.get(pod.phase, 0), int(pod.ready), cost, -doubled))
 
 
-def _ordered(candidates: list[_Candidate], now: datetime | None, most: int) -> list[Pod]:
+def _ordered(candidates: list[_Candidate], now: datetime | None, most: int) -> list[PodView]:
     ages = None if now is None else _Ages(now)
 
     def compare(one: _Candidate, other: _Candidate) -> int:

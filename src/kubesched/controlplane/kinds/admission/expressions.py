@@ -93,7 +93,7 @@ ANYTHING: Final[tuple[Type, ...]] = ()
 
 
 class Names:
-    """What an expression may name, besides the request and its objects; `variables` are those that policies declare."""
+    """The names in scope of an expression besides the request and its objects; policies declare `variables`."""
 
     __slots__ = ("authorizer", "makes_objects", "params", "variables")
 
@@ -146,7 +146,7 @@ class Expression:
             raise CelCompileError(f"must evaluate to {wanted} but got {self.type}")
 
     def run(self, values: Mapping[str, Any]) -> tuple[Any, int]:
-        """Return what it amounts to, and what that cost; raises CelRuntimeError."""
+        """Return the value and its cost; raises CelRuntimeError."""
         return self._rule.run([values.get(name) for name in self._names])
 
 
@@ -216,7 +216,7 @@ class Evaluation:
         return value
 
     def run(self, expression: Expression) -> Any:
-        """Return what an expression amounts to; raises EvaluationError, or BudgetError, which ends everything."""
+        """Return the value of an expression; raises EvaluationError, or BudgetError, which ends the evaluation."""
         try:
             value, cost = expression.run(self.values)
         except CelRuntimeError as error:

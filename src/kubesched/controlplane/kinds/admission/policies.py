@@ -32,8 +32,8 @@ from kubesched.controlplane.kinds.checks import (
     part,
     text_problems,
 )
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 _MOST_ANNOTATIONS, _LONGEST_VALUE = 20, 5 * 1024
@@ -44,15 +44,15 @@ _ONE_NEEDED = "validations or auditAnnotations must contain at least one item"
 _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
-class _Policies(Rules):
-    """What policies share that check objects and those that change them."""
+class _PolicyStrategy(KindStrategy):
+    """The base of the strategies of validating and mutating policies."""
 
     unconditional_update = False
     has_generation = True
     status_keeps_metadata = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         if spec.get("failurePolicy") is None:
             spec["failurePolicy"] = "Fail"
@@ -75,11 +75,11 @@ class _Policies(Rules):
         return problems + condition_problems("spec.matchConditions", conditions, params=params is not None)
 
 
-class ValidatingAdmissionPolicies(_Policies):
+class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
     """The rules of policies that check objects."""
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a policy."""
+        """Return the problems of a policy."""
         spec = document["spec"]
         names, problems = variables_of(spec)
         problems = self._shared_problems(spec) + problems
@@ -101,7 +101,7 @@ class ValidatingAdmissionPolicies(_Policies):
         return problems
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = []
         warnings = (status.get("typeChecking") or {}).get("expressionWarnings") or ()
@@ -111,11 +111,11 @@ class ValidatingAdmissionPolicies(_Policies):
         return problems + conditions_problems("status.conditions", status.get("conditions"))
 
 
-class MutatingAdmissionPolicies(_Policies):
+class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
     """The rules of policies that change objects."""
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a policy."""
+        """Return the problems of a policy."""
         spec = document["spec"]
         names, wrong = variables_of(spec, always=True)
         problems = self._shared_problems(spec)
@@ -132,7 +132,7 @@ class MutatingAdmissionPolicies(_Policies):
         return problems
 
 
-class PolicyBindings(Rules):
+class PolicyBindingStrategy(KindStrategy):
     """The rules of bindings of both kinds of policies; those of validating ones say what follows."""
 
     unconditional_update = False
@@ -142,13 +142,13 @@ class PolicyBindings(Rules):
         self._validating = validating
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         match = part(document, "spec").get("matchResources")
         if match is not None:
             _fill_in_match(match)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a binding."""
+        """Return the problems of a binding."""
         spec = document["spec"]
         policy = spec.get("policyName") or ""
         here = "spec.policyName"
@@ -178,7 +178,7 @@ def _fill_in_match(match: Document) -> None:
 
 
 def match_problems(path: str, match: Document) -> list[str]:
-    """Return what is wrong with what a policy or a binding matches."""
+    """Return the problems of what a policy or a binding matches."""
     problems = one_of(child(path, "matchPolicy"), match["matchPolicy"], ("Equivalent", "Exact"))
     for field in ("namespaceSelector", "objectSelector"):
         problems += label_selector_problems(child(path, field), match[field])
@@ -261,7 +261,7 @@ def _action_problems(path: str, actions: list[str]) -> list[str]:
 
 
 def variables_of(spec: Document, *, always: bool = False) -> tuple[Names, list[str]]:
-    """Return what the expressions of a policy may name, and what is wrong with its variables."""
+    """Return the names in scope of a policy's expressions, and the problems of its variables."""
     params = spec.get("paramKind") is not None
     declared: dict[str, Type] = {}
     problems: list[str] = []

@@ -20,7 +20,7 @@ _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 
 
 def rule_problems(path: str, rule: Document) -> list[str]:
-    """Return what is wrong with a rule about requests."""
+    """Return the problems of a rule about requests."""
     problems = _wildcard_problems(child(path, "operations"), rule.get("operations"), "operations")
     for number, operation in enumerate(rule.get("operations") or ()):
         problems += one_of(index(child(path, "operations"), number), operation, _OPERATIONS)
@@ -73,7 +73,7 @@ def _resource_problems(path: str, resources: list[str]) -> list[str]:
 
 
 def condition_problems(path: str, conditions: Sequence[Document], *, params: bool = False) -> list[str]:
-    """Return what is wrong with match conditions; those of policies with parameters may name them."""
+    """Return the problems of match conditions; those of policies with parameters may name them."""
     problems = [too_many(path, len(conditions), _MOST_CONDITIONS)] if len(conditions) > _MOST_CONDITIONS else []
     names = set()
     for number, condition in enumerate(conditions):

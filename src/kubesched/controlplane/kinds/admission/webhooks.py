@@ -16,7 +16,7 @@ from kubesched.controlplane.kinds.checks import (
     port_problems,
     text_problems,
 )
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 _TIMEOUT, _TIMEOUTS = 10, range(1, 31)
@@ -31,7 +31,7 @@ _POLICIES = {
 _FORM = "; desired format: https://host[/path]"
 
 
-class WebhookConfigurations(Rules):
+class WebhookConfigurationStrategy(KindStrategy):
     """The rules of both kinds of configurations; webhooks that change objects have a field more."""
 
     unconditional_update = False
@@ -43,7 +43,7 @@ class WebhookConfigurations(Rules):
             self._defaults["reinvocationPolicy"] = "Never"
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         for hook in document.get("webhooks") or ():
             for field, value in self._defaults.items():
                 if hook.get(field) is None:
@@ -65,7 +65,7 @@ class WebhookConfigurations(Rules):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a configuration."""
+        """Return the problems of a configuration."""
         problems = []
         names = set()
         for number, hook in enumerate(document.get("webhooks") or ()):

@@ -14,7 +14,7 @@ _NOT_VALID = "default value is not valid according to the requestPolicy"
 
 
 def policy_problems(path: str, policy: Document, capacity: Any) -> list[str]:
-    """Return what is wrong with a policy for a capacity."""
+    """Return the problems of a policy for a capacity."""
     values, span = policy.get("validValues") or [], policy.get("validRange")
     if values and span is not None:
         why = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'

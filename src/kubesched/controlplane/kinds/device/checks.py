@@ -41,7 +41,7 @@ def list_problems(
     problems: ItemProblems,
     key: Callable[[Any], Hashable] | None = None,
 ) -> list[str]:
-    """Return what is wrong with a list: too long, a bad item, or one that is there twice by its key."""
+    """Return the problems of a list: too long, a bad item, or one that is there twice by its key."""
     items = items or ()
     if 0 <= most < len(items):
         return [too_many(path, len(items), most)]
@@ -66,7 +66,7 @@ def named(item: Document) -> str:
 
 
 def pool_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of a pool."""
+    """Return the problems of the name of a pool."""
     if not name:
         return [required(path)]
     problems = [too_long(path, 253)] if len(name.encode()) > 253 else []
@@ -76,12 +76,12 @@ def pool_problems(path: str, name: str) -> list[str]:
 
 
 def device_name_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of a device, a request or a counter."""
+    """Return the problems of the name of a device, a request or a counter."""
     return text_problems(path, name, dns_label_problems)
 
 
 def qualified_name_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of an attribute or a capacity."""
+    """Return the problems of the name of an attribute or a capacity."""
     domain, slash, identifier = name.partition("/")
     if not slash:
         return _identifier_problems(path, name)
@@ -94,7 +94,7 @@ def qualified_name_problems(path: str, name: str) -> list[str]:
 
 
 def fully_qualified_name_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of an attribute that must have a domain."""
+    """Return the problems of the name of an attribute that must have a domain."""
     problems = qualified_name_problems(path, name)
     if "/" not in name:
         why = "a fully qualified name must be a domain and a name separated by a slash"
@@ -108,7 +108,7 @@ def _identifier_problems(path: str, name: str) -> list[str]:
 
 
 def uid_problems(path: str, uid: str) -> list[str]:
-    """Return what is wrong with a UID."""
+    """Return the problems of a UID."""
     try:
         right = str(UUID(uid)) == uid
     except ValueError:
@@ -149,7 +149,7 @@ def reference_problems(names: dict[str, set[str]]) -> ItemProblems:
 
 
 def itself(item: Any) -> Hashable:
-    """Return what tells an item apart that is its own key."""
+    """Return the item as its own key."""
     mark: Hashable = item
     return mark
 
@@ -158,7 +158,7 @@ def itself(item: Any) -> Hashable:
 
 
 def selector_problems(path: str, selector: Document) -> list[str]:
-    """Return what is wrong with a selector of devices; whether its expression compiles is for those who evaluate it."""
+    """Return the problems of a selector of devices; its expression is not compiled here."""
     if selector.get("cel") is None:
         return [required(child(path, "cel"))]
     here = f"{path}.cel.expression"
@@ -169,7 +169,7 @@ def selector_problems(path: str, selector: Document) -> list[str]:
 
 
 def configuration_problems(path: str, configuration: Document) -> list[str]:
-    """Return what is wrong with a configuration."""
+    """Return the problems of a configuration."""
     opaque = configuration.get("opaque")
     if opaque is None:
         return [required(child(path, "opaque"))]
@@ -179,7 +179,7 @@ def configuration_problems(path: str, configuration: Document) -> list[str]:
 
 
 def raw_problems(path: str, value: Any, most: int) -> list[str]:
-    """Return what is wrong with parameters that only a driver understands."""
+    """Return the problems of parameters that only a driver understands."""
     if value is None:
         return [required(path)]
     if len(msgspec.json.encode(value)) > most:
@@ -188,7 +188,7 @@ def raw_problems(path: str, value: Any, most: int) -> list[str]:
 
 
 def taint_problems(path: str, taint: Document) -> list[str]:
-    """Return what is wrong with a taint of a device."""
+    """Return the problems of a taint of a device."""
     problems = text_problems(child(path, "key"), taint.get("key") or "", label_key_problems)
     if taint.get("value"):
         problems += text_problems(child(path, "value"), taint["value"], label_value_problems)
@@ -201,7 +201,7 @@ def taint_problems(path: str, taint: Document) -> list[str]:
 
 
 def toleration_problems(path: str, toleration: Document) -> list[str]:
-    """Return what is wrong with a toleration of devices' taints."""
+    """Return the problems of a toleration of devices' taints."""
     problems = []
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     if toleration.get("key"):
@@ -221,7 +221,7 @@ def toleration_problems(path: str, toleration: Document) -> list[str]:
 
 
 def binding_condition_problems(path: str, holder: Document) -> list[str]:
-    """Return what is wrong with the conditions that a device waits for."""
+    """Return the problems of the conditions that a device waits for."""
 
     def label_problems(here: str, name: Any) -> list[str]:
         return text_problems(here, name, label_key_problems)

@@ -1,7 +1,7 @@
 """Who may write what into the status of a resource claim.
 
-The right to write the status is not enough: whoever binds a claim or says for whom it is needs a right of the cluster's
-scheduler, whoever reports on devices one that names their driver.
+The right to write the status is not enough: to bind or reserve a claim a user needs a right of the cluster's
+scheduler, to report on devices a right that names their driver.
 """
 
 # upstream: pkg/registry/resource/utils.go (AuthorizedForBinding, AuthorizedForDeviceStatus) (v1.36)
@@ -17,7 +17,7 @@ _DEVICE = ("driver", "pool", "device", "shareID")
 
 
 def right_problems(status: Document, before: Document, namespace: str, context: Context) -> list[str]:
-    """Return what whoever writes the status of a claim may not change."""
+    """Return the problems of a change of a claim's status that its user has no right to make."""
     return _binding_problems(status, before, context) + _device_problems(status, before, namespace, context)
 
 

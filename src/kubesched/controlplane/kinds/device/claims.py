@@ -39,7 +39,7 @@ from kubesched.controlplane.kinds.device.checks import (
     uid_problems,
 )
 from kubesched.controlplane.kinds.device.claim_rights import right_problems
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 MOST_CONSUMERS = 256
@@ -55,7 +55,7 @@ _ADMIN_ACCESS = "resource.kubernetes.io/admin-access"
 _ONE_OF = "exactly one of `exactly` or `firstAvailable` is required"
 
 
-class ResourceClaims(Rules):
+class ResourceClaimStrategy(KindStrategy):
     """The rules of claims."""
 
     returns_deleted = True
@@ -67,16 +67,16 @@ class ResourceClaims(Rules):
         new["status"] = {}
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         _fill_in_claim(part(document, "spec"))
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new claim."""
+        """Return the problems of a new claim."""
         devices = new["spec"]["devices"]
         return _request_access_problems(devices, new, context) + claim_problems("spec.devices", devices)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec", new["spec"], old["spec"])
 
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:
@@ -91,7 +91,7 @@ class ResourceClaims(Rules):
             status.pop("devices", None)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status, before = new["status"], old.get("status") or {}
         names = request_names(new["spec"].get("devices") or {})
         consumers = status.get("reservedFor") or []
@@ -118,17 +118,17 @@ class ResourceClaims(Rules):
         return problems
 
 
-class ResourceClaimTemplates(Rules):
+class ResourceClaimTemplateStrategy(KindStrategy):
     """The rules of templates of claims."""
 
     returns_deleted = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         _fill_in_claim(part(part(document, "spec"), "spec"))
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a template."""
+        """Return the problems of a template."""
         spec = document["spec"]
         meta = spec.get("metadata") or {}
         problems = labels_problems("spec.metadata.labels", meta.get("labels"))
@@ -138,12 +138,12 @@ class ResourceClaimTemplates(Rules):
         return problems + claim_problems("spec.spec.devices", spec["spec"]["devices"])
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new template."""
+        """Return the problems of a new template."""
         devices = new["spec"]["spec"]["devices"]
         return _request_access_problems(devices, new, context) + self.problems(new, context)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec", new["spec"], old["spec"])
 
 
@@ -187,7 +187,7 @@ def _access_problems(path: str, entries: Sequence[Document], document: Document,
 
 
 def claim_problems(path: str, claim: Document) -> list[str]:
-    """Return what is wrong with a claim for devices."""
+    """Return the problems of a claim for devices."""
     names = request_names(claim)
     problems = list_problems(child(path, "requests"), claim.get("requests"), MOST_REQUESTS, _request_problems, named)
 
@@ -271,7 +271,7 @@ def _allocated(status: Document) -> set[Hashable]:
 
 
 def _results(status: Document) -> Sequence[Document]:
-    """Return what is allocated, request by request."""
+    """Return the allocated devices, request by request."""
     found: Sequence[Document] = ((status.get("allocation") or {}).get("devices") or {}).get("results") or ()
     return found
 

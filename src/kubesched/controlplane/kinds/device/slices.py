@@ -38,7 +38,7 @@ from kubesched.controlplane.kinds.device.checks import (
     selector_problems,
     taint_problems,
 )
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 MOST_DEVICES = 128
@@ -66,7 +66,7 @@ _ONE_OF_DEVICE = (
 )
 
 
-class DeviceClasses(Rules):
+class DeviceClassStrategy(KindStrategy):
     """The rules of device classes."""
 
     returns_deleted = True
@@ -77,7 +77,7 @@ class DeviceClasses(Rules):
         part(document, "spec")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a class."""
+        """Return the problems of a class."""
         spec = document["spec"]
         problems = list_problems("spec.selectors", spec.get("selectors"), MOST_SELECTORS, selector_problems)
         problems += list_problems("spec.config", spec.get("config"), MOST_CONFIGS, configuration_problems)
@@ -87,7 +87,7 @@ class DeviceClasses(Rules):
         return problems
 
 
-class DeviceTaintRules(Rules):
+class DeviceTaintRuleStrategy(KindStrategy):
     """The rules of rules that taint devices."""
 
     returns_deleted = True
@@ -106,7 +106,7 @@ class DeviceTaintRules(Rules):
         self.fill_in(new, context)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a rule."""
+        """Return the problems of a rule."""
         spec = document["spec"]
         chosen, path = spec.get("deviceSelector") or {}, "spec.deviceSelector"
         problems = []
@@ -119,7 +119,7 @@ class DeviceTaintRules(Rules):
         return problems + taint_problems("spec.taint", spec["taint"])
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         conditions = (new.get("status") or {}).get("conditions") or []
         problems = conditions_problems("status.conditions", conditions)
         if len(conditions) > _MOST_CONDITIONS:
@@ -127,7 +127,7 @@ class DeviceTaintRules(Rules):
         return problems
 
 
-class ResourceSlices(Rules):
+class ResourceSliceStrategy(KindStrategy):
     """The rules of resource slices."""
 
     returns_deleted = True
@@ -141,7 +141,7 @@ class ResourceSlices(Rules):
                 _note_time(taint, context)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a slice."""
+        """Return the problems of a slice."""
         spec = document["spec"]
         problems = driver_problems("spec.driver", spec.get("driver") or "")
         problems += _pool_problems("spec.pool", spec["pool"])
@@ -159,7 +159,7 @@ class ResourceSlices(Rules):
         return problems + list_problems("spec.sharedCounters", counters, _MOST_COUNTER_SETS, _counter_problems, named)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         spec, before = new["spec"], old["spec"]
         return [
             *immutable("spec.pool.name", spec["pool"].get("name"), (before.get("pool") or {}).get("name")),
@@ -189,7 +189,7 @@ def _pool_problems(path: str, pool: Document) -> list[str]:
 
 
 def _where_problems(path: str, spec: Document) -> list[str]:
-    """Return what is wrong with where the devices of a slice are."""
+    """Return the problems of where the devices of a slice are."""
     problems, said = _place_problems(path, spec, "must be either unset or set to a non-empty string")
     terms = (spec.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
     if spec.get("nodeSelector") is not None and len(terms) != 1:
@@ -210,7 +210,7 @@ def _where_problems(path: str, spec: Document) -> list[str]:
 
 
 def _place_problems(path: str, holder: Document, empty: str) -> tuple[list[str], list[str]]:
-    """Return what is wrong with a place, and the fields that name it."""
+    """Return the problems of a place, and the fields that name it."""
     problems, said = [], []
     name = holder.get("nodeName")
     if name:

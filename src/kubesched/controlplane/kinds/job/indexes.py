@@ -1,7 +1,7 @@
 """Indexes of jobs as text: `0,2-4,7`.
 
 From a text to the ranges of numbers in it, and back. `read` takes what it can, since a status must not stop a
-controller; `problem` says what is wrong with a text that somebody writes.
+controller; `problem` says what is wrong with a text that a client sends.
 """
 
 # upstream: pkg/controller/job/indexed_job_utils.go, pkg/apis/batch/validation/validation.go (validateIndexesFormat)
@@ -30,7 +30,7 @@ def read(text: str, completions: int) -> Intervals:
 
 
 def joined(intervals: Iterable[tuple[int, int]]) -> Intervals:
-    """Return intervals in order, those that touch made one."""
+    """Return intervals in order, adjacent ones merged."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(intervals):
         if found and first <= found[-1][1] + 1:

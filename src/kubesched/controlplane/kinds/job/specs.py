@@ -83,7 +83,7 @@ def default_template(spec: Document) -> None:
 
 
 def job_spec_problems(path: str, spec: Document) -> list[str]:
-    """Return what is wrong with a job's spec, save for its selector."""
+    """Return the problems of a job's spec, save for its selector."""
     problems = [problem for field in _COUNTS for problem in not_negative(child(path, field), spec.get(field))]
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         problems.append(required(child(path, "backoffLimitPerIndex"), "when maxFailedIndexes is specified"))
@@ -271,7 +271,7 @@ def _success_rule_problems(path: str, rule: Document, completions: int) -> list[
 
 
 def job_change_problems(path: str, new: Document, old: Document, status: Document) -> list[str]:
-    """Return what is wrong with a change of a job's spec; `status` is the job's."""
+    """Return the problems of a change of a job's spec; `status` is the job's."""
     problems = []
     if new.get("completions") != old.get("completions"):
         if new.get("completionMode") != INDEXED:
@@ -287,7 +287,7 @@ def job_change_problems(path: str, new: Document, old: Document, status: Documen
 
 
 def _template_change_problems(path: str, new: Document, old: Document, status: Document) -> list[str]:
-    """Return what is wrong with a change of the template: where its pods may run changes only while there are none."""
+    """Return the problems of a change of the template: where its pods may run changes only while there are none."""
     template, before = new["template"], copy.deepcopy(old["template"])
     suspended = bool(old.get("suspend"))
     is_suspended = any(

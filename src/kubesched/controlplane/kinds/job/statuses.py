@@ -46,7 +46,7 @@ def is_finished(status: Document) -> bool:
 
 
 def status_problems(new: Document, old: Document) -> list[str]:
-    """Return what is wrong with a change of a job's status."""
+    """Return the problems of a change of a job's status."""
     spec, status, before = new["spec"], new.get("status") or {}, old.get("status") or {}
     problems = [problem for field in _COUNTS for problem in not_negative(f"status.{field}", status.get(field))]
     problems += _uncounted_problems(status.get("uncountedTerminatedPods") or {})
@@ -88,7 +88,7 @@ def _uncounted_problems(uncounted: Document) -> list[str]:
 
 
 def _end_problems(status: Document, before: Document) -> list[str]:
-    """Return what is wrong with a status of a job that is over."""
+    """Return the problems of a status of a job that is over."""
     problems = []
     new = not is_finished(before)
     for field in ("active", "terminating"):

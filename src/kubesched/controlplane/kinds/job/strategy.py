@@ -26,7 +26,7 @@ from kubesched.controlplane.kinds.job.specs import (
     job_spec_problems,
 )
 from kubesched.controlplane.kinds.job.statuses import status_problems
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.workload.templates import match_problems
 from kubesched.controlplane.registry.strategy import Context
 
@@ -37,7 +37,7 @@ _LONGEST_CRON_NAME: Final = 52
 _ZONE_PART = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
-class Jobs(Rules):
+class JobStrategy(KindStrategy):
     """The rules of jobs."""
 
     has_generation = True
@@ -64,7 +64,7 @@ class Jobs(Rules):
             document["metadata"]["labels"] = dict(labels)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a job."""
+        """Return the problems of a job."""
         meta, spec = document["metadata"], document["spec"]
         problems = _made_selector_problems(document) + job_spec_problems("spec", spec)
         problems += _selector_problems(spec)
@@ -77,11 +77,11 @@ class Jobs(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return job_change_problems("spec", new["spec"], old["spec"], old.get("status") or {})
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         return status_problems(new, old)
 
     def fields(self, document: Document) -> dict[str, str]:
@@ -101,7 +101,7 @@ def _make_selector(job: Document) -> None:
 
 
 def _made_selector_problems(job: Document) -> list[str]:
-    """Return what is wrong with labels and a selector that were to be made, but had been given already."""
+    """Return the problems of labels and a selector that were to be made, but had been given already."""
     spec, meta = job["spec"], job["metadata"]
     if spec["manualSelector"] or spec.get("selector") is None:
         return []
@@ -136,7 +136,7 @@ def _selector_problems(spec: Document) -> list[str]:
         return problems
 
 
-class CronJobs(Rules):
+class CronJobStrategy(KindStrategy):
     """The rules of cron jobs."""
 
     has_generation = True
@@ -147,7 +147,7 @@ class CronJobs(Rules):
         new["status"] = {}
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         spec["concurrencyPolicy"] = spec.get("concurrencyPolicy") or ALLOW
         for field, value in (
@@ -161,7 +161,7 @@ class CronJobs(Rules):
         default_template(part(part(spec, "jobTemplate"), "spec"))
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new cron job, whose jobs get names after it."""
+        """Return the problems of a new cron job, whose jobs get names after it."""
         problems = self._problems(new["spec"], {})
         name = new["metadata"].get("name") or ""
         if len(name) > _LONGEST_CRON_NAME:
@@ -170,7 +170,7 @@ class CronJobs(Rules):
         return problems
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a changed cron job."""
+        """Return the problems of a changed cron job."""
         return self._problems(new["spec"], old["spec"])
 
     def _problems(self, spec: Document, before: Document) -> list[str]:

@@ -16,7 +16,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
     too_many,
 )
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20_000, 8
@@ -25,7 +25,7 @@ _ADDRESS_TYPES = ("FQDN", *_FAMILIES)
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
-class EndpointSlices(Rules):
+class EndpointSliceStrategy(KindStrategy):
     """The rules of slices of endpoints."""
 
     has_generation = True
@@ -49,17 +49,17 @@ class EndpointSlices(Rules):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a slice, but for its endpoints."""
+        """Return the problems of a slice, but for its endpoints."""
         kind = document.get("addressType") or ""
         problems = one_of("addressType", kind, _ADDRESS_TYPES) if kind else [required("addressType")]
         return problems + _ports_problems("ports", document.get("ports") or [])
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new slice."""
+        """Return the problems of a new slice."""
         return self.problems(new, context) + _endpoints_problems(new)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change; endpoints that stay as they are are not looked at."""
+        """Return the problems of a change; endpoints that stay as they are are not looked at."""
         problems = [] if _said(new, "endpoints") == _said(old, "endpoints") else _endpoints_problems(new)
         return problems + immutable("addressType", new.get("addressType"), old.get("addressType"))
 

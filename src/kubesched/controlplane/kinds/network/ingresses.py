@@ -20,8 +20,8 @@ from kubesched.controlplane.kinds.checks import (
     too_long,
 )
 from kubesched.controlplane.kinds.default_classes import default_class_of
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.probes import port_name_problems
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 _LONGEST_CONTROLLER = 250
@@ -35,13 +35,13 @@ _CLASSES, _DEFAULT_CLASS = "ingressclasses.networking.k8s.io", "ingressclass.kub
 _NO_ADDRESS = "must be a DNS name, not an IP address"
 
 
-class NetworkPolicies(Rules):
+class NetworkPolicyStrategy(KindStrategy):
     """The rules of network policies."""
 
     has_generation = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         part(spec, "podSelector")
         for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
@@ -51,7 +51,7 @@ class NetworkPolicies(Rules):
             spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else ())]
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a network policy."""
+        """Return the problems of a network policy."""
         spec = document["spec"]
         problems = label_selector_problems("spec.podSelector", spec["podSelector"])
         for direction, peers in (("ingress", "from"), ("egress", "to")):
@@ -132,7 +132,7 @@ def _network_problems(path: str, text: str) -> list[str]:
     return [] if text_is_network else [invalid(path, text, why)]
 
 
-class Ingresses(Rules):
+class IngressStrategy(KindStrategy):
     """The rules of ingresses."""
 
     has_generation = True
@@ -152,7 +152,7 @@ class Ingresses(Rules):
         part(document, "spec")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with an ingress."""
+        """Return the problems of an ingress."""
         spec = document["spec"]
         problems = []
         if not spec.get("rules") and spec.get("defaultBackend") is None:
@@ -173,7 +173,7 @@ class Ingresses(Rules):
         return problems
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         return list(_address_problems((new.get("status") or {}).get("loadBalancer") or {}))
 
 
@@ -266,19 +266,19 @@ def _backend_problems(path: str, backend: Document) -> list[str]:
     return problems
 
 
-class IngressClasses(Rules):
+class IngressClassStrategy(KindStrategy):
     """The rules of classes of ingresses."""
 
     has_generation = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         parameters = part(document, "spec").get("parameters")
         if parameters is not None:
             parameters["scope"] = parameters.get("scope") or "Cluster"
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a class."""
+        """Return the problems of a class."""
         controller = document["spec"].get("controller") or ""
         path = "spec.controller"
         problems = [too_long(path, _LONGEST_CONTROLLER)] if len(controller.encode()) > _LONGEST_CONTROLLER else []
@@ -287,7 +287,7 @@ class IngressClasses(Rules):
         return problems + (_parameters_problems("spec.parameters", parameters) if parameters is not None else [])
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec.controller", new["spec"].get("controller"), old["spec"].get("controller"))
 
 

@@ -1,4 +1,4 @@
-"""Cluster IPs and node ports of services: those that they ask for, if nobody has them, or others that are free.
+"""Cluster IPs and node ports of services: the requested ones if they are free, or else other free ones.
 
 Addresses come from one IPv4 range, chosen by the service's UID, so that the same seed gives the same addresses. A node
 port belongs to one service; within it, ports of one number and different protocols share one.
@@ -165,7 +165,7 @@ def _port_problem(number: int, taken: Container[int]) -> str:
 
 
 def _taken_ports(uid: str, context: Context) -> tuple[set[int], set[int]]:
-    """Return the node ports of other services, and those that a service has already."""
+    """Return the node ports of other services, and the node ports of the service itself."""
     taken: set[int] = set()
     own: set[int] = set()
     for stored in context.store.set_of(context.resource.store):

@@ -11,8 +11,8 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.object_meta import IMMUTABLE
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import conditions_problems, immutable, text_problems
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 _NO_NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
@@ -20,7 +20,7 @@ _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _ONE_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
-class ServiceCIDRs(Rules):
+class ServiceCIDRStrategy(KindStrategy):
     """The rules of networks."""
 
     has_generation = True
@@ -33,7 +33,7 @@ class ServiceCIDRs(Rules):
         new["status"] = {"conditions": [{**ready, "lastTransitionTime": timestamp(context.now)}]}
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a network."""
+        """Return the problems of a network."""
         spec = document.get("spec") or {}
         networks, path = spec.get("cidrs") or [], "spec.cidrs"
         if not networks:
@@ -59,7 +59,7 @@ class ServiceCIDRs(Rules):
         return problems
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change: a network of the other family may be added, and no more."""
+        """Return the problems of a change: a network of the other family may be added, and no more."""
         now, then = ((each.get("spec") or {}).get("cidrs") or [] for each in (new, old))
         if len(now) == len(then):
             changed = [number for number, text in enumerate(now) if text != then[number]]
@@ -70,17 +70,17 @@ class ServiceCIDRs(Rules):
         return problems + self.problems(new, context)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         return conditions_problems("status.conditions", (new.get("status") or {}).get("conditions"))
 
 
-class IPAddresses(Rules):
+class IPAddressStrategy(KindStrategy):
     """The rules of addresses."""
 
     has_generation = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name: it is an address as everybody writes it."""
+        """Return the problems of a name: it is an address in canonical form."""
         try:
             found = ip_address(name)
         except ValueError:
@@ -88,7 +88,7 @@ class IPAddresses(Rules):
         return () if str(found) == name else (f"must be in canonical form ({quote(str(found))})",)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with an address."""
+        """Return the problems of an address."""
         parent, path = (document.get("spec") or {}).get("parentRef"), "spec.parentRef"
         if parent is None:
             return [required(path)]
@@ -103,6 +103,6 @@ class IPAddresses(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         now, then = ((each.get("spec") or {}).get("parentRef") for each in (new, old))
         return immutable("spec.parentRef", now, then)

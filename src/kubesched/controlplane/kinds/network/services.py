@@ -18,6 +18,7 @@ from kubesched.controlplane.kinds.checks import (
     port_problems,
     text_problems,
 )
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.network.service_addresses import (
     CLUSTER_IP,
     EXTERNAL,
@@ -26,21 +27,20 @@ from kubesched.controlplane.kinds.network.service_addresses import (
     give_addresses,
     node_ports,
 )
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 
 
-class Services(Rules):
+class ServiceStrategy(KindStrategy):
     """The rules of services."""
 
     returns_deleted = True
     create_on_update = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name."""
+        """Return the problems of a name."""
         return tuple(dns_label_problems(name))
 
     def prepare_create(self, new: Document, context: Context) -> None:
@@ -65,7 +65,7 @@ class Services(Rules):
         give_addresses(new, context)
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         kind = spec.setdefault("type", "ClusterIP") or "ClusterIP"
         spec["type"] = kind
@@ -86,7 +86,7 @@ class Services(Rules):
             spec.setdefault("allocateLoadBalancerNodePorts", True)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a service."""
+        """Return the problems of a service."""
         spec = document["spec"]
         problems = _type_problems(spec)
         problems += _port_problems(spec)
@@ -101,7 +101,7 @@ class Services(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change: an address stays for life."""
+        """Return the problems of a change: an address stays for life."""
         spec, before = new["spec"], old["spec"]
         if "ExternalName" in (spec.get("type"), before.get("type")):
             return []
@@ -189,19 +189,19 @@ def _keep_node_ports(spec: Document, before: Document) -> None:
             del port["nodePort"]
 
 
-class Endpoints(Rules):
+class EndpointsStrategy(KindStrategy):
     """The rules of endpoints."""
 
     create_on_update = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         for subset in document.get("subsets") or ():
             for port in subset.get("ports") or ():
                 port["protocol"] = port.get("protocol") or "TCP"
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with endpoints."""
+        """Return the problems of endpoints."""
         problems = []
         for number, subset in enumerate(document.get("subsets") or ()):
             here = index("subsets", number)

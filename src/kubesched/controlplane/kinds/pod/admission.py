@@ -14,8 +14,8 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError, forbidden
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.pod.service_account import use_account
+from kubesched.controlplane.kinds.priority_classes import SYSTEM_PRIORITIES
 from kubesched.controlplane.kinds.quota.limit_ranges import fill_in_limits
-from kubesched.controlplane.kinds.workload.disruption_budgets import SYSTEM_PRIORITIES
 from kubesched.controlplane.registry.strategy import Context
 from kubesched.controlplane.storage.store import Store
 
@@ -104,7 +104,7 @@ def _class_called(name: str, context: Context) -> tuple[str, int, str] | None:
 
 
 def _default_class(store: Store) -> tuple[str, int, str]:
-    """Return what pods get that name no class: the lowest of the global defaults, or nothing in particular."""
+    """Return the priority of pods without a class: the lowest of the global defaults, or zero."""
     # the bytes tell which few classes are worth decoding
     defaults = [each.document() for each in store.set_of(PRIORITY_CLASSES) if _IS_GLOBAL_DEFAULT in each.body]
     if not defaults:

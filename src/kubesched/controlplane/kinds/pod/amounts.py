@@ -54,7 +54,7 @@ def resources_of(container: Mapping[str, Any], kind: str) -> Document:
 
 
 def sum_of_containers(spec: Document, kind: str) -> dict[str, Quantity]:
-    """Return what the containers of a pod ask for at most at a time: requests, or limits."""
+    """Return the largest sum of requests, or of limits, that a pod's containers need at a time."""
 
     def bare(containers: Iterable[Document] | None) -> list[Document]:
         return [

@@ -53,7 +53,7 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def containers_problems(path: str, containers: Sequence[Document], around: Surroundings) -> list[str]:
-    """Return what is wrong with the regular containers."""
+    """Return the problems of the regular containers."""
     if not containers:
         return [required(path)]
     problems = []
@@ -73,7 +73,7 @@ def containers_problems(path: str, containers: Sequence[Document], around: Surro
 def init_containers_problems(
     path: str, containers: Sequence[Document], regular: Sequence[Document], around: Surroundings
 ) -> list[str]:
-    """Return what is wrong with the init containers."""
+    """Return the problems of the init containers."""
     problems = []
     names = {container.get("name") or "" for container in regular}
     for number, container in enumerate(containers):
@@ -104,7 +104,7 @@ def init_containers_problems(
 def ephemeral_containers_problems(
     path: str, containers: Sequence[Document], others: Sequence[Document], around: Surroundings
 ) -> list[str]:
-    """Return what is wrong with the ephemeral containers."""
+    """Return the problems of the ephemeral containers."""
     problems = []
     targets = {container.get("name") or "" for container in others}
     names = set(targets)
@@ -125,7 +125,7 @@ def ephemeral_containers_problems(
 
 
 def image_space_problems(path: str, container: Document) -> list[str]:
-    """Return what is wrong with spaces around the name of an image."""
+    """Return the problems of spaces around the name of an image."""
     image = container.get("image") or ""
     if image == image.strip():
         return []
@@ -133,7 +133,7 @@ def image_space_problems(path: str, container: Document) -> list[str]:
 
 
 def _common_problems(path: str, container: Document, around: Surroundings) -> list[str]:
-    """Return what is wrong with a container of any sort."""
+    """Return the problems of a container of any sort."""
     name = container.get("name") or ""
     problems = text_problems(f"{path}.name", name, dns_label_problems) if name else [required(f"{path}.name")]
     if not container.get("image"):
@@ -156,7 +156,7 @@ def _common_problems(path: str, container: Document, around: Surroundings) -> li
 
 
 def _living_problems(path: str, container: Document, around: Surroundings) -> list[str]:
-    """Return what is wrong with the probes and hooks of a container that goes on running."""
+    """Return the problems of the probes and hooks of a container that goes on running."""
     problems = []
     if container.get("lifecycle"):
         problems += lifecycle_problems(f"{path}.lifecycle", container["lifecycle"], around.grace_seconds)

@@ -47,7 +47,7 @@ def _variable_problems(text: str) -> list[str]:
 
 
 def environment_problems(path: str, container: Document) -> list[str]:
-    """Return what is wrong with the environment of a container."""
+    """Return the problems of the environment of a container."""
     problems = []
     for number, variable in enumerate(container.get("env") or ()):
         here = f"{path}.env[{number}]"
@@ -112,7 +112,7 @@ def _reference_problems(path: str, kind: str, reference: Document) -> list[str]:
 
 
 def mounts_problems(path: str, container: Document, volumes: Mapping[str, Document]) -> list[str]:
-    """Return what is wrong with the volumes that a container mounts or uses as devices."""
+    """Return the problems of the volumes that a container mounts or uses as devices."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     if not mounts and not devices:
         return []
@@ -156,7 +156,7 @@ def _mounts_problems(
 
 
 def _detail_problems(path: str, here: str, mount: Document, privileged: bool) -> list[str]:
-    """Return what is wrong with how a volume is mounted."""
+    """Return the problems of how a volume is mounted."""
     problems = []
     part, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
     problems += descending(f"{path}.subPath", part)

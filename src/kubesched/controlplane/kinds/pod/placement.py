@@ -30,7 +30,7 @@ MIRROR_POD = "kubernetes.io/config.mirror"
 
 
 def affinity_problems(path: str, affinity: Document) -> list[str]:
-    """Return what is wrong with an affinity."""
+    """Return the problems of an affinity."""
     problems = []
     nodes = affinity.get("nodeAffinity")
     if nodes:
@@ -75,7 +75,7 @@ def _pod_term_problems(path: str, term: Document) -> list[str]:
 
 
 def _label_keys_problems(path: str, holder: Document) -> list[str]:
-    """Return what is wrong with keys that stand for a pod's own labels; their values are in the selector already."""
+    """Return the problems of keys that stand for a pod's own labels; their values are in the selector already."""
     matched, mismatched = holder.get("matchLabelKeys") or (), holder.get("mismatchLabelKeys") or ()
     selector = holder.get("labelSelector")
     problems = []
@@ -102,7 +102,7 @@ def _label_keys_problems(path: str, holder: Document) -> list[str]:
 
 
 def tolerations_problems(path: str, tolerations: Sequence[Document]) -> list[str]:
-    """Return what is wrong with tolerations."""
+    """Return the problems of tolerations."""
     problems = []
     for number, toleration in enumerate(tolerations):
         here = f"{path}[{number}]"
@@ -149,7 +149,7 @@ def _number_problems(path: str, value: str) -> list[str]:
 
 
 def spread_problems(path: str, constraints: Sequence[Document]) -> list[str]:
-    """Return what is wrong with topology spread constraints."""
+    """Return the problems of topology spread constraints."""
     problems = []
     kinds = [(each.get("topologyKey") or "", each.get("whenUnsatisfiable") or "") for each in constraints]
     for number, constraint in enumerate(constraints):
@@ -181,7 +181,7 @@ def _positive_problems(path: str, number: int) -> list[str]:
 
 
 def gates_problems(path: str, gates: Sequence[Document]) -> list[str]:
-    """Return what is wrong with scheduling gates."""
+    """Return the problems of scheduling gates."""
     problems = []
     seen = set()
     for number, gate in enumerate(gates):
@@ -194,7 +194,7 @@ def gates_problems(path: str, gates: Sequence[Document]) -> list[str]:
 
 
 def claims_problems(path: str, claims: Sequence[Document], annotations: Any) -> list[str]:
-    """Return what is wrong with a pod's resource claims."""
+    """Return the problems of a pod's resource claims."""
     if claims and MIRROR_POD in annotations:
         return [forbidden("", "static pods do not support resource claims")]
     problems = []
@@ -231,7 +231,7 @@ def claims_problems(path: str, claims: Sequence[Document], annotations: Any) -> 
 
 
 def group_problems(path: str, group: Document) -> list[str]:
-    """Return what is wrong with a pod's scheduling group."""
+    """Return the problems of a pod's scheduling group."""
     name = group.get("podGroupName")
     if name is None:
         return [invalid(f"{path}.podGroupName", None, "must specify one of: `podGroupName`")]

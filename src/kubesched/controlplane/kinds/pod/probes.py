@@ -26,7 +26,7 @@ _LETTER_PATTERN = re.compile("[a-z]")
 
 
 def port_name_problems(text: str) -> list[str]:
-    """Return what keeps a text from being the name of a port."""
+    """Return the reasons why a text is no name of a port."""
     problems = []
     if len(text) > 15:
         problems.append("must be no more than 15 characters")
@@ -42,7 +42,7 @@ def port_name_problems(text: str) -> list[str]:
 
 
 def probes_problems(path: str, container: Document, grace: int) -> list[str]:
-    """Return what is wrong with the probes of a container."""
+    """Return the problems of the probes of a container."""
     problems = []
     for name in PROBES:
         probe = container.get(name)
@@ -68,7 +68,7 @@ def _probe_problems(path: str, probe: Document, grace: int, *, readiness: bool) 
 
 
 def lifecycle_problems(path: str, lifecycle: Document, grace: int) -> list[str]:
-    """Return what is wrong with the hooks of a container's life."""
+    """Return the problems of the hooks of a container's life."""
     problems = []
     for name in ("postStart", "preStop"):
         if lifecycle.get(name) is not None:

@@ -43,7 +43,7 @@ _STANDARD = frozenset(
 def requirements_problems(
     path: str, requirements: Document, claim_names: Collection[str] = (), *, of_pod: bool = False
 ) -> list[str]:
-    """Return what is wrong with the requirements of a container, or of a pod as a whole."""
+    """Return the problems of the requirements of a container, or of a pod as a whole."""
     limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
     problems = []
     for kind, resources in (("limits", limits), ("requests", requests)):
@@ -65,7 +65,7 @@ def requirements_problems(
 
 
 def _limit_problems(path: str, name: str, amount: Quantity, limits: Document) -> list[str]:
-    """Return what is wrong with a request beside its limit; what cannot be shared out twice must equal it."""
+    """Return the problems of a request beside its limit; what cannot be shared out twice must equal it."""
     shared = overcommits(name)
     if name not in limits:
         why = "Limit must be set for non overcommitable resources"
@@ -97,7 +97,7 @@ def _whole_pages(name: str, amount: Quantity) -> bool:
 
 
 def standard_name_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of a resource, wherever it stands."""
+    """Return the problems of the name of a resource, wherever it stands."""
     problems = text_problems(path, name, label_key_problems)
     standard = name in _STANDARD or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
     if not problems and "/" not in name and not standard:
@@ -106,7 +106,7 @@ def standard_name_problems(path: str, name: str) -> list[str]:
 
 
 def container_resource_problems(path: str, name: str) -> list[str]:
-    """Return what is wrong with the name of a resource that a container asks for."""
+    """Return the problems of the name of a resource that a container asks for."""
     if name in _OF_CONTAINERS:
         return []
     problems = standard_name_problems(path, name)
@@ -154,7 +154,7 @@ def _claims_problems(path: str, claims: list[Document], names: Collection[str]) 
 
 
 def whole_pod_problems(path: str, spec: Document, claim_names: Collection[str]) -> list[str]:
-    """Return what is wrong with the resources of a pod as a whole, also beside those of its containers."""
+    """Return the problems of the resources of a pod as a whole, also beside those of its containers."""
     whole = spec["resources"]
     if (spec.get("os") or {}).get("name") == "windows":
         return [forbidden(path, "may not be set for a windows pod")]

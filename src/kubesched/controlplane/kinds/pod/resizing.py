@@ -34,7 +34,7 @@ def keep_all_but_resources(new: Document, old: Document) -> None:
 
 
 def resize_problems(new: Document, old: Document) -> list[str]:
-    """Return what is wrong with a resize, beside what is wrong with the pod."""
+    """Return the problems of a resize, beside what is wrong with the pod."""
     spec, before = new["spec"], old["spec"]
     if MIRROR_POD in (old["metadata"].get("annotations") or {}):
         return [forbidden("<nil>", "static pods cannot be resized")]
@@ -57,7 +57,7 @@ def resize_problems(new: Document, old: Document) -> list[str]:
 
 
 def _pod_problems(new: Document, old: Document) -> list[str]:
-    """Return what is wrong with a resize as a whole."""
+    """Return the problems of a resize as a whole."""
     problems = []
     spec, before, status = new["spec"], old["spec"], old.get("status") or {}
     if (status.get("qosClass") or class_of_service(before)) != class_of_service(spec):

@@ -23,7 +23,7 @@ _sysctl = re.compile(_SYSCTL)
 
 
 def pod_security_problems(path: str, spec: Document) -> list[str]:
-    """Return what is wrong with the rights of a pod as a whole."""
+    """Return the problems of the rights of a pod as a whole."""
     context = spec.get("securityContext") or {}
     problems = _identity_problems(path, context, ("fsGroup", "runAsUser", "runAsGroup"))
     for number, group in enumerate(context.get("supplementalGroups") or ()):
@@ -60,7 +60,7 @@ def _sysctl_problems(path: str, sysctls: Iterable[Document]) -> list[str]:
 
 
 def container_security_problems(path: str, context: Document, *, host_users: bool) -> list[str]:
-    """Return what is wrong with the rights of a container."""
+    """Return the problems of the rights of a container."""
     problems = _identity_problems(path, context, ("runAsUser", "runAsGroup"))
     mount = context.get("procMount")
     if mount is not None:

@@ -97,8 +97,8 @@ def _token_volume() -> Document:
     }
 
 
-def unowned_mounts(pod: Any) -> Fields:
-    """Return what nobody owns of what a pod, as it is sent, gets of its account."""
+def mounts_without_manager(pod: Any) -> Fields:
+    """Return the fields of the token volume and its mounts, which admission adds and no field manager owns."""
     spec = pod.get("spec") or {}
     if spec.get("volumes"):
         volumes: Fields = {f'k:{{"name":"{_new_name(pod)}"}}': MEMBER}
@@ -116,7 +116,7 @@ def unowned_mounts(pod: Any) -> Fields:
 
 
 def _unowned_of(container: Document) -> Fields | None:
-    """Return what nobody owns of the mounts of a container, None if it has one of its own in that place."""
+    """Return the fields of the token mount in a container, None if the container mounts something there itself."""
     if not container.get("volumeMounts"):
         return MEMBER
     return None if _is_taken(container) else {f'k:{{"mountPath":"{PLACE}"}}': MEMBER}

@@ -67,7 +67,7 @@ def keep_from_old(status: Document, before: Document) -> None:
 
 
 def status_problems(new: Document, old: Document) -> list[str]:
-    """Return what is wrong with a change of a pod's status."""
+    """Return the problems of a change of a pod's status."""
     status, before, spec = new["status"], old.get("status") or {}, old.get("spec") or {}
     problems = _conditions_problems("status.conditions", status.get("conditions") or ())
     problems += _nomination_problems(status, before, spec)

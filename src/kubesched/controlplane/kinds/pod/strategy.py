@@ -39,7 +39,7 @@ _SELECTABLE: Final = frozenset(
 )
 
 
-class Pods(Strategy):
+class PodStrategy(Strategy):
     """The rules of pods."""
 
     marks_deletion = True
@@ -56,7 +56,7 @@ class Pods(Strategy):
         new["status"] = status
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new pod."""
+        """Return the problems of a new pod."""
         return new_pod_problems(new)
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
@@ -65,7 +65,7 @@ class Pods(Strategy):
         admit_changed(new, old)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a changed pod, and with the change."""
+        """Return the problems of a changed pod, and with the change."""
         return pod_problems(new) + change_problems(new, old)
 
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:
@@ -80,7 +80,7 @@ class Pods(Strategy):
         keep_from_old(new["status"], old.get("status") or {})
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of a pod's status."""
+        """Return the problems of a change of a pod's status."""
         return annotation_change_problems(new, old) + status_problems(new, old)
 
     def fields(self, document: Document) -> dict[str, str]:

@@ -7,7 +7,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.pod.defaults import default_pod
 from kubesched.controlplane.kinds.pod.placement import MIRROR_POD
 from kubesched.controlplane.kinds.pod.resizing import keep_all_but_resources, resize_problems
-from kubesched.controlplane.kinds.pod.strategy import Pods
+from kubesched.controlplane.kinds.pod.strategy import PodStrategy
 from kubesched.controlplane.kinds.pod.updates import annotation_change_problems
 from kubesched.controlplane.kinds.pod.validation import pod_problems
 from kubesched.controlplane.registry.strategy import Context
@@ -15,7 +15,7 @@ from kubesched.controlplane.registry.strategy import Context
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
-class PodResize(Pods):
+class PodResizeStrategy(PodStrategy):
     """Changes the resources of a pod that may be running."""
 
     is_admitted = True
@@ -27,11 +27,11 @@ class PodResize(Pods):
         default_pod(new)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a resize."""
+        """Return the problems of a resize."""
         return pod_problems(new) + resize_problems(new, old)
 
 
-class PodEphemeralContainers(Pods):
+class PodEphemeralContainersStrategy(PodStrategy):
     """Adds ephemeral containers to a pod."""
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
@@ -44,7 +44,7 @@ class PodEphemeralContainers(Pods):
         default_pod(new)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with the new ephemeral containers, and whether one that was there has changed."""
+        """Return the problems of the new ephemeral containers, and whether one that was there has changed."""
         if MIRROR_POD in (old["metadata"].get("annotations") or {}):
             return [forbidden("<nil>", "static pods do not support ephemeral containers")]
         problems = pod_problems(new) + annotation_change_problems(new, old)

@@ -32,7 +32,7 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def change_problems(new: Document, old: Document) -> list[str]:
-    """Return what is wrong with a change of a pod, beside what is wrong with the pod."""
+    """Return the problems of a change of a pod, beside what is wrong with the pod."""
     problems = annotation_change_problems(new, old)
     spec, before = new["spec"], old["spec"]
     for field in ("containers", "initContainers"):
@@ -52,7 +52,7 @@ def change_problems(new: Document, old: Document) -> list[str]:
 
 
 def annotation_change_problems(new: Document, old: Document) -> list[str]:
-    """Return what is wrong with a change of annotations that make a pod what it is."""
+    """Return the problems of a change of annotations that make a pod what it is."""
     after = (new["metadata"].get("annotations") or {}).get(MIRROR_POD)
     before = (old["metadata"].get("annotations") or {}).get(MIRROR_POD)
     if after == before:
@@ -62,7 +62,7 @@ def annotation_change_problems(new: Document, old: Document) -> list[str]:
 
 
 def _containers_problems(path: str, new: Sequence[Document], old: Sequence[Document]) -> tuple[list[str], bool]:
-    """Return what is wrong with changed containers, and whether nothing else is worth looking at."""
+    """Return the problems of changed containers, and whether nothing else is worth looking at."""
     if len(new) != len(old):
         return [forbidden(path, "pod updates may not add or remove containers")], True
     problems = []
@@ -110,7 +110,7 @@ def _gates_problems(new: Sequence[Document], old: Sequence[Document]) -> list[st
 
 
 def _rest_problems(spec: Document, before: Document) -> list[str]:
-    """Return what is wrong with changes of anything else."""
+    """Return the problems of changes of anything else."""
     problems = []
     # What may change, and was judged already, is put back; nothing else may differ then.
     undone = deepcopy(spec)
@@ -131,7 +131,7 @@ def _rest_problems(spec: Document, before: Document) -> list[str]:
 
 
 def _gated_problems(undone: Document, before: Document) -> list[str]:
-    """Return what is wrong with changed demands on the node of a pod that still waits; then put them back."""
+    """Return the problems of changed demands on the node of a pod that still waits; then put them back."""
     problems = []
     selector, old_selector = undone.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(selector.get(key) != value for key, value in old_selector.items()):

@@ -13,7 +13,7 @@ Usage = dict[str, Quantity]
 
 
 def container_usages(pod: Document) -> dict[str, Usage]:
-    """Return what the containers of a pod use that run as long as it does, by name."""
+    """Return the usage of a pod's regular containers and sidecars, by name."""
     spec, annotations = pod["spec"], pod["metadata"].get("annotations") or {}
     sidecars = [each for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"]
     usages = {container["name"]: _requested(container) for container in (*spec["containers"], *sidecars)}

@@ -56,7 +56,7 @@ _NAMES = {
 
 
 def new_pod_problems(pod: Document) -> list[str]:
-    """Return what is wrong with a new pod."""
+    """Return the problems of a new pod."""
     problems = pod_problems(pod)
     spec = pod["spec"]
     if spec.get("ephemeralContainers"):
@@ -67,7 +67,7 @@ def new_pod_problems(pod: Document) -> list[str]:
 
 
 def pod_problems(pod: Document) -> list[str]:
-    """Return what is wrong with a pod, save for its metadata."""
+    """Return the problems of a pod, save for its metadata."""
     meta, spec = pod["metadata"], pod["spec"]
     problems = []
     annotations = meta.get("annotations")
@@ -95,7 +95,7 @@ def _annotations_problems(annotations: Document, spec: Document) -> list[str]:
 
 
 def spec_problems(path: str, spec: Document, meta: Document | None = None) -> list[str]:
-    """Return what is wrong with a spec; `meta` is the metadata of its pod, None in a template."""
+    """Return the problems of a spec; `meta` is the metadata of its pod, None in a template."""
     annotations = (meta or {}).get("annotations") or {}
     containers, first = spec.get("containers") or (), spec.get("initContainers") or ()
     volumes, problems = judge_volumes(f"{path}.volumes", spec.get("volumes") or (), (meta or {}).get("name") or "")
@@ -170,7 +170,7 @@ def _rest_problems(path: str, spec: Document) -> list[str]:
 
 
 def _host_problems(path: str, spec: Document, *, of_pod: bool) -> list[str]:
-    """Return what is wrong with what a pod shares with its node."""
+    """Return the problems of what a pod shares with its node."""
     problems = []
     if spec.get("hostNetwork"):
         for number, container in enumerate(spec.get("containers") or ()):

@@ -114,12 +114,12 @@ def _source_problems(path: str, volume: Document, pod_name: str) -> list[str]:
 
 
 def no_backsteps(path: str, text: str) -> list[str]:
-    """Return what is wrong with a path that leads upwards."""
+    """Return the problems of a path that leads upwards."""
     return [invalid(path, text, "must not contain '..'")] if ".." in text.split("/") else []
 
 
 def descending(path: str, text: str) -> list[str]:
-    """Return what is wrong with a path that must lead downwards."""
+    """Return the problems of a path that must lead downwards."""
     problems = [invalid(path, text, "must be a relative path")] if text.startswith("/") else []
     return problems + no_backsteps(path, text)
 
@@ -148,7 +148,7 @@ def _host_path(path: str, source: Document) -> list[str]:
 
 
 def _files(path: str, source: Document) -> list[str]:
-    """Return what is wrong with a config map or a secret as files."""
+    """Return the problems of a config map or a secret as files."""
     problems = _mode_problems(f"{path}.defaultMode", source.get("defaultMode"))
     for number, item in enumerate(source.get("items") or ()):
         here = f"{path}.items[{number}]"

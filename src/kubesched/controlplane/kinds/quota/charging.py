@@ -88,7 +88,7 @@ def begin(quota: Document, store: Store, catalog: Catalog, now: datetime) -> Non
 
 
 def count(quota: Document, names: Iterable[str], store: Store, catalog: Catalog, now: datetime) -> dict[str, Quantity]:
-    """Return what is used of the names in a quota, all objects of its namespace counted."""
+    """Return the usage of a quota, counted over all objects of its namespace."""
     total = dict.fromkeys(names, from_value(0))
     namespace = quota["metadata"].get("namespace") or ""
     for resource in counted_resources(catalog):
@@ -110,7 +110,7 @@ def counted_resources(catalog: Catalog) -> list[Resource]:
 
 
 def contribution(measure: Measure, document: Document, quota: Document, now: datetime) -> Usage:
-    """Return what an object uses of a quota."""
+    """Return the charge of an object to a quota."""
     return measure.usage(document, now) if _is_in_scope(measure, document, quota) else {}
 
 

@@ -18,13 +18,13 @@ from kubesched.api.quantity import ZERO, Quantity, from_value, quantity_of
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as refused
 from kubesched.controlplane.kinds.checks import amount, part, text_problems
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import resources_of, sum_of_containers
 from kubesched.controlplane.kinds.pod.requirements import (
     container_resource_problems,
     overcommits,
     standard_name_problems,
 )
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 from kubesched.controlplane.storage.store import Store
 
@@ -38,7 +38,7 @@ _ONE = from_value(1)
 Amounts = Mapping[str, Quantity]
 
 
-class LimitRanges(Rules):
+class LimitRangeStrategy(KindStrategy):
     """The rules of limit ranges."""
 
     def prepare_create(self, new: Document, context: Context) -> None:
@@ -59,7 +59,7 @@ class LimitRanges(Rules):
                         item[field] = amounts
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a limit range."""
+        """Return the problems of a limit range."""
         problems = []
         seen = set()
         for number, item in enumerate(document["spec"].get("limits") or ()):

@@ -10,6 +10,7 @@ from kubesched.api.field_errors import as_json, invalid, required
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.object_meta import IMMUTABLE
 from kubesched.controlplane.kinds.checks import NO_OPERATOR, part, resource_problems
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.requirements import HUGE_PAGES, standard_name_problems
 from kubesched.controlplane.kinds.quota.usage import (
     BEST_EFFORT,
@@ -20,7 +21,6 @@ from kubesched.controlplane.kinds.quota.usage import (
     TERMINATING,
     VOLUME_ATTRIBUTES_CLASS,
 )
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 _COUNTED = ("pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps")
@@ -55,7 +55,7 @@ _NO_QUOTA_NAME: Final = "must be a standard resource for quota"
 _SELECTOR: Final = "spec.scopeSelector.matchExpressions"
 
 
-class ResourceQuotas(Rules):
+class ResourceQuotaStrategy(KindStrategy):
     """The rules of quotas."""
 
     def prepare_create(self, new: Document, context: Context) -> None:
@@ -68,19 +68,19 @@ class ResourceQuotas(Rules):
         part(document, "spec")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a quota."""
+        """Return the problems of a quota."""
         spec = document["spec"]
         problems = _amounts_problems("spec.hard", spec.get("hard"))
         problems += _scopes_problems(spec)
         return problems + _selector_problems(spec)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         now, before = new["spec"].get("scopes") or [], old["spec"].get("scopes") or []
         return [] if set(now) == set(before) else [invalid("spec.scopes", as_json(now), IMMUTABLE)]
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         return _amounts_problems("status.hard", status.get("hard")) + _amounts_problems(
             "status.used", status.get("used")

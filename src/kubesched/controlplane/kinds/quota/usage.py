@@ -96,7 +96,7 @@ def _concerns_pods(name: str) -> bool:
 
 
 def _pod_usage(pod: Document, now: datetime) -> Usage:
-    if is_over(pod, now):
+    if is_terminal(pod, now):
         return {"count/pods": _ONE}
     spec = pod["spec"]
     bare = msgspec.convert({"spec": spec, "status": pod.get("status") or {}}, Pod)
@@ -106,7 +106,7 @@ def _pod_usage(pod: Document, now: datetime) -> Usage:
     return {"count/pods": _ONE, **_compute_usage(pod_requests(bare), limits)}
 
 
-def is_over(pod: Document, now: datetime) -> bool:
+def is_terminal(pod: Document, now: datetime) -> bool:
     """Return whether a pod has come to its end, or should have, so that it is charged no more."""
     meta = pod["metadata"]
     if (pod.get("status") or {}).get("phase") in TERMINAL:

@@ -22,8 +22,8 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.default_classes import default_class_of
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.volume.volumes import PENDING, VOLUME_MODES, access_mode_problems, add_finalizer
 from kubesched.controlplane.registry.strategy import Context
 from kubesched.controlplane.storage.store import Store
@@ -39,7 +39,7 @@ _SIZE = "spec.resources.requests.storage"
 _ATTRIBUTES_CLASS = "spec.volumeAttributesClassName"
 
 
-class PersistentVolumeClaims(Rules):
+class PersistentVolumeClaimStrategy(KindStrategy):
     """The rules of claims."""
 
     returns_deleted = True
@@ -60,7 +60,7 @@ class PersistentVolumeClaims(Rules):
         _check_growth(new, old, context)
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         default_claim_spec(spec)
         source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
@@ -70,11 +70,11 @@ class PersistentVolumeClaims(Rules):
             spec["dataSource"] = {key: value for key, value in reference.items() if key != "namespace"}
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a claim."""
+        """Return the problems of a claim."""
         return claim_spec_problems("spec", document["spec"])
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         spec, before, status = new["spec"], old["spec"], old.get("status") or {}
         problems = immutable_class_annotation(new, old)
         if not _same_spec(spec, before, old, bound=status.get("phase") == BOUND):
@@ -92,7 +92,7 @@ class PersistentVolumeClaims(Rules):
         return problems
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         problems = []
         for name, raw in ((new.get("status") or {}).get("capacity") or {}).items():
             if amount(raw).value() < 0:
@@ -110,7 +110,7 @@ def default_claim_spec(spec: Document) -> None:
 
 
 def claim_spec_problems(path: str, spec: Document) -> list[str]:
-    """Return what is wrong with the spec of a claim."""
+    """Return the problems of the spec of a claim."""
     needed = "at least 1 access mode is required"
     problems = access_mode_problems(child(path, "accessModes"), spec.get("accessModes"), needed)
     problems += label_selector_problems(child(path, "selector"), spec.get("selector"))

@@ -20,7 +20,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
     too_long,
 )
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.volume.volumes import add_finalizer, volume_spec_problems
 from kubesched.controlplane.registry.strategy import Context
 
@@ -39,20 +39,20 @@ _DRIVER_DEFAULTS: Document = {
 }
 
 
-class StorageClasses(Rules):
+class StorageClassStrategy(KindStrategy):
     """The rules of storage classes."""
 
     returns_deleted = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         if document.get("reclaimPolicy") is None:
             document["reclaimPolicy"] = "Delete"
         if document.get("volumeBindingMode") is None:
             document["volumeBindingMode"] = IMMEDIATE
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a class."""
+        """Return the problems of a class."""
         problems = _provisioner_problems("provisioner", document.get("provisioner") or "")
         problems += _parameter_problems("parameters", document.get("parameters") or {})
         if document["reclaimPolicy"]:
@@ -62,14 +62,14 @@ class StorageClasses(Rules):
         return problems + _topology_problems("allowedTopologies", document.get("allowedTopologies"))
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         problems = []
         for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
             problems += immutable(field, new.get(field) or None, old.get(field) or None)
         return problems
 
 
-class VolumeAttributesClasses(Rules):
+class VolumeAttributesClassStrategy(KindStrategy):
     """The rules of classes of volume attributes."""
 
     returns_deleted = True
@@ -79,7 +79,7 @@ class VolumeAttributesClasses(Rules):
         add_finalizer(new, _ATTRIBUTES_CLASS_PROTECTION)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a class."""
+        """Return the problems of a class."""
         parameters = document.get("parameters") or {}
         problems = _provisioner_problems("driverName", document.get("driverName") or "")
         problems += _parameter_problems("parameters", parameters)
@@ -88,7 +88,7 @@ class VolumeAttributesClasses(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return [
             forbidden(field, f"updates to {field} are forbidden.")
             for field in ("driverName", "parameters")
@@ -96,14 +96,14 @@ class VolumeAttributesClasses(Rules):
         ]
 
 
-class CSIDrivers(Rules):
+class CSIDriverStrategy(KindStrategy):
     """The rules of drivers."""
 
     returns_deleted = True
     unconditional_update = False
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         for field, value in _DRIVER_DEFAULTS.items():
             if spec.get(field) is None:
@@ -118,7 +118,7 @@ class CSIDrivers(Rules):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a driver."""
+        """Return the problems of a driver."""
         spec = document["spec"]
         policies = ("File", "None", "ReadWriteOnceWithFSType")
         problems = one_of("spec.fsGroupPolicy", spec["fsGroupPolicy"], policies)
@@ -145,7 +145,7 @@ class CSIDrivers(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         spec, before = new["spec"], old["spec"]
         modes = "volumeLifecycleModes"
         return [
@@ -154,7 +154,7 @@ class CSIDrivers(Rules):
         ]
 
 
-class CSINodes(Rules):
+class CSINodeStrategy(KindStrategy):
     """The rules of drivers on nodes."""
 
     returns_deleted = True
@@ -167,7 +167,7 @@ class CSINodes(Rules):
             spec["drivers"] = []
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with the drivers of a node."""
+        """Return the problems of the drivers of a node."""
         problems = []
         names = set()
         for number, driver in enumerate(document["spec"]["drivers"]):
@@ -187,7 +187,7 @@ class CSINodes(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change: of a driver that is there only the limit may change."""
+        """Return the problems of a change: of a driver that is there only the limit may change."""
         before = {driver.get("name"): _without_limit(driver) for driver in old["spec"].get("drivers") or ()}
         problems = []
         for driver in new["spec"]["drivers"]:
@@ -197,13 +197,13 @@ class CSINodes(Rules):
         return problems
 
 
-class CSIStorageCapacities(Rules):
+class CSIStorageCapacityStrategy(KindStrategy):
     """The rules of capacities."""
 
     unconditional_update = False
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a capacity."""
+        """Return the problems of a capacity."""
         problems = label_selector_problems("nodeTopology", document.get("nodeTopology"))
         problems += text_problems("storageClassName", document.get("storageClassName") or "", subdomain_problems)
         if document.get("capacity") is not None and amount(document["capacity"]) < ZERO:
@@ -211,14 +211,14 @@ class CSIStorageCapacities(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         problems = []
         for field in ("nodeTopology", "storageClassName"):
             problems += immutable(field, new.get(field), old.get(field))
         return problems
 
 
-class VolumeAttachments(Rules):
+class VolumeAttachmentStrategy(KindStrategy):
     """The rules of attachments."""
 
     returns_deleted = True
@@ -231,7 +231,7 @@ class VolumeAttachments(Rules):
         part(document, "status").setdefault("attached", False)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with an attachment."""
+        """Return the problems of an attachment."""
         spec = document["spec"]
         source, path = spec["source"], "spec.source"
         problems = driver_problems("spec.attacher", spec.get("attacher") or "")
@@ -250,7 +250,7 @@ class VolumeAttachments(Rules):
         return problems + text_problems("spec.nodeName", spec.get("nodeName") or "", subdomain_problems)
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec", new["spec"], old["spec"])
 
 

@@ -20,8 +20,8 @@ from kubesched.controlplane.kinds.checks import (
     positive_amount,
     text_problems,
 )
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 PENDING = "Pending"
@@ -62,7 +62,7 @@ _RENAMED_LABELS = {
 }
 
 
-class PersistentVolumes(Rules):
+class PersistentVolumeStrategy(KindStrategy):
     """The rules of persistent volumes."""
 
     returns_deleted = True
@@ -74,7 +74,7 @@ class PersistentVolumes(Rules):
         add_finalizer(new, VOLUME_PROTECTION)
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         spec["persistentVolumeReclaimPolicy"] = spec.get("persistentVolumeReclaimPolicy") or "Retain"
         spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
@@ -86,11 +86,11 @@ class PersistentVolumes(Rules):
             spec["claimRef"].setdefault("apiVersion", "v1")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a volume."""
+        """Return the problems of a volume."""
         return volume_spec_problems("spec", document["spec"])
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         spec, before = new["spec"], old["spec"]
         problems = []
         if _source_of(spec, before) != _source_of(before, before):
@@ -120,14 +120,14 @@ class PersistentVolumes(Rules):
 
 
 def add_finalizer(document: Document, finalizer: str) -> None:
-    """Hold an object until somebody takes a finalizer off."""
+    """Add a finalizer, which holds a deleted object until it is removed."""
     finalizers = document["metadata"].get("finalizers") or []
     if finalizer not in finalizers:
         document["metadata"]["finalizers"] = [*finalizers, finalizer]
 
 
 def volume_spec_problems(path: str, spec: Document, *, inline: bool = False) -> list[str]:
-    """Return what is wrong with the spec of a volume; `inline` ones stand in an attachment."""
+    """Return the problems of the spec of a volume; `inline` ones stand in an attachment."""
     problems = access_mode_problems(child(path, "accessModes"), spec.get("accessModes"), "")
     if not inline:
         problems += _capacity_problems(child(path, "capacity"), spec.get("capacity") or {})
@@ -148,7 +148,7 @@ def volume_spec_problems(path: str, spec: Document, *, inline: bool = False) -> 
 
 
 def access_mode_problems(path: str, modes: Any, needed: str) -> list[str]:
-    """Return what is wrong with access modes."""
+    """Return the problems of access modes."""
     problems = [] if modes else [required(path, needed)]
     for mode in modes or ():
         problems += one_of(path, mode, ACCESS_MODES)

@@ -6,21 +6,18 @@
 import copy
 from typing import Any
 
-from kubesched.api.field_errors import as_json, child, duplicate, forbidden, invalid, not_supported, required
+from kubesched.api.field_errors import child, forbidden, invalid, not_supported, required
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import (
     amount,
     dns_label_problems,
-    immutable,
-    labels_problems,
     not_negative,
     part,
     text_problems,
 )
-from kubesched.controlplane.kinds.pod.placement import tolerations_problems
-from kubesched.controlplane.kinds.pod.requirements import container_resource_problems, requirements_problems
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
+from kubesched.controlplane.kinds.pod.requirements import container_resource_problems
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.registry.strategy import Context
 
 _PERIOD = 15
@@ -46,7 +43,7 @@ _SOURCES = {
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
-class HorizontalPodAutoscalers(Rules):
+class HorizontalPodAutoscalerStrategy(KindStrategy):
     """The rules of autoscalers."""
 
     def prepare_create(self, new: Document, context: Context) -> None:
@@ -55,7 +52,7 @@ class HorizontalPodAutoscalers(Rules):
         new["status"] = {"desiredReplicas": 0, "currentMetrics": None}
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         if spec.get("minReplicas") is None:
             spec["minReplicas"] = 1
@@ -68,17 +65,17 @@ class HorizontalPodAutoscalers(Rules):
                 behavior[field] = {**copy.deepcopy(rules), **given}
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new autoscaler."""
+        """Return the problems of a new autoscaler."""
         return _spec_problems(new["spec"], is_known=False)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a changed autoscaler; a target that is the same kind as before is not looked at."""
+        """Return the problems of a changed autoscaler; a target that is the same kind as before is not looked at."""
         now, before = (each["spec"].get("scaleTargetRef") or {} for each in (new, old))
         is_known = all(now.get(field) == before.get(field) for field in ("apiVersion", "kind"))
         return _spec_problems(new["spec"], is_known=is_known)
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         fields = ("currentReplicas", "desiredReplicas")
         return [problem for field in fields for problem in not_negative(f"status.{field}", status.get(field))]
@@ -168,7 +165,7 @@ def _source_problems(path: str, source: Document, field: str) -> list[str]:
 
 
 def _choice_problems(path: str, target: Document, field: str) -> list[str]:
-    """Return what is wrong with which of its values a target names."""
+    """Return the problems of which of its values a target names."""
     value, average, share = (target.get(each) for each in ("value", "averageValue", "averageUtilization"))
     if field in ("resource", "containerResource"):
         if share is None and average is None:
@@ -235,31 +232,3 @@ def _policy_problems(path: str, policy: Document) -> list[str]:
         why = f"must be less than or equal to {_LONGEST_PERIOD}"
         problems.append(invalid(child(path, "periodSeconds"), period, why))
     return problems
-
-
-class RuntimeClasses(Rules):
-    """The rules of classes of runtimes; what they decide about pods is in `pod.admission`."""
-
-    unconditional_update = False
-
-    def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a class."""
-        handler = document.get("handler") or ""
-        problems = text_problems("handler", handler, dns_label_problems) if handler else [required("handler")]
-        if document.get("overhead") is not None:
-            problems += requirements_problems("overhead", {"limits": document["overhead"].get("podFixed") or {}})
-        scheduling = document.get("scheduling") or {}
-        problems += labels_problems("scheduling.nodeSelector", scheduling.get("nodeSelector"))
-        tolerations = scheduling.get("tolerations") or []
-        problems += tolerations_problems("scheduling.tolerations", tolerations)
-        seen = []
-        for number, toleration in enumerate(tolerations):
-            key = {field: toleration.get(field) for field in ("key", "operator", "value", "effect")}
-            if key in seen:
-                problems.append(duplicate(f"scheduling.tolerations[{number}]", as_json(toleration)))
-            seen.append(key)
-        return problems
-
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
-        return immutable("handler", new.get("handler"), old.get("handler"))

@@ -20,7 +20,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.device.checks import list_problems, named
-from kubesched.controlplane.kinds.rules import Rules
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.registry.strategy import Context
 
 MOST_TEMPLATES = 8
@@ -37,19 +37,19 @@ _FROZEN = (
 )
 
 
-class PodGroups(Rules):
+class PodGroupStrategy(KindStrategy):
     """The rules of pod groups."""
 
     status_keeps_metadata = True
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         part(spec, "schedulingPolicy")
         spec["disruptionMode"] = spec.get("disruptionMode") or "Pod"
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new group."""
+        """Return the problems of a new group."""
         spec = new["spec"]
         reference, path = spec.get("podGroupTemplateRef"), "spec.podGroupTemplateRef"
         problems = []
@@ -64,14 +64,14 @@ class PodGroups(Rules):
         return problems + _group_problems("spec", spec)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         problems = []
         for field in _FROZEN:
             problems += immutable(child("spec", field), new["spec"].get(field), old["spec"].get(field))
         return problems
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = conditions_problems("status.conditions", status.get("conditions"))
         claims = {named(claim) for claim in new["spec"].get("resourceClaims") or ()}
@@ -86,7 +86,7 @@ class PodGroups(Rules):
         return problems + list_problems(path, statuses, MOST_CLAIMS, claim_problems, named)
 
 
-class Workloads(Rules):
+class WorkloadStrategy(KindStrategy):
     """The rules of workloads."""
 
     def fill_in(self, document: Document, context: Context) -> None:
@@ -95,7 +95,7 @@ class Workloads(Rules):
             part(template, "schedulingPolicy")
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new workload."""
+        """Return the problems of a new workload."""
         spec = new["spec"]
         problems = []
         controller, path = spec.get("controllerRef"), "spec.controllerRef"
@@ -115,7 +115,7 @@ class Workloads(Rules):
         return problems + list_problems(path, templates, MOST_TEMPLATES, template_problems, named)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         problems = []
         for field in ("controllerRef", "podGroupTemplates"):
             problems += immutable(child("spec", field), new["spec"].get(field), old["spec"].get(field))
@@ -127,7 +127,7 @@ def _name_problems(path: str, name: str | None, rule: Any) -> list[str]:
 
 
 def _group_problems(path: str, spec: Document) -> list[str]:
-    """Return what is wrong with what groups and their templates share."""
+    """Return the problems of what groups and their templates share."""
     problems = _policy_problems(child(path, "schedulingPolicy"), spec.get("schedulingPolicy") or {})
     if spec.get("disruptionMode"):
         problems += one_of(child(path, "disruptionMode"), spec["disruptionMode"], _MODES)

@@ -19,8 +19,8 @@ from kubesched.controlplane.kinds.checks import (
     part,
     text_problems,
 )
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.defaults import default_spec
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.volume.claims import claim_spec_problems, default_claim_spec
 from kubesched.controlplane.kinds.workload.templates import (
     count_problems,
@@ -48,7 +48,7 @@ _STATEFUL_REFUSAL = (
 )
 
 
-class _Replicas(Rules):
+class _ReplicaStrategy(KindStrategy):
     """What the three have in common."""
 
     has_generation = True
@@ -65,7 +65,7 @@ class _Replicas(Rules):
         new["status"] = dict.fromkeys(self.first_counts, 0)
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         if spec.get("replicas") is None:
             spec["replicas"] = 1
@@ -73,7 +73,7 @@ class _Replicas(Rules):
             default_spec(part(part(spec, "template"), "spec"))
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = []
         replicas, ready = status.get("replicas") or 0, status.get("readyReplicas") or 0
@@ -92,7 +92,7 @@ class _Replicas(Rules):
         return {"status.replicas": str((document.get("status") or {}).get("replicas") or 0)}
 
 
-class ReplicationControllers(_Replicas):
+class ReplicationControllerStrategy(_ReplicaStrategy):
     """The rules of replication controllers."""
 
     propagation = "Orphan"
@@ -109,7 +109,7 @@ class ReplicationControllers(_Replicas):
             document["metadata"]["labels"] = document["metadata"].get("labels") or dict(labels)
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a replication controller."""
+        """Return the problems of a replication controller."""
         spec = document["spec"]
         problems = count_problems(spec)
         selector = spec.get("selector") or {}
@@ -119,13 +119,13 @@ class ReplicationControllers(_Replicas):
         return problems + lasting_template_problems(spec.get("template"), found, "ReplicationController")
 
 
-class ReplicaSets(_Replicas):
+class ReplicaSetStrategy(_ReplicaStrategy):
     """The rules of replica sets."""
 
     counts = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a replica set."""
+        """Return the problems of a replica set."""
         spec = document["spec"]
         problems, selector = selector_problems(spec.get("selector"), "deployment", "invalid label selector")
         problems = count_problems(spec) + problems
@@ -134,22 +134,22 @@ class ReplicaSets(_Replicas):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
 
-class StatefulSets(_Replicas):
+class StatefulSetStrategy(_ReplicaStrategy):
     """The rules of stateful sets."""
 
     counts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
     first_counts = ("replicas", "availableReplicas")
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return what is wrong with a name; pods are named after it."""
+        """Return the problems of a name; pods are named after it."""
         return tuple(dns_label_problems(name))
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         super().fill_in(document, context)
         spec = document["spec"]
         spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
@@ -170,7 +170,7 @@ class StatefulSets(_Replicas):
             part(claim, "status").setdefault("phase", "Pending")
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a stateful set."""
+        """Return the problems of a stateful set."""
         spec = document["spec"]
         problems = []
         policy, updates = spec["podManagementPolicy"], spec["updateStrategy"]
@@ -199,7 +199,7 @@ class StatefulSets(_Replicas):
         return problems
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new stateful set, its volume claims included."""
+        """Return the problems of a new stateful set, its volume claims included."""
         problems = self.problems(new, context)
         for number, claim in enumerate(new["spec"].get("volumeClaimTemplates") or ()):
             here = index("spec.volumeClaimTemplates", number)
@@ -207,7 +207,7 @@ class StatefulSets(_Replicas):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         fields = {*new["spec"], *old["spec"]} - {*_STATEFUL_CHANGES}
         if any(new["spec"].get(field) != old["spec"].get(field) for field in fields):
             return [forbidden("spec", _STATEFUL_REFUSAL)]

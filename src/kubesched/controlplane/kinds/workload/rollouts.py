@@ -1,6 +1,6 @@
-"""The rules of what rolls out templates: deployments and daemon sets; and of the revisions and templates they keep."""
+"""The strategies of kinds that roll out templates: deployments and daemon sets; and of controller revisions."""
 
-# upstream: pkg/registry/apps/{deployment,daemonset,controllerrevision}/strategy.go, pkg/registry/core/podtemplate,
+# upstream: pkg/registry/apps/{deployment,daemonset,controllerrevision}/strategy.go,
 # pkg/apis/apps/{v1/defaults.go,v1/conversion.go,validation/validation.go} (v1.36)
 
 from contextlib import suppress
@@ -16,8 +16,8 @@ from kubesched.controlplane.kinds.checks import (
     part,
     shown,
 )
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.defaults import default_spec
-from kubesched.controlplane.kinds.rules import Rules
 from kubesched.controlplane.kinds.workload.templates import (
     count_problems,
     lasting_template_problems,
@@ -59,7 +59,7 @@ _DAEMON_COUNTS = (
 )
 
 
-class Deployments(Rules):
+class DeploymentStrategy(KindStrategy):
     """The rules of deployments."""
 
     has_generation = True
@@ -76,7 +76,7 @@ class Deployments(Rules):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         if spec.get("replicas") is None:
             spec["replicas"] = 1
@@ -94,7 +94,7 @@ class Deployments(Rules):
         default_spec(part(part(spec, "template"), "spec"))
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a deployment."""
+        """Return the problems of a deployment."""
         spec = document["spec"]
         problems = not_negative("spec.replicas", spec["replicas"])
         more, selector = selector_problems(spec.get("selector"), "deployment", "invalid label selector")
@@ -109,7 +109,7 @@ class Deployments(Rules):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:
@@ -120,7 +120,7 @@ class Deployments(Rules):
             new["metadata"]["labels"] = old["metadata"]["labels"]
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = [problem for field in _COUNTS for problem in not_negative(f"status.{field}", status.get(field))]
         for field in ("updatedReplicas", "readyReplicas", "availableReplicas"):
@@ -156,7 +156,7 @@ def _collision_problems(new: Document, old: Document) -> list[str]:
     return [invalid("status.collisionCount", now, "cannot be decremented")] if now < then else []
 
 
-class DaemonSets(Rules):
+class DaemonSetStrategy(KindStrategy):
     """The rules of daemon sets."""
 
     has_generation = True
@@ -179,7 +179,7 @@ class DaemonSets(Rules):
         _set_template_generation(new, _template_generation(old))
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         spec = part(document, "spec")
         updates = part(spec, "updateStrategy")
         updates["type"] = updates.get("type") or ROLLING_UPDATE
@@ -193,7 +193,7 @@ class DaemonSets(Rules):
         default_spec(part(part(spec, "template"), "spec"))
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a daemon set."""
+        """Return the problems of a daemon set."""
         spec = document["spec"]
         selector, template = spec.get("selector"), spec["template"]
         problems = label_selector_problems("spec.selector", selector)
@@ -206,11 +206,11 @@ class DaemonSets(Rules):
         return problems + _daemon_update_problems("spec.updateStrategy", spec["updateStrategy"])
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
     def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of status."""
+        """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = [
             problem for field in _DAEMON_COUNTS for problem in not_negative(f"status.{field}", status.get(field))
@@ -247,11 +247,11 @@ def _set_template_generation(document: Document, number: int) -> None:
     part(document["metadata"], "annotations")[TEMPLATE_GENERATION] = str(number)
 
 
-class ControllerRevisions(Rules):
+class ControllerRevisionStrategy(KindStrategy):
     """The rules of revisions: what they keep never changes."""
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new revision."""
+        """Return the problems of a new revision."""
         problems = self.problems(new, context)
         data = new.get("data")
         if data is None:
@@ -261,29 +261,9 @@ class ControllerRevisions(Rules):
         return problems
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a revision."""
+        """Return the problems of a revision."""
         return not_negative("revision", document.get("revision"))
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change."""
+        """Return the problems of a change."""
         return immutable("data", new.get("data"), old.get("data"))
-
-
-class PodTemplates(Rules):
-    """The rules of templates that stand alone."""
-
-    has_generation = True
-
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
-        """Fill in what was left out, and count changes."""
-        self.fill_in(new, context)
-        if new["template"] != old.get("template"):
-            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-
-    def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
-        default_spec(part(part(document, "template"), "spec"))
-
-    def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with a template."""
-        return template_problems("template", document["template"])

@@ -30,12 +30,12 @@ _NOT_MATCHED = "`selector` does not match template `labels`"
 
 
 def count_problems(spec: Document, fields: Collection[str] = ("replicas", "minReadySeconds")) -> list[str]:
-    """Return what is wrong with numbers in a spec that may not be negative."""
+    """Return the problems of numbers in a spec that may not be negative."""
     return [problem for field in fields for problem in not_negative(f"spec.{field}", spec.get(field))]
 
 
 def selector_problems(selector: Any, kind: str, unreadable: str) -> tuple[list[str], Selector | None]:
-    """Return what is wrong with a selector, and its compiled form if it has one."""
+    """Return the problems of a selector, and its compiled form if it has one."""
     if selector is None:
         return [required("spec.selector")], from_label_selector(None)
     problems = label_selector_problems("spec.selector", selector)
@@ -48,7 +48,7 @@ def selector_problems(selector: Any, kind: str, unreadable: str) -> tuple[list[s
 
 
 def template_problems(path: str, template: Document) -> list[str]:
-    """Return what is wrong with a template of pods."""
+    """Return the problems of a template of pods."""
     meta = template.get("metadata") or {}
     problems = labels_problems(f"{path}.labels", meta.get("labels"))
     problems += annotations_problems(f"{path}.annotations", meta.get("annotations"))
@@ -60,7 +60,7 @@ def template_problems(path: str, template: Document) -> list[str]:
 
 
 def lasting_template_problems(template: Document | None, selector: Selector, kind: str) -> list[str]:
-    """Return what is wrong with a template of pods that run for ever."""
+    """Return the problems of a template of pods that run for ever."""
     path = "spec.template"
     if template is None:
         return [required(path)]
@@ -79,7 +79,7 @@ def match_problems(template: Document, selector: Selector) -> list[str]:
 
 
 def restart_problems(pod: Document, kind: str) -> list[str]:
-    """Return what keeps pods made from a template from running for ever."""
+    """Return the problems of a template's restart policy for workloads that run for ever."""
     path = "spec.template.spec"
     problems = []
     if pod["restartPolicy"] != "Always":
@@ -94,7 +94,7 @@ def restart_problems(pod: Document, kind: str) -> list[str]:
 
 
 def share_problems(path: str, share: int | str) -> list[str]:
-    """Return what is wrong with a number of pods, or a percentage of them."""
+    """Return the problems of a number of pods, or a percentage of them."""
     return not_negative(path, share) if isinstance(share, int) else text_problems(path, share, percent_problems)
 
 

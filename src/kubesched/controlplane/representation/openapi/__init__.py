@@ -89,7 +89,7 @@ def _form(request: Request) -> str:
 
 
 def _tagged(request: Request, form: str, body: bytes, tag: str) -> Response:
-    """Return a document, or that it is the one that a client has already."""
+    """Return a document, or 304 if the client has it already."""
     headers = {"ETag": f'"{tag}"', "Vary": "Accept"}
     if request.option("hash") == tag:
         headers["Cache-Control"] = "public, immutable"

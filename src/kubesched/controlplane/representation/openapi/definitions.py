@@ -171,7 +171,7 @@ _TYPE = ("apiVersion", "kind")
 
 
 def _type_texts() -> dict[str, Schema]:
-    """Return what every object says of itself."""
+    """Return the definitions of `apiVersion` and `kind`."""
     return {field: {"type": "string", "description": description_of("TypeMeta", field)} for field in _TYPE}
 
 

@@ -1,7 +1,7 @@
 """What types and fields are for, in a sentence: what `kubectl explain` shows.
 
-From a type, or one of its fields, to a text. Types and fields that explain themselves, or that hardly anybody asks for,
-have none. Texts are in `texts`, one module for what pods consist of and one for everything else.
+From a type, or one of its fields, to a text. Types and fields that explain themselves, or are rarely looked up, have
+none. Texts are in `texts`, one module for what pods consist of and one for everything else.
 """
 
 import re
@@ -35,7 +35,7 @@ def _texts() -> dict[str, str]:
 
 
 def description_of(type_name: str, field: str = "") -> str:
-    """Return what a type or one of its fields is for, an empty text if that is not written down."""
+    """Return the description of a type or of one of its fields, an empty text if there is none."""
     if not field:
         return _texts().get(type_name, "")
     return _texts().get(f"{type_name}.{field}") or _COMMON.get(field, "")

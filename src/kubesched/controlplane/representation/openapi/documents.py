@@ -89,7 +89,7 @@ def _in_third(schema: Schema) -> Schema:
 
 
 def _paths(resources: Iterable[Resource]) -> dict[str, Document]:
-    """Return what can be done where, as the third edition has it."""
+    """Return the paths with their operations, as OpenAPI v3 has them."""
     paths: dict[str, Document] = {}
     for resource in resources:
         start = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
@@ -115,7 +115,7 @@ def _path_parameters(resource: Resource) -> list[Document]:
 
 
 def _operation(resource: Resource, verb: str, subresource: str = "") -> Document:
-    """Return what there is to know of a verb on a path."""
+    """Return the operation of a verb on a path."""
     body = {"schema": {"$ref": _COMPONENTS + kind_name(resource)}}
     options = {} if verb in ("get", "list") else _WRITE_OPTIONS | (_FORCE if verb == "patch" else {})
     operation: Document = {

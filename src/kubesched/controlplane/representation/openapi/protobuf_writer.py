@@ -1,6 +1,6 @@
 """The second edition in Protocol Buffers, the form in which Go clients ask for it.
 
-From a document to bytes. Paths are left out: those who read this form read definitions.
+From a document to bytes. Paths are left out: clients of this encoding read definitions.
 """
 
 # field numbers: gnostic-models/openapiv2/OpenAPIv2.proto

@@ -33,7 +33,7 @@ _BUILT_IN = ("", "apps", "batch", "policy", "autoscaling")
 
 
 def printer_of(resource: Resource) -> Printer:
-    """Return how objects of a resource are shown; of kinds that nobody knows, names and ages."""
+    """Return the printer of a resource; kinds without one are printed by name and age."""
     if resource.custom is not None:
         printer: Printer = resource.custom.printer
         return printer

@@ -18,7 +18,7 @@ from kubesched.controlplane.representation.tables.printing import (
     condition,
     containers,
     human_duration,
-    is_going,
+    is_terminating,
     labels,
     name,
     selector,
@@ -116,7 +116,7 @@ def _job(job: Document, now: datetime) -> Cells:
 
 def _is_so(job: Document, kind: str) -> bool:
     if not kind:
-        return is_going(job)
+        return is_terminating(job)
     found = condition(job, kind)
     return found is not None and found.get("status") == "True"
 
@@ -178,7 +178,7 @@ def _autoscaler(scaler: Document, now: datetime) -> Cells:
 
 
 def _metric(metric: Document, reading: Any) -> str:
-    """Return what is measured, and what it should be."""
+    """Return the current value of a metric and its target."""
     kind = metric.get("type", "")
     if kind not in _METRICS:
         return "<unknown type>"

@@ -11,7 +11,7 @@ from kubesched.controlplane.representation.tables.printing import (
     age,
     aged,
     columns,
-    is_going,
+    is_terminating,
     name,
     since,
     spec,
@@ -20,7 +20,7 @@ from kubesched.controlplane.representation.tables.printing import (
 
 
 def _state(claim: Document) -> str:
-    found = ["deleted"] if is_going(claim) else []
+    found = ["deleted"] if is_terminating(claim) else []
     if status(claim).get("allocation") is not None:
         found.append("allocated")
         found += ["reserved"] if status(claim).get("reservedFor") else []

@@ -14,7 +14,7 @@ from kubesched.controlplane.representation.tables.printing import (
     columns,
     condition,
     containers,
-    is_going,
+    is_terminating,
     labels,
     name,
     since,
@@ -22,7 +22,7 @@ from kubesched.controlplane.representation.tables.printing import (
     status,
 )
 
-_OVER = ("Succeeded", "Failed")
+_TERMINAL = ("Succeeded", "Failed")
 _ENDED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
 
 
@@ -73,10 +73,10 @@ def _summary(pod: Document) -> _Summary:
     initialized = condition(pod, "Initialized")
     if not _initializing(pod, summary) or (initialized is not None and initialized.get("status") == "True"):
         _running(pod, summary)
-    if is_going(pod):
+    if is_terminating(pod):
         if found.get("reason") == "NodeLost":
             summary.reason = "Unknown"
-        elif found.get("phase") not in _OVER:
+        elif found.get("phase") not in _TERMINAL:
             summary.reason = "Terminating"
     return summary
 
@@ -116,9 +116,9 @@ def _why_ended(ended: Document) -> str:
 
 
 def _running(pod: Document, summary: _Summary) -> None:
-    """Take in the containers; of init containers only those that go on count."""
+    """Count the containers; of init containers only sidecars count."""
     summary.restarts, summary.last_restart = 0, ""
-    for container in _going_on(pod):
+    for container in _not_ended(pod):
         summary.count_restarts(container)
     running, failure = False, ""
     for container in reversed(status(pod).get("containerStatuses") or ()):
@@ -141,7 +141,7 @@ def _running(pod: Document, summary: _Summary) -> None:
             summary.reason = failure or "NotReady"
 
 
-def _going_on(pod: Document) -> Iterable[Document]:
+def _not_ended(pod: Document) -> Iterable[Document]:
     sidecars = _sidecars(pod)
     return (each for each in status(pod).get("initContainerStatuses") or () if each.get("name") in sidecars)
 

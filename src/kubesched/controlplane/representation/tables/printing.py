@@ -24,7 +24,7 @@ NONE, UNSET, UNKNOWN = "<none>", "<unset>", "<unknown>"
 
 
 class Column(NamedTuple):
-    """A column; those of priority 1 are shown when somebody asks for more."""
+    """A column; priority 1 is shown with `-o wide` only."""
 
     name: str
     type: str = "string"
@@ -71,7 +71,7 @@ def status(document: Document) -> Document:
     return document.get("status") or {}
 
 
-def is_going(document: Document) -> bool:
+def is_terminating(document: Document) -> bool:
     """Return whether an object is being deleted."""
     return bool(document["metadata"].get("deletionTimestamp"))
 
@@ -96,15 +96,15 @@ def since(time: str | None, now: datetime) -> str:
 
 def human_duration(seconds: float) -> str:
     """Return a duration as people say it, in two or three figures."""
-    whole = int(seconds)
-    if whole < -1:
+    integer = int(seconds)
+    if integer < -1:
         return "<invalid>"
-    if whole < 120:
-        return f"{max(whole, 0)}s"
-    minutes, hours = whole // 60, whole // 3600
+    if integer < 120:
+        return f"{max(integer, 0)}s"
+    minutes, hours = integer // 60, integer // 3600
     days = hours // 24
     if minutes < 10:
-        return _two(minutes, "m", whole % 60, "s")
+        return _two(minutes, "m", integer % 60, "s")
     if minutes < 180:
         return f"{minutes}m"
     if hours < 8:

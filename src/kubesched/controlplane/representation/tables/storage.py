@@ -13,7 +13,7 @@ from kubesched.controlplane.representation.tables.printing import (
     Printer,
     age,
     columns,
-    is_going,
+    is_terminating,
     name,
     spec,
     status,
@@ -34,7 +34,7 @@ def _class(document: Document) -> str:
 
 
 def _phase(document: Document) -> str:
-    return "Terminating" if is_going(document) else status(document).get("phase") or ""
+    return "Terminating" if is_terminating(document) else status(document).get("phase") or ""
 
 
 def _volume(volume: Document, now: datetime) -> Cells:

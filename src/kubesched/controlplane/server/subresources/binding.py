@@ -29,34 +29,34 @@ _SCHEDULED: Final = {"type": "PodScheduled", "status": "True"}
 
 def bind(verbs: Verbs, target: Target, request: Request) -> Response:
     """Bind the pod that a path names."""
-    binding, warnings = verbs.writing.read(_BINDING, request)
+    binding, warnings = verbs.writing.decode(_BINDING, request)
     meta, node = binding["metadata"], binding.get("target") or {}
     if node.get("kind") == "Node":
-        copy_topology_labels(verbs.services.store, node.get("name") or "", meta)
+        copy_topology_labels(verbs.registry.store, node.get("name") or "", meta)
     return with_warnings(_assign(verbs, target, binding, request), warnings)
 
 
 def bind_by_name(verbs: Verbs, target: Target, request: Request) -> Response:
     """Bind the pod that a Binding names; an old way, which asks for no UID and copies no topology."""
-    binding, warnings = verbs.writing.read(_BINDING, request)
+    binding, warnings = verbs.writing.decode(_BINDING, request)
     meta = binding["metadata"]
     meta.pop("uid", None)
-    pods = verbs.services.catalog.find("", "v1", "pods")
+    pods = verbs.registry.catalog.find("", "v1", "pods")
     assert pods is not None
     target = Target("create", pods, target.namespace, meta.get("name") or "", "binding")
     return with_warnings(_assign(verbs, target, binding, request), warnings)
 
 
 def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -> Response:
-    services, pods, name = verbs.services, target.resource, target.name
-    if not services.admission.idle:
+    registry, pods, name = verbs.registry, target.resource, target.name
+    if not registry.admission.idle:
         objects = (binding, None)
-        changed = services.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
+        changed = registry.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
         binding = binding if changed is None else changed
     meta, node = binding["metadata"], binding.get("target") or {}
     # 1. May there be a binding here, and is it one of this pod?
     check_namespace(meta, target.namespace)
-    check_namespace_is_open(services, pods, target.namespace, name)
+    check_namespace_is_open(registry, pods, target.namespace, name)
     if (meta.get("name") or "") != name:
         raise bad_request("name in URL does not match name in Binding object")
     problems = _problems(node)
@@ -64,23 +64,23 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
         # differs (a Binding whose target): the reference answers these with a bare 500
         raise invalid(_BINDING, name, problems)
     # 2. Is it the pod that was meant, and can it still be bound?
-    stored = services.store.get(pods.store, target.namespace, name)
+    stored = registry.store.get(pods.store, target.namespace, name)
     if stored is None:
         raise not_found(pods, name)
     _check_meant(pods, stored, meta)
     pod = stored.document()
     _check_bindable(pods, name, pod)
-    if not services.admission.idle:
-        services.admission.check("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
+    if not registry.admission.idle:
+        registry.admission.check("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
     # 3. Bind it.
     pod["spec"]["nodeName"] = node["name"]
     _merge(pod["metadata"], "annotations", meta)
     _merge(pod["metadata"], "labels", meta)
     status = pod.setdefault("status", {})
     status.pop("nominatedNodeName", None)
-    set_condition(status, _SCHEDULED, services.clock())
+    set_condition(status, _SCHEDULED, registry.clock())
     if not is_dry_run(request):
-        services.store.put(pods.store, pod, services.strategy(pods).fields(pod))
+        registry.store.put(pods.store, pod, registry.strategy(pods).fields(pod))
     return Response(201, (_SUCCESS,))
 
 
@@ -95,7 +95,7 @@ def _problems(node: Document) -> list[str]:
 
 
 def _check_meant(pods: Resource, stored: Stored, meta: Document) -> None:
-    """Raise ApiError unless a pod is the one that was meant, as it was then."""
+    """Raise ApiError unless a pod has the UID and resource version of the binding."""
     uid, version = meta.get("uid"), meta.get("resourceVersion")
     if uid and uid != stored.uid:
         raise failed_precondition(pods, stored.key, "UID", uid, stored.uid)

@@ -6,17 +6,17 @@ from kubesched.api.go_text import quote
 from kubesched.controlplane.access.rules import Attributes
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.statuses import forbidden
-from kubesched.controlplane.kinds.certificates import CertificateApproval
+from kubesched.controlplane.kinds.certificates import CertificateApprovalStrategy
 from kubesched.controlplane.server.verbs.verbs import Verbs
 
-_APPROVAL = CertificateApproval()
+_APPROVAL = CertificateApprovalStrategy()
 
 
 def approve(verbs: Verbs, target: Target, request: Request) -> Response:
     """Change the conditions of a request, if the user may approve for its signer."""
     if target.verb == "get":
         return verbs.reading.get(target, request)
-    stored = verbs.services.store.get(target.resource.store, "", target.name)
+    stored = verbs.registry.store.get(target.resource.store, "", target.name)
     if stored is not None:
         _check_approver(verbs, target, request, stored.document()["spec"].get("signerName") or "")
     if target.verb == "patch":

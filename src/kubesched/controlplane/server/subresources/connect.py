@@ -1,7 +1,7 @@
-"""Requests that an API server passes on to nodes, pods and services: logs, commands, ports, proxies.
+"""The connect subresources of nodes, pods and services: logs, exec, port-forward, proxy.
 
-From such a request to a refusal. It is checked as a server does before it asks a node; then there is nobody to ask,
-since nodes are simulated and nothing runs in pods. Whoever waits for an answer is told so at once.
+From a request to a refusal: it is checked as an API server does before it connects to a node, and then refused, since
+nodes are simulated and nothing runs in pods.
 """
 
 # upstream: pkg/registry/core/pod/{strategy.go,rest/log.go}, pkg/registry/core/{node,service}/strategy.go (v1.36)
@@ -23,7 +23,7 @@ _WITH_CONTAINER = ("log", "exec", "attach")
 _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
-def ask_pod(verbs: Verbs, target: Target, request: Request) -> Response:
+def connect_pod(verbs: Verbs, target: Target, request: Request) -> Response:
     """Refuse what only a node could answer about a pod; what is wrong with the request itself comes first."""
     pod = _found(verbs, target)
     if target.subresource in _WITH_CONTAINER:
@@ -38,13 +38,13 @@ def ask_pod(verbs: Verbs, target: Target, request: Request) -> Response:
     raise bad_request(f"pod {target.name} is on the simulated node {node}: nothing runs in it, so {why}")
 
 
-def ask_node(verbs: Verbs, target: Target, request: Request) -> Response:
+def connect_node(verbs: Verbs, target: Target, request: Request) -> Response:
     """Refuse what only a node could answer."""
     _found(verbs, target)
     raise bad_request(f"node {target.name} is simulated: nothing runs on it, so {_ABSENT['proxy']}")
 
 
-def ask_service(verbs: Verbs, target: Target, request: Request) -> Response:
+def connect_service(verbs: Verbs, target: Target, request: Request) -> Response:
     """Refuse what only those behind a service could answer."""
     # it may be written as [SCHEME:]NAME[:PORT]
     parts = target.name.split(":")
@@ -54,7 +54,7 @@ def ask_service(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _found(verbs: Verbs, target: Target) -> Document:
-    stored = verbs.services.store.get(target.resource.store, target.namespace, target.name)
+    stored = verbs.registry.store.get(target.resource.store, target.namespace, target.name)
     if stored is None:
         raise not_found(target.resource, target.name)
     return stored.document()
@@ -70,8 +70,8 @@ def _check_container(name: str, spec: Document, wanted: str) -> None:
         raise bad_request(f"a container name must be specified for pod {name}, choose one of: [{choice}]")
 
 
-PASSED_ON: dict[tuple[str, str], Handler] = {
-    **{("pods", subresource): ask_pod for subresource in _ABSENT},
-    ("nodes", "proxy"): ask_node,
-    ("services", "proxy"): ask_service,
+CONNECT_HANDLERS: dict[tuple[str, str], Handler] = {
+    **{("pods", subresource): connect_pod for subresource in _ABSENT},
+    ("nodes", "proxy"): connect_node,
+    ("services", "proxy"): connect_service,
 }

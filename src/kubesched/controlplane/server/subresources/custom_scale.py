@@ -22,7 +22,7 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     resource = target.resource
     assert resource.custom is not None
     paths = resource.custom.scale
-    stored = verbs.services.store.get(resource.store, target.namespace, target.name)
+    stored = verbs.registry.store.get(resource.store, target.namespace, target.name)
     if stored is None:
         raise not_found(resource, target.name)
     document = from_storage(resource, stored.document())

@@ -1,7 +1,7 @@
-"""Eviction: a pod is asked to go, and goes if its disruption budget can bear it.
+"""Eviction: a pod is deleted if its disruption budget allows it.
 
-From an Eviction to a deleted pod, with the budget's allowance written down by one; or to a refusal that says what the
-budget needs. A pod that does not run, or is going already, needs nobody's leave.
+From an Eviction to a deleted pod, with one disruption less allowed by the budget; or to a refusal with the budget's
+needs. A pod that is pending, terminal or terminating is evicted without regard to budgets.
 """
 
 # upstream: pkg/registry/core/pod/storage/eviction.go (v1.36)
@@ -21,7 +21,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, forbidden, invalid, not_found
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
 from kubesched.controlplane.server.verbs.deleting import check_preconditions
 from kubesched.controlplane.server.verbs.verbs import Verbs
@@ -44,10 +44,10 @@ _TARGET: Final = {
 
 def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     """Evict a pod."""
-    services, pods = verbs.services, target.resource
+    registry, pods = verbs.registry, target.resource
     eviction, options, warnings = _read(verbs, target, request)
-    check_namespace_is_open(services, pods, target.namespace, target.name)
-    stored = services.store.get(pods.store, target.namespace, target.name)
+    check_namespace_is_open(registry, pods, target.namespace, target.name)
+    stored = registry.store.get(pods.store, target.namespace, target.name)
     if stored is None:
         raise not_found(pods, target.name)
     # differs (an eviction with preconditions): the reference charges the budget before it looks whether this is the pod
@@ -55,15 +55,15 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     check_preconditions(pods, stored, options.preconditions)
     pod = stored.document()
     dry_run = bool(options.dry_run)
-    if not services.admission.idle:
-        services.admission.check("CREATE", target, request, (eviction, None), dry_run=dry_run)
+    if not registry.admission.idle:
+        registry.admission.check("CREATE", target, request, (eviction, None), dry_run=dry_run)
     if not _goes_freely(pod):
-        budget = _budget_of(services, stored)
+        budget = _budget_of(registry, stored)
         if budget is not None and not _is_spared(budget.document(), pod):
-            _charge(services, budget, target.name, dry_run=dry_run)
+            _charge(registry, budget, target.name, dry_run=dry_run)
     if not dry_run:
-        set_condition(pod.setdefault("status", {}), _TARGET, services.clock())
-        stored = services.store.put(pods.store, pod, services.strategy(pods).fields(pod))
+        set_condition(pod.setdefault("status", {}), _TARGET, registry.clock())
+        stored = registry.store.put(pods.store, pod, registry.strategy(pods).fields(pod))
     options.preconditions = None
     verbs.deleting.delete_object(pods, stored, options, request)
     success = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
@@ -74,10 +74,10 @@ def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, Del
     """Return an Eviction, how its pod is to be deleted, and warnings; refuses what is no Eviction of this pod."""
     # the old version is the same but for its name
     body = request.body.replace(b'"policy/v1beta1"', b'"policy/v1"', 1)
-    eviction, warnings = verbs.writing.read(_EVICTION, msgspec.structs.replace(request, body=body))
-    if not verbs.services.admission.idle:
+    eviction, warnings = verbs.writing.decode(_EVICTION, msgspec.structs.replace(request, body=body))
+    if not verbs.registry.admission.idle:
         objects = (eviction, None)
-        changed = verbs.services.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
+        changed = verbs.registry.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
         eviction = eviction if changed is None else changed
     check_namespace(eviction["metadata"], target.namespace)
     if eviction["metadata"].get("name") != target.name:
@@ -99,11 +99,11 @@ def _goes_freely(pod: Document) -> bool:
     return phase in _NOT_RUNNING or bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _budget_of(services: Services, pod: Stored) -> Stored | None:
+def _budget_of(registry: Registry, pod: Stored) -> Stored | None:
     """Return the budget that covers a pod, None if there is none; several are more than can be obeyed."""
     found = [
         budget
-        for budget in services.store.set_of(BUDGETS).in_order(pod.namespace)
+        for budget in registry.store.set_of(BUDGETS).in_order(pod.namespace)
         if _covers(budget.document(), pod.labels)
     ]
     if len(found) > 1:
@@ -138,7 +138,7 @@ def _counts(status: Document) -> tuple[int, int]:
     return status.get("currentHealthy") or 0, status.get("desiredHealthy") or 0
 
 
-def _charge(services: Services, stored: Stored, pod_name: str, *, dry_run: bool) -> None:
+def _charge(registry: Registry, stored: Stored, pod_name: str, *, dry_run: bool) -> None:
     """Take one from what a budget allows; refuses what it cannot bear."""
     budget = stored.document()
     status = budget.setdefault("status", {})
@@ -155,13 +155,13 @@ def _charge(services: Services, stored: Stored, pod_name: str, *, dry_run: bool)
     if dry_run:
         return
     status["disruptionsAllowed"] = allowed - 1
-    now = services.clock()
+    now = registry.clock()
     if allowed == 1:
         condition: dict[str, Any] = {"type": "DisruptionAllowed", "status": "False", "reason": "InsufficientPods"}
         condition |= {"message": "", "observedGeneration": status.get("observedGeneration") or 0}
         set_condition(status, condition, now)
     status["disruptedPods"] = {**(status.get("disruptedPods") or {}), pod_name: timestamp(now)}
-    services.store.put(BUDGETS, budget, stored.fields)
+    registry.store.put(BUDGETS, budget, stored.fields)
 
 
 def _why_not(name: str, budget: Document) -> str:

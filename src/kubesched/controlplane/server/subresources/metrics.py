@@ -17,9 +17,9 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import not_found
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.usage import Usage, container_usages, is_measured, total
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.selectors import matcher
-from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
 from kubesched.controlplane.storage.store import Stored, in_order
 
@@ -29,49 +29,49 @@ _PODS, _NODES = "pods", "nodes"
 
 def metrics(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return the usage of a node or pod, or of all that a request selects."""
-    services, resource = verbs.services, target.resource
-    measured = _nodes(services, resource) if resource.kind == "NodeMetrics" else _pods(services, resource, target)
+    registry, resource = verbs.registry, target.resource
+    measured = _nodes(registry, resource) if resource.kind == "NodeMetrics" else _pods(registry, resource, target)
     if target.verb == "get":
-        form = form_for(resource, request, services.clock)
+        encoder = encoder_for(resource, request, registry.clock)
         for stored in measured:
             if stored.name == target.name:
-                return Response(200, (form.encode(stored),))
+                return Response(200, (encoder.encode(stored),))
         raise not_found(resource, target.name)
     list_options(request)
-    form = form_for(resource, request, services.clock, listing=True)
-    matches = matcher(request, target, services.strategy(resource))
+    encoder = encoder_for(resource, request, registry.clock, listing=True)
+    matches = matcher(request, target, registry.strategy(resource))
     found = [stored for stored in measured if matches is None or matches(stored)]
-    return Response(200, form.listed({}, found))
+    return Response(200, encoder.listed({}, found))
 
 
-def _pods(services: Services, resource: Resource, target: Target) -> Iterator[Stored]:
+def _pods(registry: Registry, resource: Resource, target: Target) -> Iterator[Stored]:
     """Yield the usage of the pods that run, of one namespace or all."""
-    for stored in services.store.set_of(_PODS).in_order():
+    for stored in registry.store.set_of(_PODS).in_order():
         if target.namespace not in ("", stored.namespace) or stored.fields.get("status.phase") != "Running":
             continue
         usages = container_usages(stored.document())
         containers = [{"name": name, "usage": _written(usage)} for name, usage in usages.items()]
-        yield _stored(services, resource, stored, {"containers": containers})
+        yield _stored(registry, resource, stored, {"containers": containers})
 
 
-def _nodes(services: Services, resource: Resource) -> Iterator[Stored]:
+def _nodes(registry: Registry, resource: Resource) -> Iterator[Stored]:
     """Yield the usage of nodes: the sum of that of their pods."""
     usages: dict[str, list[Usage]] = defaultdict(list)
-    for pod in services.store.set_of(_PODS):
+    for pod in registry.store.set_of(_PODS):
         node = pod.fields.get("spec.nodeName")
         if node and is_measured(document := pod.document()):
             usages[node] += container_usages(document).values()
-    for stored in services.store.set_of(_NODES).in_order():
-        yield _stored(services, resource, stored, {"usage": _written(total(usages[stored.name]))})
+    for stored in registry.store.set_of(_NODES).in_order():
+        yield _stored(registry, resource, stored, {"usage": _written(total(usages[stored.name]))})
 
 
 def _written(usage: Usage) -> Document:
     return {name: str(amount) for name, amount in usage.items()}
 
 
-def _stored(services: Services, resource: Resource, of: Stored, measured: Document) -> Stored:
+def _stored(registry: Registry, resource: Resource, of: Stored, measured: Document) -> Stored:
     """Return the metrics of an object as if they were kept."""
-    now = timestamp(services.clock())
+    now = timestamp(registry.clock())
     meta: Document = {"name": of.name, "creationTimestamp": now}
     if of.namespace:
         meta["namespace"] = of.namespace

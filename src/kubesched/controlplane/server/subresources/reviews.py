@@ -103,7 +103,7 @@ def review_token(verbs: Verbs, target: Target, request: Request) -> Response:
     if not spec.token:
         raise bad_request("token is required for TokenReview in authentication")
     wanted = spec.audiences or tuple(verbs.access.audiences)
-    bearer = bearer_of(verbs.services, spec.token, wanted)
+    bearer = bearer_of(verbs.registry, spec.token, wanted)
     if bearer is not None:
         review["status"] = _bearer_status(bearer)
         return with_warnings(answer(review, 201), warnings)
@@ -117,7 +117,7 @@ def review_token(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _bearer_status(bearer: Bearer) -> Document:
-    """Return what is said of a token that was issued here."""
+    """Return the TokenReview status of a service account token."""
     if bearer.user is None:
         return {"user": {}, "error": f"[{INVALID_TOKEN}, {bearer.error}]"}
     return {"authenticated": True, "user": _user_info(bearer.user), "audiences": list(bearer.audiences)}
@@ -126,7 +126,7 @@ def _bearer_status(bearer: Bearer) -> Document:
 def review_self(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return who asks."""
     review, warnings = _read(verbs, target, request)
-    review["metadata"] = {"creationTimestamp": timestamp(verbs.services.clock())}
+    review["metadata"] = {"creationTimestamp": timestamp(verbs.registry.clock())}
     review["status"] = {"userInfo": _user_info(request.user)}
     return with_warnings(answer(review, 201), warnings)
 
@@ -169,7 +169,7 @@ def review_own_access(verbs: Verbs, target: Target, request: Request) -> Respons
 
 
 def review_own_rules(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return what who asks may do in a namespace."""
+    """Return the rules of the request's user in a namespace."""
     review, warnings = _read(verbs, target, request)
     namespace = _spec(review, RulesSpec).namespace
     if not namespace:
@@ -305,7 +305,7 @@ def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, Seq
     """Return the review in a request, in the namespace of its path, and warnings."""
     is_dry_run(request)
     check_takes_plain(request)
-    review, warnings = verbs.writing.read(target.resource, request)
+    review, warnings = verbs.writing.decode(target.resource, request)
     meta = review["metadata"]
     if not target.namespace:
         meta.pop("namespace", None)

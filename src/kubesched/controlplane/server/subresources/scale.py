@@ -31,7 +31,7 @@ IDENTITY = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return the scale of an object, or change it."""
     resource = target.resource
-    stored = verbs.services.store.get(resource.store, target.namespace, target.name)
+    stored = verbs.registry.store.get(resource.store, target.namespace, target.name)
     if stored is None:
         raise not_found(resource, target.name)
     document = stored.document()
@@ -66,7 +66,7 @@ def wanted_scale(verbs: Verbs, target: Target, request: Request, current: Docume
     """Return the scale that a request wants."""
     wanted: Any
     if target.verb == "patch":
-        wanted = patched(verbs.services.schemas, target.resource, current, request)
+        wanted = patched(verbs.registry.schemas, target.resource, current, request)
     else:
         try:
             wanted = msgspec.json.decode(request.body)

@@ -16,7 +16,7 @@ from kubesched.controlplane.api.requests import Request, Response, Target, answe
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import bad_request, conflict, invalid, not_found
 from kubesched.controlplane.api.times import timestamp
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
 from kubesched.controlplane.server.verbs.verbs import Verbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
@@ -33,24 +33,24 @@ _BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 def request_token(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return a token of an account."""
     is_dry_run(request)
-    services = verbs.services
-    wanted, warnings = verbs.writing.read(TOKEN_REQUEST, request)
+    registry = verbs.registry
+    wanted, warnings = verbs.writing.decode(TOKEN_REQUEST, request)
     meta, spec = wanted["metadata"], dict(wanted.get("spec") or {})
     _check_place(target, meta)
-    account = services.store.get(ACCOUNTS, target.namespace, target.name)
+    account = registry.store.get(ACCOUNTS, target.namespace, target.name)
     if account is None:
         raise not_found(target.resource, target.name)
     if meta.get("uid") and meta["uid"] != account.uid:
         said = f"the UID in the token request ({meta['uid']}) does not match the UID of the service account"
-        whole = Resource(TOKEN_REQUEST.group, "v1", TOKEN_REQUEST.kind, "")
-        raise conflict(whole, target.name, f"{said} ({account.uid})")
+        integer = Resource(TOKEN_REQUEST.group, "v1", TOKEN_REQUEST.kind, "")
+        raise conflict(integer, target.name, f"{said} ({account.uid})")
     spec["audiences"] = spec.get("audiences") or list(verbs.access.audiences)
     if spec.get("expirationSeconds") is None:
         spec["expirationSeconds"] = _HOUR
     _check_span(spec["expirationSeconds"])
-    bound = _bound(services, target, spec.get("boundObjectRef"))
-    now = services.clock()
-    token = services.issuer.sign(_claims(services, account, spec, bound, now))
+    bound = _bound(registry, target, spec.get("boundObjectRef"))
+    now = registry.clock()
+    token = registry.issuer.sign(_claims(registry, account, spec, bound, now))
     ends = timestamp(now + timedelta(seconds=spec["expirationSeconds"]))
     found = {
         "kind": TOKEN_REQUEST.kind,
@@ -85,8 +85,8 @@ def _check_span(seconds: int) -> None:
         raise invalid(TOKEN_REQUEST, "", [invalid_value(path, seconds, why)])
 
 
-def _bound(services: Services, target: Target, reference: Any) -> dict[str, Document]:
-    """Return what a token is bound to, as its claims have it."""
+def _bound(registry: Registry, target: Target, reference: Any) -> dict[str, Document]:
+    """Return the object that a token is bound to, as claims."""
     if reference is None:
         return {}
     kind, name, version = reference.get("kind") or "", reference.get("name") or "", reference.get("apiVersion") or ""
@@ -94,9 +94,9 @@ def _bound(services: Services, target: Target, reference: Any) -> dict[str, Docu
     group, _, short = version.rpartition("/")
     if store is None or group:
         raise bad_request(f"cannot bind token to object of type {group}/{short}, Kind={kind}")
-    stored = services.store.get(store, "" if store == "nodes" else target.namespace, name)
+    stored = registry.store.get(store, "" if store == "nodes" else target.namespace, name)
     if stored is None:
-        raise not_found(services.catalog.by_store[store], name)
+        raise not_found(registry.catalog.by_store[store], name)
     found = {kind.lower(): {"name": stored.name, "uid": stored.uid}}
     if kind == "Pod":
         if stored.fields.get("spec.serviceAccountName") != target.name:
@@ -104,7 +104,7 @@ def _bound(services: Services, target: Target, reference: Any) -> dict[str, Docu
             raise bad_request(f"{who} to pod running with different serviceaccount name.")
         node = stored.fields.get("spec.nodeName")
         if node:
-            known = services.store.get("nodes", "", node)
+            known = registry.store.get("nodes", "", node)
             found["node"] = {"name": node, **({} if known is None else {"uid": known.uid})}
     if reference.get("uid") and reference["uid"] != stored.uid:
         why = (
@@ -115,7 +115,7 @@ def _bound(services: Services, target: Target, reference: Any) -> dict[str, Docu
     return found
 
 
-def _claims(services: Services, account: Stored, spec: Document, bound: dict[str, Document], now: datetime) -> Claims:
+def _claims(registry: Registry, account: Stored, spec: Document, bound: dict[str, Document], now: datetime) -> Claims:
     at, seconds = int(now.timestamp()), spec["expirationSeconds"]
     private: Document = {
         "namespace": account.namespace,
@@ -131,7 +131,7 @@ def _claims(services: Services, account: Stored, spec: Document, bound: dict[str
         "exp": at + lasts,
         "iat": at,
         "iss": ISSUER,
-        "jti": services.new_uid(),
+        "jti": registry.new_uid(),
         PRIVATE: private,
         "nbf": at,
         "sub": f"{USER_PREFIX}{account.namespace}:{account.name}",

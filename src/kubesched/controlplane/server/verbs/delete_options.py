@@ -11,10 +11,10 @@ from kubesched.api.field_errors import invalid, not_supported
 from kubesched.controlplane.api.query_options import dry_run_problems, invalid_options
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.statuses import bad_request
-from kubesched.controlplane.schema import Schemas, reader_of
-from kubesched.controlplane.schema.careful import ShapeError
+from kubesched.controlplane.schema import Schemas, decoder_of
+from kubesched.controlplane.schema.decoder import UnrecognizedError
 from kubesched.controlplane.schema.notation import META
-from kubesched.controlplane.schema.reading import UnrecognizedError
+from kubesched.controlplane.schema.strict_decoder import ShapeError
 
 # what becomes of those that an object owns
 ORPHAN, BACKGROUND, FOREGROUND = "Orphan", "Background", "Foreground"
@@ -61,7 +61,7 @@ def read_options(schemas: Schemas, request: Request) -> DeleteOptions:
 def _in_query(request: Request) -> DeleteOptions:
     orphans = request.flag("orphanDependents") if request.query.get("orphanDependents") else None
     return DeleteOptions(
-        grace_period_seconds=request.whole("gracePeriodSeconds"),
+        grace_period_seconds=request.integer("gracePeriodSeconds"),
         orphan_dependents=orphans,
         propagation_policy=request.option("propagationPolicy") or None,
         dry_run=list(request.query.get("dryRun") or ()),
@@ -72,7 +72,7 @@ def _in_body(schemas: Schemas, body: bytes) -> DeleteOptions:
     shape = schemas.for_kind(META, _KIND)
     assert shape is not None, "the shape of DeleteOptions is not written down"
     try:
-        document, _ = reader_of(shape).read(body, strict=False)
+        document, _ = decoder_of(shape).decode(body, strict=False)
     except (UnrecognizedError, ShapeError) as error:
         raise bad_request(str(error)) from None
     return msgspec.convert(document, DeleteOptions)

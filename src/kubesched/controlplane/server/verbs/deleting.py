@@ -14,10 +14,10 @@ from kubesched.controlplane.api.requests import Request, Response, Target, answe
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import conflict, not_found
 from kubesched.controlplane.api.times import moment, timestamp
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.selectors import matcher
 from kubesched.controlplane.registry.strategy import Strategy
-from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.server.verbs.delete_options import (
     BACKGROUND,
     FOREGROUND,
@@ -26,7 +26,7 @@ from kubesched.controlplane.server.verbs.delete_options import (
     Preconditions,
     read_options,
 )
-from kubesched.controlplane.server.verbs.reading import Reading
+from kubesched.controlplane.server.verbs.reading import ReadVerbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
 from kubesched.controlplane.storage.store import Stored
 
@@ -37,27 +37,27 @@ ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"
 _FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}
 
 
-class Deleting:
+class DeleteVerbs:
     """Answers delete and deletecollection."""
 
-    def __init__(self, services: Services, reading: Reading) -> None:
-        self._services = services
+    def __init__(self, registry: Registry, reading: ReadVerbs) -> None:
+        self._registry = registry
         self._reading = reading
 
     def delete(self, target: Target, request: Request) -> Response:
         """Delete one object; return it if it goes on for a while or its kind is answered so, else a Status."""
-        resource, options = target.resource, read_options(self._services.schemas, request)
-        stored = self._services.store.get(resource.store, target.namespace, target.name)
+        resource, options = target.resource, read_options(self._registry.schemas, request)
+        stored = self._registry.store.get(resource.store, target.namespace, target.name)
         if stored is None:
             raise not_found(resource, target.name)
-        strategy = self._services.strategy(resource)
+        strategy = self._registry.strategy(resource)
         self._check_admitted(resource, stored, options, request)
         last, gone = self.delete_object(resource, stored, options, request)
         unsaid = options.propagation_policy is None and options.orphan_dependents is None
         warnings = [strategy.propagation_warning] if strategy.propagation_warning and unsaid else []
         if not gone or strategy.returns_deleted:
-            form = form_for(resource, request, self._services.clock)
-            return with_warnings(Response(200, (form.encode(last),)), warnings)
+            encoder = encoder_for(resource, request, self._registry.clock)
+            return with_warnings(Response(200, (encoder.encode(last),)), warnings)
         details = {"name": stored.name, "kind": resource.plural, "uid": stored.uid}
         if resource.group:
             details["group"] = resource.group
@@ -66,10 +66,10 @@ class Deleting:
     def delete_collection(self, target: Target, request: Request) -> Response:
         """Delete all objects that a request selects; return them as they were."""
         resource = target.resource
-        options = read_options(self._services.schemas, request)
+        options = read_options(self._registry.schemas, request)
         listed = self._reading.list_objects(target, request)
-        matches = matcher(request, target, self._services.strategy(resource))
-        everything = self._services.store.set_of(resource.store).in_order(target.namespace)
+        matches = matcher(request, target, self._registry.strategy(resource))
+        everything = self._registry.store.set_of(resource.store).in_order(target.namespace)
         chosen = [stored for stored in everything if matches is None or matches(stored)]
         # all before the first is deleted: whoever has to be asked is waited for, and then it begins anew
         for stored in chosen:
@@ -79,8 +79,8 @@ class Deleting:
         return listed
 
     def _check_admitted(self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request) -> None:
-        """Raise ApiError if somebody who is configured to be asked refuses."""
-        admission = self._services.admission
+        """Raise ApiError if admission refuses the deletion."""
+        admission = self._registry.admission
         if not admission.idle:
             place = Target("delete", resource, stored.namespace, stored.name)
             objects = None, stored.document()
@@ -91,22 +91,22 @@ class Deleting:
         self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request
     ) -> tuple[Stored, bool]:
         """Delete an object; return it as it is now or was last, and whether it is gone."""
-        services = self._services
-        strategy = services.strategy(resource)
+        registry = self._registry
+        strategy = registry.strategy(resource)
         check_preconditions(resource, stored, options.preconditions)
-        strategy.check_delete(stored, services.context(resource, request.user))
+        strategy.check_delete(stored, registry.context(resource, request.user))
         document = stored.document()
         meta = document["metadata"]
         pending = bool(meta.get("deletionTimestamp") and meta.get("deletionGracePeriodSeconds"))
-        changed = _set_grace(document, strategy, options.grace_period_seconds, services.clock())
+        changed = _set_grace(document, strategy, options.grace_period_seconds, registry.clock())
         if changed or not pending:
             changed |= _set_propagation(document, strategy, options)
         waits = meta["deletionGracePeriodSeconds"] or meta.get("finalizers") or strategy.is_held(document)
         if options.dry_run:
             return msgspec.structs.replace(stored, body=msgspec.json.encode(document)), not waits
         if changed and (waits or strategy.marks_deletion):
-            stored = services.store.put(resource.store, document, strategy.fields(document))
-        return (stored, False) if waits else (services.store.remove(resource.store, stored), True)
+            stored = registry.store.put(resource.store, document, strategy.fields(document))
+        return (stored, False) if waits else (registry.store.remove(resource.store, stored), True)
 
 
 def _set_propagation(document: Document, strategy: Strategy, options: DeleteOptions) -> bool:
@@ -158,7 +158,7 @@ def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: 
 
 
 def check_preconditions(resource: Resource, stored: Stored, wanted: Preconditions | None) -> None:
-    """Raise ApiError unless an object is the one that is meant."""
+    """Raise ApiError unless an object meets the preconditions."""
     if wanted is None:
         return
     kind = msgspec.structs.replace(resource, plural=resource.kind)

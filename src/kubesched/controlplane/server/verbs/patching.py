@@ -18,14 +18,14 @@ from kubesched.controlplane.api.media_types import JSON_PATCH, PATCHES, STRATEGI
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, invalid
-from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, reader_of, strict_words
-from kubesched.controlplane.schema.careful import JsonReading, ShapeError
+from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, decoder_of, strict_words
+from kubesched.controlplane.schema.decoder import Decoded, UnrecognizedError
 from kubesched.controlplane.schema.go_words import json_name, printed
 from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_have_doubles, parse
 from kubesched.controlplane.schema.merging import ListOfListsError, MergeError, strategic_merge
-from kubesched.controlplane.schema.reading import Read, UnrecognizedError
 from kubesched.controlplane.schema.shapes import Field, ListType, Scalar, ScalarType, Shape, Type
+from kubesched.controlplane.schema.strict_decoder import ShapeError, StrictDecoder
 
 MOST_OPERATIONS = 10_000
 
@@ -45,22 +45,22 @@ def patched(schemas: Schemas, resource: Resource, document: Document, request: R
 
 def patched_with_warnings(
     schemas: Schemas, resource: Resource, document: Document, request: Request, validation: str = WARN
-) -> Read:
+) -> Decoded:
     """Return a document with the patch of a request applied, and warnings.
 
     The document is of the resource's kind, or of another that it names (a scale).
     """
-    form = request.headers.get("content-type", "").partition(";")[0].strip()
-    if form not in PATCHES:
+    encoder = request.headers.get("content-type", "").partition(";")[0].strip()
+    if encoder not in PATCHES:
         raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
     shape = schemas.for_kind(document.get("apiVersion", ""), document.get("kind", ""))
-    reader = schemas.reader(resource) if shape is None else reader_of(shape)
+    decoder = schemas.decoder(resource) if shape is None else decoder_of(shape)
     try:
-        if form == STRATEGIC_MERGE_PATCH:
+        if encoder == STRATEGIC_MERGE_PATCH:
             return _by_strategy(shape or schemas.shape(resource), document, request.body, validation)
-        by_form = _by_operations if form == JSON_PATCH else _by_merge
+        by_form = _by_operations if encoder == JSON_PATCH else _by_merge
         made, problems = by_form(document, request.body, strict=validation != IGNORE)
-        return _checked(lambda: reader.read_patched(made), problems, validation, lambda: to_json(made))
+        return _checked(lambda: decoder.decode_patched(made), problems, validation, lambda: to_json(made))
     except RecursionError:
         raise bad_request("error decoding patch: exceeded max depth") from None
 
@@ -69,7 +69,7 @@ def patched_with_warnings(
 
 
 def _by_operations(document: Document, body: bytes, *, strict: bool) -> tuple[Any, list[str]]:
-    """Return what a JSON patch makes of a document, and what a strict reader minds in it."""
+    """Return a document with a JSON patch applied, and the patch's strict decoding errors."""
     try:
         operations, problems = _parsed(body, _OPERATIONS if strict else _ANY, strict=strict)
     except (JsonError, ShapeError) as error:
@@ -86,7 +86,7 @@ def _by_operations(document: Document, body: bytes, *, strict: bool) -> tuple[An
 
 
 def _by_merge(document: Document, body: bytes, *, strict: bool) -> tuple[Any, list[str]]:
-    """Return what a merge patch makes of a document, and what a strict reader minds in it."""
+    """Return a document with a merge patch applied, and the patch's strict decoding errors."""
     try:
         patch, problems = _parsed(body, strict=strict)
     except JsonError as error:
@@ -120,8 +120,8 @@ def _pruned(value: Any) -> Any:
     return [_pruned(each) for each in value] if isinstance(value, list) else value
 
 
-def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str) -> Read:
-    """Return what a strategic merge patch makes of a document, its shape checked, and warnings."""
+def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str) -> Decoded:
+    """Return a document with a strategic merge patch applied, its shape checked, and warnings."""
     try:
         patch, problems = _parsed(body, strict=validation != IGNORE)
     except JsonError as error:
@@ -135,7 +135,7 @@ def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str)
         # differs (a strategic merge patch that cannot be applied): the reference answers 500 to most patches that
         # cannot be applied, though the client is wrong
         raise bad_request(str(error)) from None
-    return _checked(lambda: reader_of(shape).read_merged(made), problems, validation, lambda: printed(patch))
+    return _checked(lambda: decoder_of(shape).decode_merged(made), problems, validation, lambda: printed(patch))
 
 
 # -- what they share
@@ -151,8 +151,8 @@ def _parsed(body: bytes, type_: Type = _ANY, *, strict: bool) -> tuple[Any, list
                 return value, []
         except (msgspec.DecodeError, UnicodeDecodeError):
             pass
-    reading = JsonReading()
-    return reading.read(type_, parse(body)), reading.strict_problems()
+    decoding = StrictDecoder()
+    return decoding.decode(type_, parse(body)), decoding.strict_problems()
 
 
 def _of_type(value: Any, expected: type[Any], go: str) -> Any:
@@ -164,8 +164,8 @@ def _of_type(value: Any, expected: type[Any], go: str) -> Any:
     return value
 
 
-def _checked(read: Callable[[], Read], problems: list[str], validation: str, shown: Callable[[], str]) -> Read:
-    """Return what was made, read, and warnings; refuses what is of the wrong shape, showing it."""
+def _checked(read: Callable[[], Decoded], problems: list[str], validation: str, shown: Callable[[], str]) -> Decoded:
+    """Return the patched document, decoded, and warnings; raises ApiError if its shape is wrong."""
     try:
         document, further = read()
     except (UnrecognizedError, ShapeError) as error:

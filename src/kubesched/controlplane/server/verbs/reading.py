@@ -15,9 +15,9 @@ import msgspec
 from kubesched.controlplane.api.query_options import ListOptions, list_options
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.statuses import ApiError, bad_request, expired, not_found, too_large_version
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.selectors import matcher
-from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.storage.store import Stored
 
 TOKEN_VERSION = "meta.k8s.io/v1"
@@ -44,25 +44,25 @@ class Continue(msgspec.Struct, rename={"version": "rv"}):
     since: float = 0.0
 
 
-class Reading:
+class ReadVerbs:
     """Answers get and list."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
 
     def get(self, target: Target, request: Request) -> Response:
         """Return one object."""
-        form = form_for(target.resource, request, self._services.clock)
-        stored = self._services.store.get(target.resource.store, target.namespace, target.name)
+        encoder = encoder_for(target.resource, request, self._registry.clock)
+        stored = self._registry.store.get(target.resource.store, target.namespace, target.name)
         if stored is None:
             raise not_found(target.resource, target.name)
-        return Response(200, (form.encode(stored),))
+        return Response(200, (encoder.encode(stored),))
 
     def list_objects(self, target: Target, request: Request) -> Response:
         """Return the objects that a request selects."""
         resource, options = target.resource, list_options(request)
-        form = form_for(resource, request, self._services.clock, listing=True)
-        matches = matcher(request, target, self._services.strategy(resource))
+        encoder = encoder_for(resource, request, self._registry.clock, listing=True)
+        matches = matcher(request, target, self._registry.strategy(resource))
         limit = options.limit
         version, objects = self._moment(resource.store, options)
         found = [stored for stored in objects if matches(stored)] if matches is not None else objects
@@ -73,12 +73,12 @@ class Reading:
             meta["continue"] = _token(Continue(version, found[-1].key, TOKEN_VERSION, self._since(options)))
             if not (request.option("labelSelector") or request.option("fieldSelector")):
                 meta["remainingItemCount"] = rest
-        return Response(200, form.listed(meta, found))
+        return Response(200, encoder.listed(meta, found))
 
     def _moment(self, store: str, options: ListOptions) -> tuple[int, list[Stored]]:
         """Return the version of a list, and its objects from where the page begins."""
-        current, wanted = self._services.store.version, options.version
-        objects = self._services.store.set_of(store)
+        current, wanted = self._registry.store.version, options.version
+        objects = self._registry.store.set_of(store)
         if not options.token:
             if wanted > current:
                 raise too_large_version(wanted, current)
@@ -98,12 +98,12 @@ class Reading:
 
     def _is_over(self, where: Continue) -> bool:
         """Return whether a list was begun so long ago that its moment is forgotten."""
-        return self._services.clock().timestamp() - where.since > PAGES_LAST.total_seconds()
+        return self._registry.clock().timestamp() - where.since > PAGES_LAST.total_seconds()
 
     def _since(self, options: ListOptions) -> float:
         """Return when a list was begun."""
         where = _read_token(options.token) if options.token else None
-        return self._services.clock().timestamp() if where is None or where.version == NOW else where.since
+        return self._registry.clock().timestamp() if where is None or where.version == NOW else where.since
 
 
 def _key(stored: Stored) -> str:

@@ -1,7 +1,7 @@
-"""What nobody owns of a new object: what is written through another path, and what the server itself fills in.
+"""Reset fields: the fields of a new object that its creator does not own.
 
-From a resource and an object as a client sends it to a set of fields. Whoever creates an object owns what he says and
-what is filled in by default; what admission and allocation add is not his.
+From a resource and an object as a client sends it to a set of fields. The creator owns the fields it sends and the
+defaults; fields of subresources, and fields that admission and allocation add, have no manager.
 """
 
 # upstream: pkg/registry/*/strategy.go (GetResetFields), pkg/registry/core/service/storage/alloc.go,
@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.kinds.pod.service_account import unowned_mounts
+from kubesched.controlplane.kinds.pod.service_account import mounts_without_manager
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, NOTHING, Fields, union
 
 Path = tuple[str, ...]
@@ -36,14 +36,14 @@ _FILLED_IN: dict[str, tuple[Path, ...]] = {
 }
 
 
-def unowned(resource: Resource, document: Any) -> Fields:
-    """Return what whoever creates an object does not own of it; the object is as he sends it."""
+def fields_without_manager(resource: Resource, document: Any) -> Fields:
+    """Return the fields of a new object that its creator does not own; `document` is the object as sent."""
     found = _STATUS if "status" in resource.subresources else NOTHING
     for path in _FILLED_IN.get(resource.store, ()):
         unsaid = _unsaid(document, path)
         if unsaid:
             found = union(found, _set_of(unsaid))
-    return union(found, unowned_mounts(document)) if resource.store == "pods" else found
+    return union(found, mounts_without_manager(document)) if resource.store == "pods" else found
 
 
 def _unsaid(document: Any, path: Path) -> Path:

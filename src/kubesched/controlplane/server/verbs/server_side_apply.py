@@ -1,7 +1,7 @@
-"""Server-side apply: PATCH with the fields that somebody wants, and their values.
+"""Server-side apply: PATCH with the fields that a manager wants, and their values.
 
 From a request with a configuration to an object that has it, created where there is none. It goes the way of every
-other write; what is its own is that the object is made by merging fields that have owners.
+other write; only the merging of managed fields is its own.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/patch.go (applyPatcher), apimachinery/pkg/util/managedfields/internal/
@@ -21,10 +21,10 @@ from kubesched.controlplane.api.statuses import bad_request, conflict, not_found
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.managed_fields.applying import Application, Applied, ConflictsError, apply
-from kubesched.controlplane.managed_fields.entries import APPLY, Owners
+from kubesched.controlplane.managed_fields.entries import APPLY, ManagedFields
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, Fields
-from kubesched.controlplane.managed_fields.list_types import WayError
-from kubesched.controlplane.managed_fields.tracking import manager_of, way_of_objects
+from kubesched.controlplane.managed_fields.list_types import FieldTypeError
+from kubesched.controlplane.managed_fields.tracking import manager_of, type_of_objects
 from kubesched.controlplane.managed_fields.validation import in_words, problems_of
 from kubesched.controlplane.representation.negotiation import MOST_YAML_NODES
 from kubesched.controlplane.schema.go_words import json_name
@@ -52,19 +52,19 @@ def apply_patch(verbs: Verbs, target: Target, request: Request) -> Response:
 
 def apply_config(verbs: Verbs, target: Target, request: Request, config: Document) -> tuple[Stored, list[str], bool]:
     """Apply a configuration; return the object as stored, warnings, and whether it is new."""
-    resource, services = target.resource, verbs.services
+    resource, registry = target.resource, verbs.registry
     dry_run, force = apply_options(request)
     _check(verbs, target, config)
-    old = services.store.get(resource.store, target.namespace, target.name)
+    old = registry.store.get(resource.store, target.namespace, target.name)
     if old is None and target.subresource:
         raise not_found(resource, target.name)
     found = _applied(verbs, target, request, config, old, force=force)
-    document, warnings = services.schemas.check(resource, found.document, field_validation(request))
+    document, warnings = registry.schemas.check(resource, found.document, field_validation(request))
     if old is None:
-        return _created(verbs, target, request, document, found.owners, dry_run=dry_run), warnings, True
+        return _created(verbs, target, request, document, found.managed_fields, dry_run=dry_run), warnings, True
     verbs.writing.check_place(target, document)
     document = to_storage(resource, document)
-    stored = verbs.writing.replace(target, document, old, request, dry_run=dry_run, owners=found.owners)
+    stored = verbs.writing.replace(target, document, old, request, dry_run=dry_run, managed_fields=found.managed_fields)
     return stored, warnings, False
 
 
@@ -96,7 +96,7 @@ def _check(verbs: Verbs, target: Target, config: Document) -> None:
     resource, meta = target.resource, config.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
-    shape = verbs.services.schemas.for_kind(resource.api_version, resource.kind)
+    shape = verbs.registry.schemas.for_kind(resource.api_version, resource.kind)
     if resource.custom is not None:
         problems = resource.custom.config_problems(config)
     else:
@@ -119,16 +119,20 @@ def _kind_words(version: Any, kind: Any) -> str:
 def _applied(
     verbs: Verbs, target: Target, request: Request, config: Document, old: Stored | None, *, force: bool
 ) -> Applied:
-    resource, services = target.resource, verbs.services
+    resource, registry = target.resource, verbs.registry
     live: Document = {} if old is None else from_storage(resource, old.document())
-    owners: Owners = () if old is None else old.owners
+    managed_fields: ManagedFields = () if old is None else old.managed_fields
     manager = manager_of(request, resource, APPLY, target.subresource)
-    way, time = way_of_objects(services.schemas, resource), timestamp(services.clock())
+    field_type, time = type_of_objects(registry.schemas, resource), timestamp(registry.clock())
     try:
-        return apply(live, owners, Application(way, manager, config, force, time, _reset(resource, target.subresource)))
+        return apply(
+            live,
+            managed_fields,
+            Application(field_type, manager, config, force, time, _reset(resource, target.subresource)),
+        )
     except ConflictsError as error:
         raise error.refusal() from None
-    except WayError as error:
+    except FieldTypeError as error:
         raise bad_request(f"failed to merge config: {error}") from None
 
 
@@ -140,9 +144,9 @@ def _reset(resource: Resource, subresource: str) -> Fields:
 
 
 def _created(
-    verbs: Verbs, target: Target, request: Request, document: Document, owners: Owners, *, dry_run: bool
+    verbs: Verbs, target: Target, request: Request, document: Document, managed_fields: ManagedFields, *, dry_run: bool
 ) -> Stored:
-    """Create what does not exist yet, if whoever applies it may; return it as stored."""
+    """Create the applied object if the user may create it; return it as stored."""
     creation = msgspec.structs.replace(target, verb="create")
     verbs.access.check(request, creation)
     uid = document["metadata"].get("uid")
@@ -150,4 +154,4 @@ def _created(
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise conflict(target.resource, target.name, why)
     verbs.writing.check_place(creation, document)
-    return verbs.writing.create_document(creation, document, request, dry_run=dry_run, owners=owners)
+    return verbs.writing.create_document(creation, document, request, dry_run=dry_run, managed_fields=managed_fields)

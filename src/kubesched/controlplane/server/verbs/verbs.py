@@ -9,19 +9,19 @@ import msgspec
 
 from kubesched.controlplane.access import Access
 from kubesched.controlplane.api.requests import Request, Response, Target
-from kubesched.controlplane.registry.registry import Services
-from kubesched.controlplane.server.verbs.deleting import Deleting
-from kubesched.controlplane.server.verbs.reading import Reading
-from kubesched.controlplane.server.verbs.writing import Writing
+from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.server.verbs.deleting import DeleteVerbs
+from kubesched.controlplane.server.verbs.reading import ReadVerbs
+from kubesched.controlplane.server.verbs.writing import WriteVerbs
 
 
 class Verbs(msgspec.Struct):
     """What handlers are made of."""
 
-    services: Services
-    reading: Reading
-    writing: Writing
-    deleting: Deleting
+    registry: Registry
+    reading: ReadVerbs
+    writing: WriteVerbs
+    deleting: DeleteVerbs
     access: Access
 
 

@@ -14,9 +14,9 @@ from kubesched.controlplane.api.query_options import list_options
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, too_old
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.selectors import Matches, matcher
-from kubesched.controlplane.representation.encoders import Form, form_for
+from kubesched.controlplane.representation.encoders import Encoder, LatestBody, encoder_for
 from kubesched.controlplane.storage.store import ADDED, DELETED, MODIFIED, Change, Stored
 
 # a watcher that is so many lines behind is given up
@@ -31,7 +31,7 @@ class Watch:
     """One client's watch: lines wait here until they are taken."""
 
     def __init__(
-        self, resource: Resource, form: Form, matches: Matches | None, *, bookmarks: bool, seconds: float
+        self, resource: Resource, encoder: Encoder, matches: Matches | None, *, bookmarks: bool, seconds: float
     ) -> None:
         self.resource = resource
         self.bookmarks = bookmarks
@@ -43,7 +43,7 @@ class Watch:
         self.unsubscribe: Callable[[], None] = lambda: None
         # where lines go instead, if somebody stands between (faults); from there they come back by `put`
         self.gate: Callable[[str, bytes], None] | None = None
-        self._form = form
+        self._encoder = encoder
         self._matches = matches
         # lines in pieces, so that a body is shared by all who are sent it
         self._pieces: deque[bytes] = deque()
@@ -89,34 +89,34 @@ class Watch:
         meta: dict[str, object] = {"resourceVersion": str(version)}
         if initial_events_end:
             meta["annotations"] = {INITIAL_EVENTS_END: "true"}
-        self._send("BOOKMARK", self._form.bookmark(meta))
+        self._send("BOOKMARK", self._encoder.bookmark(meta))
 
     def changed(self, change: Change) -> None:
         """Take in a change: what begins to match is added, what ends to match is deleted."""
         matches = self._matches
         if matches is None:
-            self._send(change.type, self._form.of_change(change))
+            self._send(change.type, self._encoder.encode_change(change))
             return
         before = change.old is not None and matches(change.old)
         after = change.type != DELETED and matches(change.new)
         if after:
-            self._send(MODIFIED if before else ADDED, self._form.of_change(change))
+            self._send(MODIFIED if before else ADDED, self._encoder.encode_change(change))
         elif before and change.type == DELETED:
-            self._send(DELETED, self._form.of_change(change))
+            self._send(DELETED, self._encoder.encode_change(change))
         elif before:
             self._send(DELETED, self._last_match(change))
 
     def added(self, stored: Stored) -> None:
         """Tell of an object that is there already."""
         if self._matches is None or self._matches(stored):
-            self._send(ADDED, self._form.encode(stored))
+            self._send(ADDED, self._encoder.encode(stored))
 
     def _last_match(self, change: Change) -> bytes:
         """Return an object that matches no more as it last matched, under the version of the change."""
         assert change.old is not None
-        document = change.old.whole_document()
+        document = change.old.document_with_managed_fields()
         document["metadata"]["resourceVersion"] = str(change.version)
-        return self._form.encode_document(document)
+        return self._encoder.encode_document(document)
 
     def _send(self, kind: str, body: bytes) -> None:
         if self.gate is None:
@@ -137,22 +137,23 @@ class Watch:
         self.wake()
 
 
-class Watching:
+class WatchVerb:
     """Begins watches."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._latest = LatestBody()
         # in the order in which they began
         self.watches: dict[Watch, None] = {}
 
     def begin(self, target: Target, request: Request) -> Watch:
         """Return a watch from the version that a request names."""
-        resource, store = target.resource, self._services.store
+        resource, store = target.resource, self._registry.store
         options = list_options(request, watching=True)
         watch = Watch(
             resource,
-            form_for(resource, request, self._services.clock),
-            matcher(request, target, self._services.strategy(resource)),
+            encoder_for(resource, request, self._registry.clock, latest=self._latest),
+            matcher(request, target, self._registry.strategy(resource)),
             bookmarks=options.bookmarks,
             seconds=float(options.seconds),
         )
@@ -184,14 +185,9 @@ class Watching:
         """Tell all clients that want to know how far they have got."""
         for watch in self.watches:
             if watch.bookmarks:
-                watch.bookmark(self._services.store.version)
+                watch.bookmark(self._registry.store.version)
 
     def end_of(self, store: str) -> None:
         """End all watches of a set."""
         for watch in [each for each in self.watches if each.resource.store == store]:
-            watch.end()
-
-    def end_all(self) -> None:
-        """End all watches."""
-        for watch in list(self.watches):
             watch.end()

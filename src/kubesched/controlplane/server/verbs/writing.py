@@ -30,15 +30,15 @@ from kubesched.controlplane.api.statuses import (
 )
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.conversion import from_storage, to_storage
-from kubesched.controlplane.managed_fields.entries import Owners, given, same, shown
-from kubesched.controlplane.managed_fields.tracking import owners_after, owners_of_new
+from kubesched.controlplane.managed_fields.entries import ManagedFields, as_documents, entries_from_client, same
+from kubesched.controlplane.managed_fields.tracking import managed_fields_after, managed_fields_of_new
 from kubesched.controlplane.registry.metadata import fill_in, kept_metadata, metadata_problems
-from kubesched.controlplane.registry.registry import Services
+from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.strategy import Context, Strategy
-from kubesched.controlplane.representation.encoders import form_for
+from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.server.verbs.mutating import changed_at_creation, changed_at_update, context_of, preparation
 from kubesched.controlplane.server.verbs.patching import patched_with_warnings
-from kubesched.controlplane.server.verbs.reset_fields import unowned
+from kubesched.controlplane.server.verbs.reset_fields import fields_without_manager
 from kubesched.controlplane.storage.store import Stored, in_order
 
 MOST_NAMES_TRIED = 8
@@ -47,20 +47,20 @@ _WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
 _ESCAPED = re.compile(r"\\(.)")
 
 
-class Writing:
+class WriteVerbs:
     """Answers create, update and patch."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
 
     # -- create
 
     def create(self, target: Target, request: Request) -> Response:
         """Store a new object."""
         dry_run = is_dry_run(request)
-        document, warnings = self.read(target.resource, request)
+        document, warnings = self.decode(target.resource, request)
         stored = self.create_document(target, document, request, dry_run=dry_run)
-        warnings += self._services.strategy(target.resource).warnings(document, None)
+        warnings += self._registry.strategy(target.resource).warnings(document, None)
         return self.answer(target.resource, request, stored, warnings, 201)
 
     def create_document(
@@ -70,45 +70,45 @@ class Writing:
         request: Request,
         *,
         dry_run: bool = False,
-        owners: Owners | None = None,
+        managed_fields: ManagedFields | None = None,
     ) -> Stored:
-        """Store a new object that is given as a document, owned by whoever asks or by others; return it as stored."""
-        resource, services = target.resource, self._services
+        """Store a new object; its managedFields are given, or the request's manager owns all. Return it as stored."""
+        resource, registry = target.resource, self._registry
         # 1. Whose is it?
         self._check_namespace(target, document)
         meta: Document = document["metadata"]
         if meta.get("resourceVersion"):
             raise bad_request("resourceVersion should not be set on objects to be created")
-        context, strategy = context_of(services, target, request), services.strategy(resource)
+        context, strategy = context_of(registry, target, request), registry.strategy(resource)
         # 2. What a client may not say, and what others want instead.
-        fill_in(document, resource, services)
-        if request.trial is not None:
-            request.trial.keep(meta)
+        fill_in(document, resource, registry)
+        if request.attempt is not None:
+            request.attempt.keep(meta)
         document = to_storage(resource, document)
         if strategy.has_status and "status" in resource.subresources:
             document.pop("status", None)
-        if services.admission.changes:
+        if registry.admission.changes:
             prepare = partial(strategy.prepare_create, context=context)
-            document = changed_at_creation(services, target, request, document, prepare, dry_run=dry_run)
+            document = changed_at_creation(registry, target, request, document, prepare, dry_run=dry_run)
         meta = document["metadata"]
         # 3. The kind's rules.
-        excluded = unowned(resource, document)
+        excluded = fields_without_manager(resource, document)
         strategy.prepare_create(document, context)
         # 4. Is it right?
         problems = metadata_problems(document, strategy) + strategy.validate_create(document, context)
         if problems:
             raise invalid(resource, meta.get("name") or meta.get("generateName", ""), problems)
         # 5. Is it allowed?
-        if not services.admission.idle:
-            services.admission.check("CREATE", target, request, (document, None), dry_run=dry_run)
-        settle = None if request.imported else services.admit(document, None, context)
+        if not registry.admission.idle:
+            registry.admission.check("CREATE", target, request, (document, None), dry_run=dry_run)
+        settle = None if request.imported else registry.admit(document, None, context)
         # 6. Store it.
-        if services.store.get(resource.store, target.namespace, meta["name"]) is not None:
+        if registry.store.get(resource.store, target.namespace, meta["name"]) is not None:
             raise already_exists(resource, meta["name"])
-        if owners is None:
+        if managed_fields is None:
             time = timestamp(context.now)
-            owners = owners_of_new(services.schemas, target, request, document, excluded, time)
-        stored = self._put(resource, document, strategy, owners, dry_run=dry_run)
+            managed_fields = managed_fields_of_new(registry.schemas, target, request, document, excluded, time)
+        stored = self._put(resource, document, strategy, managed_fields, dry_run=dry_run)
         if settle is not None and not dry_run:
             settle()
         return stored
@@ -118,10 +118,10 @@ class Writing:
     def update(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
         """Replace an object, or its status, by the kind's rules or others."""
         resource, dry_run = target.resource, is_dry_run(request)
-        document, warnings = self.read(resource, request)
+        document, warnings = self.decode(resource, request)
         self.check_place(target, document)
-        strategy = strategy or self._services.strategy(resource, target.subresource)
-        old = self._services.store.get(resource.store, target.namespace, target.name)
+        strategy = strategy or self._registry.strategy(resource, target.subresource)
+        old = self._registry.store.get(resource.store, target.namespace, target.name)
         if old is None:
             if not strategy.create_on_update or target.subresource:
                 raise not_found(resource, target.name)
@@ -141,18 +141,18 @@ class Writing:
     def patch(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
         """Change an object, or its status, by a patch, by the kind's rules or others."""
         resource, dry_run = target.resource, is_dry_run(request)
-        old = self._services.store.get(resource.store, target.namespace, target.name)
+        old = self._registry.store.get(resource.store, target.namespace, target.name)
         if old is None:
             raise not_found(resource, target.name)
         current = from_storage(resource, old.document())
         if b"managedFields" in request.body:
-            current["metadata"]["managedFields"] = shown(old.owners)
+            current["metadata"]["managedFields"] = as_documents(old.managed_fields)
         document, warnings = patched_with_warnings(
-            self._services.schemas, resource, current, request, field_validation(request)
+            self._registry.schemas, resource, current, request, field_validation(request)
         )
         self.check_place(target, document)
         stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
-        warnings += self._services.strategy(resource).warnings(document, old.document())
+        warnings += self._registry.strategy(resource).warnings(document, old.document())
         return self.answer(resource, request, stored, warnings)
 
     def change(
@@ -160,12 +160,14 @@ class Writing:
     ) -> Stored:
         """Change an object in place on behalf of the server itself, past the kind's rules; return it as stored."""
         resource = target.resource
-        old = self._services.store.get(resource.store, target.namespace, target.name)
+        old = self._registry.store.get(resource.store, target.namespace, target.name)
         if old is None:
             raise not_found(resource, target.name)
         document = old.document()
         change(document)
-        return self._put(resource, document, self._services.strategy(resource), old.owners, old, dry_run=dry_run)
+        return self._put(
+            resource, document, self._registry.strategy(resource), old.managed_fields, old, dry_run=dry_run
+        )
 
     def replace(
         self,
@@ -176,15 +178,15 @@ class Writing:
         strategy: Strategy | None = None,
         *,
         dry_run: bool = False,
-        owners: Owners | None = None,
+        managed_fields: ManagedFields | None = None,
     ) -> Stored:
         """Store a changed object, by the kind's rules or others; return it as stored.
 
         Its owners are given, or follow from what has changed.
         """
-        resource, services = target.resource, self._services
-        strategy = strategy or services.strategy(resource, target.subresource)
-        context = context_of(services, target, request)
+        resource, registry = target.resource, self._registry
+        strategy = strategy or registry.strategy(resource, target.subresource)
+        context = context_of(registry, target, request)
         old = old_stored.document()
         if resource.custom is not None:
             # what was added to the definition since is no change of the object
@@ -192,9 +194,9 @@ class Writing:
         # 1. Has it changed meanwhile?
         _check_version(target, new, old_stored, strategy)
         # 2. What others want instead, and what a client may not change.
-        if services.admission.changes:
+        if registry.admission.changes:
             prepare = preparation(target, old, strategy, context)
-            new = changed_at_update(services, target, request, (new, old), prepare, dry_run=dry_run)
+            new = changed_at_update(registry, target, request, (new, old), prepare, dry_run=dry_run)
         entries = new["metadata"].pop("managedFields", None)
         problems = kept_metadata(new, old)
         # 3. The kind's rules.
@@ -208,17 +210,23 @@ class Writing:
         if problems:
             raise invalid(resource, target.name, problems)
         # 5. Is it allowed?
-        if not services.admission.idle:
-            services.admission.check("UPDATE", target, request, (new, old), dry_run=dry_run)
+        if not registry.admission.idle:
+            registry.admission.check("UPDATE", target, request, (new, old), dry_run=dry_run)
         # 6. Store it, or let it go if this was what it still waited for.
         if _is_finished(new, strategy):
-            return old_stored if dry_run else services.store.remove(resource.store, old_stored, new)
-        if owners is None:
-            owners = old_stored.owners if target.subresource else given(entries, old_stored.owners)
-            owners = owners_after(services.schemas, target, request, (old, new), owners, timestamp(context.now))
+            return old_stored if dry_run else registry.store.remove(resource.store, old_stored, new)
+        if managed_fields is None:
+            managed_fields = (
+                old_stored.managed_fields
+                if target.subresource
+                else entries_from_client(entries, old_stored.managed_fields)
+            )
+            managed_fields = managed_fields_after(
+                registry.schemas, target, request, (old, new), managed_fields, timestamp(context.now)
+            )
         is_admitted = strategy.is_admitted or not target.subresource
-        settle = services.admit(new, old, context) if is_admitted else None
-        stored = self._put(resource, new, strategy, owners, old_stored, dry_run=dry_run)
+        settle = registry.admit(new, old, context) if is_admitted else None
+        stored = self._put(resource, new, strategy, managed_fields, old_stored, dry_run=dry_run)
         if settle is not None and not dry_run:
             settle()
         return stored
@@ -238,9 +246,9 @@ class Writing:
 
     # -- what they share
 
-    def read(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
+    def decode(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
         """Return the document in a request's body, its shape checked, and warnings."""
-        return self._services.schemas.decode(resource, request.body, field_validation(request))
+        return self._registry.schemas.decode(resource, request.body, field_validation(request))
 
     def check_place(self, target: Target, document: Document) -> None:
         """Raise ApiError unless an object has the namespace and the name of the path it is sent to."""
@@ -255,14 +263,14 @@ class Writing:
             return
         check_namespace(meta, target.namespace)
         if target.verb == "create" and not target.subresource:
-            check_namespace_is_open(self._services, target.resource, target.namespace, meta.get("name", ""))
+            check_namespace_is_open(self._registry, target.resource, target.namespace, meta.get("name", ""))
 
     def _put(
         self,
         resource: Resource,
         document: Document,
         strategy: Strategy,
-        owners: Owners,
+        managed_fields: ManagedFields,
         old: Stored | None = None,
         *,
         dry_run: bool,
@@ -273,19 +281,19 @@ class Writing:
         meta = document["metadata"]
         if old is not None:
             meta["resourceVersion"] = str(old.version)
-            if same(owners, old.owners) and document == old.document():
+            if same(managed_fields, old.managed_fields) and document == old.document():
                 return old
         if dry_run:
             version, body = old.version if old is not None else 0, msgspec.json.encode(in_order(document))
-            return Stored(meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, body, owners)
-        return self._services.store.put(resource.store, document, fields, owners)
+            return Stored(meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, body, managed_fields)
+        return self._registry.store.put(resource.store, document, fields, managed_fields)
 
     def answer(
         self, resource: Resource, request: Request, stored: Stored, warnings: list[str], code: int = 200
     ) -> Response:
         """Return an object in the form that a client wants, with warnings."""
-        form = form_for(resource, request, self._services.clock)
-        return with_warnings(Response(code, (form.encode(stored),)), warnings)
+        encoder = encoder_for(resource, request, self._registry.clock)
+        return with_warnings(Response(code, (encoder.encode(stored),)), warnings)
 
 
 def check_namespace(meta: dict[str, Any], namespace: str) -> None:
@@ -295,11 +303,11 @@ def check_namespace(meta: dict[str, Any], namespace: str) -> None:
     meta["namespace"] = namespace
 
 
-def check_namespace_is_open(services: Services, resource: Resource, namespace: str, name: str) -> None:
+def check_namespace_is_open(registry: Registry, resource: Resource, namespace: str, name: str) -> None:
     """Raise ApiError unless a namespace takes new objects."""
-    namespaces = services.catalog.find("", "v1", "namespaces")
+    namespaces = registry.catalog.find("", "v1", "namespaces")
     assert namespaces is not None
-    found = services.store.get(namespaces.store, "", namespace)
+    found = registry.store.get(namespaces.store, "", namespace)
     if found is None:
         raise not_found(namespaces, namespace)
     if found.fields.get("status.phase") == "Terminating":
@@ -312,7 +320,7 @@ def check_namespace_is_open(services: Services, resource: Resource, namespace: s
 
 
 def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
-    """Return an answer with warnings for whoever reads it, as a header can carry them: quoted, and not without end."""
+    """Return an answer with Warning headers: quoted, and bounded in size."""
     # upstream: apiserver/pkg/endpoints/filters/warning.go, apimachinery/pkg/util/net/http.go (v1.36)
     found, size = [], 0
     for text in dict.fromkeys(warnings):

@@ -12,15 +12,15 @@ from typing import Any, Protocol
 import msgspec
 
 from kubesched.api.go_text import quote
-from kubesched.controlplane.schema.careful import ConverterReading, JsonReading, ShapeError
 from kubesched.controlplane.schema.go_words import json_name
 from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_have_doubles, parse
 from kubesched.controlplane.schema.notation import META, Library
 from kubesched.controlplane.schema.shapes import Shape
+from kubesched.controlplane.schema.strict_decoder import ConverterDecoder, ShapeError, StrictDecoder
 from kubesched.controlplane.schema.structs import read_scalar, struct_of
 
 Document = dict[str, Any]
-Read = tuple[Document, list[str]]
+Decoded = tuple[Document, list[str]]
 
 _SCHEME = "pkg/api/legacyscheme/scheme.go:30"
 # Go's name for what it first looks at in a body
@@ -44,7 +44,7 @@ class WrongVersionError(ShapeError):
     """A document that says it is of another version of the kind."""
 
 
-class Reads(Protocol):
+class ObjectDecoder(Protocol):
     """Reads documents of one kind."""
 
     @property
@@ -55,14 +55,14 @@ class Reads(Protocol):
     def api_version(self) -> str:
         """Return its group and version."""
 
-    def read(self, body: bytes, *, strict: bool = True) -> Read:
+    def decode(self, body: bytes, *, strict: bool = True) -> Decoded:
         """Return the document in a body; raises UnrecognizedError or ShapeError."""
 
-    def read_patched(self, document: Any) -> Read:
+    def decode_patched(self, document: Any) -> Decoded:
         """Return a document that was put together as a body would be; raises as `read` does."""
 
 
-class Reader:
+class Decoder:
     """Reads documents of one shape; those of kinds come out with their kind and version."""
 
     def __init__(self, shape: Shape, library: Library) -> None:
@@ -81,7 +81,7 @@ class Reader:
         """Return its group and version."""
         return self.shape.api_version
 
-    def read(self, body: bytes, *, strict: bool = True) -> Read:
+    def decode(self, body: bytes, *, strict: bool = True) -> Decoded:
         """Return the document in a body; raises UnrecognizedError or ShapeError."""
         try:
             check_depth(body)
@@ -96,32 +96,32 @@ class Reader:
         except JsonError as error:
             raise UnrecognizedError(f"couldn't get version/kind; json parse error: {error}") from None
         # Go reads null as an object without fields
-        return self._carefully({} if document is None else document, JsonReading())
+        return self._decode_strictly({} if document is None else document, StrictDecoder())
 
-    def read_patched(self, document: Any) -> Read:
+    def decode_patched(self, document: Any) -> Decoded:
         """Return a document that was put together as a body would be; raises as `read` does."""
-        return self._converted(document, JsonReading())
+        return self._converted(document, StrictDecoder())
 
-    def read_merged(self, document: Document) -> Read:
+    def decode_merged(self, document: Document) -> Decoded:
         """Return a document that a strategic merge patch has made, whatever kind it says; raises ShapeError."""
-        return self._converted(document, ConverterReading())
+        return self._converted(document, ConverterDecoder())
 
-    def _converted(self, document: Any, reading: JsonReading) -> Read:
+    def _converted(self, document: Any, decoding: StrictDecoder) -> Decoded:
         try:
             found = msgspec.convert(document, self._struct, dec_hook=read_scalar)
         except msgspec.ValidationError:
-            return self._carefully(document, reading)
-        return self._written(found, checked=isinstance(reading, ConverterReading)), []
+            return self._decode_strictly(document, decoding)
+        return self._written(found, checked=isinstance(decoding, ConverterDecoder)), []
 
-    def _carefully(self, document: Any, reading: JsonReading) -> Read:
-        converting = isinstance(reading, ConverterReading)
+    def _decode_strictly(self, document: Any, decoding: StrictDecoder) -> Decoded:
+        converting = isinstance(decoding, ConverterDecoder)
         if not converting:
             self._check_kind(*_interpreted(document))
         try:
-            found = msgspec.convert(reading.read(self.shape, document), self._struct, dec_hook=read_scalar)
+            found = msgspec.convert(decoding.decode(self.shape, document), self._struct, dec_hook=read_scalar)
         except msgspec.ValidationError as error:
             raise ShapeError(str(error)) from None
-        return self._written(found, checked=converting), reading.strict_problems()
+        return self._written(found, checked=converting), decoding.strict_problems()
 
     def _check_kind(self, kind: str, api_version: str) -> None:
         shape = self.shape
@@ -145,7 +145,7 @@ class Reader:
         raise WrongKindError(words, kind, api_version)
 
     def _written(self, found: Any, *, checked: bool = False) -> Document:
-        """Return what was read as Go would write it."""
+        """Return the decoded struct as a document, as Go would encode it."""
         if self.shape.is_kind:
             if not checked:
                 self._check_kind(found.kind, found.apiVersion)

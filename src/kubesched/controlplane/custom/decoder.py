@@ -19,18 +19,18 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import invalid as refused
 from kubesched.controlplane.custom.structure import Schema, below, drop_nulls, fill_in, items_of, prune
 from kubesched.controlplane.schema import library
-from kubesched.controlplane.schema.careful import JsonReading, ShapeError
+from kubesched.controlplane.schema.decoder import KIND_ALONE, Decoded, UnrecognizedError, WrongVersionError
 from kubesched.controlplane.schema.go_words import json_name
 from kubesched.controlplane.schema.json_text import JsonError, Twice, check_depth, may_have_doubles, parse
 from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
-from kubesched.controlplane.schema.reading import KIND_ALONE, Read, UnrecognizedError, WrongVersionError
 from kubesched.controlplane.schema.shapes import Shape
+from kubesched.controlplane.schema.strict_decoder import ShapeError, StrictDecoder
 from kubesched.controlplane.schema.structs import read_scalar, struct_of
 
 _LARGEST = 2**63
 
 
-class CustomReader:
+class CustomDecoder:
     """Reads documents of one version of a kind."""
 
     def __init__(self, api_version: str, kind: str, schema: Schema) -> None:
@@ -38,7 +38,7 @@ class CustomReader:
         self.name = kind
         self._schema = schema
 
-    def read(self, body: bytes, *, strict: bool = True) -> Read:
+    def decode(self, body: bytes, *, strict: bool = True) -> Decoded:
         """Return the document in a body; raises UnrecognizedError or ShapeError."""
         try:
             check_depth(body)
@@ -46,13 +46,13 @@ class CustomReader:
         except JsonError as error:
             raise UnrecognizedError(f"couldn't get version/kind; json parse error: {error}") from None
         doubles: list[str] = []
-        return self._read(_plain(value, "", doubles), body.decode(errors="replace"), doubles)
+        return self._decoded(_plain(value, "", doubles), body.decode(errors="replace"), doubles)
 
-    def read_patched(self, document: Any) -> Read:
+    def decode_patched(self, document: Any) -> Decoded:
         """Return a document that was put together as a body would be; raises as `read` does."""
-        return self._read(document, to_json(document), [])
+        return self._decoded(document, to_json(document), [])
 
-    def _read(self, value: Any, text: str, problems: list[str]) -> Read:
+    def _decoded(self, value: Any, text: str, problems: list[str]) -> Decoded:
         document = self._checked(value, text)
         unknown: list[str] = []
         document["metadata"] = _metadata(document.get("metadata"), "", unknown)
@@ -140,10 +140,10 @@ def _metadata(value: Any, path: str, unknown: list[str]) -> Document:
     """Return metadata with the fields that there are; raises ShapeError."""
     if value is None:
         return {}
-    reading = JsonReading()
+    decoding = StrictDecoder()
     if not isinstance(value, dict):
         raise ShapeError(f"json: cannot unmarshal {json_name(value)} into Go value of type v1.ObjectMeta")
-    found = msgspec.convert(reading.read(_object_meta(), value), struct_of(_object_meta()), dec_hook=read_scalar)
+    found = msgspec.convert(decoding.decode(_object_meta(), value), struct_of(_object_meta()), dec_hook=read_scalar)
     known = _object_meta().fields
     unknown += [f"{path}metadata.{name}" for name in value if name not in known]
     document: Document = msgspec.to_builtins(found)

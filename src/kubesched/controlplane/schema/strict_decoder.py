@@ -58,7 +58,7 @@ class Place(NamedTuple):
         return f"{self.path}.{name}" if self.path else name
 
 
-class JsonReading:
+class StrictDecoder:
     """Reads a document as Go's JSON decoder does.
 
     A value of a wrong type is passed over, and the first is told at the end; a value that a type's own reader refuses
@@ -70,9 +70,9 @@ class JsonReading:
         # fields that do not exist, and such that are given twice
         self.problems: dict[str, None] = {}
 
-    def read(self, type_: Type, value: Any) -> Any:
-        """Return what is left of a value, None of null; raises ShapeError."""
-        found = None if value is None else self._read(type_, value, Place())
+    def decode(self, type_: Type, value: Any) -> Any:
+        """Return the decoded value, None for null; raises ShapeError."""
+        found = None if value is None else self._decoded(type_, value, Place())
         if self.error is not None:
             raise ShapeError(self.error)
         return found
@@ -98,12 +98,12 @@ class JsonReading:
         return f"json: cannot unmarshal {value} into Go {where} of type {go}"
 
     def _refused(self, value: Any, go: str, place: Place) -> ShapeError:
-        """Return what a type's own reader says of a value."""
+        """Return the error of a type's own decoder."""
         return ShapeError(self._cannot(_with_digits(value) if go == "int32" else json_name(value), go, place))
 
     # -- the walk
 
-    def _read(self, type_: Type, value: Any, place: Place) -> Any:
+    def _decoded(self, type_: Type, value: Any, place: Place) -> Any:
         match type_:
             case Shape():
                 if isinstance(value, dict):
@@ -111,7 +111,9 @@ class JsonReading:
             case ListType():
                 if isinstance(value, list):
                     return [
-                        _zero(type_.element) if each is None else self._read(type_.element, each, place.element(number))
+                        _zero(type_.element)
+                        if each is None
+                        else self._decoded(type_.element, each, place.element(number))
                         for number, each in enumerate(value)
                     ]
             case MapType():
@@ -133,7 +135,7 @@ class JsonReading:
             if each is None:
                 found.pop(name, None)
             else:
-                found[name] = self._read(field.type, each, place.field(shape, field))
+                found[name] = self._decoded(field.type, each, place.field(shape, field))
         return found
 
     def _entries(self, type_: MapType, value: dict[str, Any], place: Place) -> dict[str, Any]:
@@ -141,7 +143,9 @@ class JsonReading:
         seen: set[str] = set()
         for key, each in _pairs(value):
             self._note_double(key, seen, place)
-            found[key] = _zero(type_.value) if each is None else self._read(type_.value, each, self._entry(place, key))
+            found[key] = (
+                _zero(type_.value) if each is None else self._decoded(type_.value, each, self._entry(place, key))
+            )
         return {key: each for key, each in found.items() if each is not None}
 
     def _entry(self, place: Place, key: str) -> Place:
@@ -205,7 +209,7 @@ class JsonReading:
         return value
 
 
-class ConverterReading(JsonReading):
+class ConverterDecoder(StrictDecoder):
     """Reads a document as Go's converter of maps to objects does: the first value of a wrong type ends it."""
 
     def strict_problems(self) -> list[str]:
@@ -272,7 +276,7 @@ def _is_whole(value: Any, bits: int) -> bool:
 
 
 def _with_digits(value: Any) -> str:
-    """Return what a JSON decoder calls a value that is read as a number."""
+    """Return a JSON decoder's name for a value that is decoded as a number."""
     name = json_name(value)
     return f"number {value}" if name == "number" else name
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from datetime import datetime
 
 from kubesched.controlplane.admission.webhook_calls import Ask
+from kubesched.controlplane.api.attempts import Attempt, Interrupted, WebhookReply
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.api.trials import Reply, Trial, Unanswered
 
 # how long replies are kept for whoever comes again
 KEPT_SECONDS = 60.0
@@ -23,63 +23,63 @@ NO_LOOP = "there is no network while nothing runs"
 _Key = tuple[str, str, str, bytes, str]
 
 
-class ComingAgain:
+class ReplyCache:
     """Keeps what was replied until its client comes again."""
 
     def __init__(self, ask: Callable[[], Ask], clock: Callable[[], datetime]) -> None:
         self._ask = ask
         self._clock = clock
-        self._kept: dict[_Key, deque[Trial]] = {}
+        self._kept: dict[_Key, deque[Attempt]] = {}
         self._under_way: dict[_Key, asyncio.Task[None]] = {}
 
-    def trial_of(self, request: Request) -> Trial | None:
-        """Return what is known of a request that has come again, once; None if it is new."""
+    def attempt_of(self, request: Request) -> Attempt | None:
+        """Return the attempt of a retried request and forget it; None if the request is new."""
         if not self._kept:
             return None
         key = _key(request)
         found = self._kept.get(key)
         if found is None:
             return None
-        trial = found.popleft()
+        attempt = found.popleft()
         if not found:
             del self._kept[key]
-        return trial
+        return attempt
 
-    def begin(self, request: Request, unanswered: Unanswered) -> ApiError | Trial:
+    def begin(self, request: Request, interrupted: Interrupted) -> ApiError | Attempt:
         """Have questions asked; return what the client is told, or replies if there is no way to ask."""
-        key, trial = _key(request), unanswered.trial
+        key, attempt = _key(request), interrupted.attempt
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            trial.replies |= {each.key: Reply(error=NO_LOOP) for each in unanswered.questions}
-            return trial
+            attempt.replies |= {each.key: WebhookReply(error=NO_LOOP) for each in interrupted.calls}
+            return attempt
         if key not in self._under_way:
-            task = self._under_way[key] = loop.create_task(self._asked(key, unanswered))
+            task = self._under_way[key] = loop.create_task(self._asked(key, interrupted))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return ApiError(503, "ServiceUnavailable", "admission webhooks are being asked; try again", retry_after=1)
 
-    async def _asked(self, key: _Key, unanswered: Unanswered) -> None:
-        await answered(unanswered, self._ask())
+    async def _asked(self, key: _Key, interrupted: Interrupted) -> None:
+        await answered(interrupted, self._ask())
         if len(self._kept) >= MOST_KEPT:
             del self._kept[next(iter(self._kept))]
         kept = self._kept.setdefault(key, deque())
-        kept.append(unanswered.trial)
-        asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget, key, unanswered.trial)
+        kept.append(interrupted.attempt)
+        asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget, key, interrupted.attempt)
 
-    def _forget(self, key: _Key, trial: Trial) -> None:
+    def _forget(self, key: _Key, attempt: Attempt) -> None:
         found = self._kept.get(key)
-        if found is not None and trial in found:
-            found.remove(trial)
+        if found is not None and attempt in found:
+            found.remove(attempt)
             if not found:
                 del self._kept[key]
 
 
-async def answered(unanswered: Unanswered, ask: Ask) -> Trial:
-    """Return what is known of a request once its questions have been asked."""
-    replies = await ask(unanswered.questions)
-    for question, reply in zip(unanswered.questions, replies, strict=True):
-        unanswered.trial.replies[question.key] = reply
-    return unanswered.trial
+async def answered(interrupted: Interrupted, ask: Ask) -> Attempt:
+    """Call the webhooks; return the attempt with their replies."""
+    replies = await ask(interrupted.calls)
+    for call, reply in zip(interrupted.calls, replies, strict=True):
+        interrupted.attempt.replies[call.key] = reply
+    return interrupted.attempt
 
 
 def _key(request: Request) -> _Key:

@@ -10,38 +10,38 @@ from kubesched.controlplane.registry.strategy import Context, Strategy
 _OWNED_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
-class Rules(Strategy):
-    """Rules of a kind whose objects are filled in and checked the same way on create and update."""
+class KindStrategy(Strategy):
+    """The strategy of a kind whose objects are defaulted and validated the same way on create and update."""
 
     has_generation = False
     # an update of the status leaves labels, annotations, finalizers and owners as they were
     status_keeps_metadata = False
 
     def fill_in(self, document: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
 
     def problems(self, document: Document, context: Context) -> list[str]:
-        """Return what is wrong with an object."""
+        """Return the problems of an object."""
         return []
 
     def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a change of an object."""
+        """Return the problems of a change of an object."""
         return []
 
     def prepare_create(self, new: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         self.fill_in(new, context)
 
     def validate_create(self, new: Document, context: Context) -> list[str]:
-        """Return what is wrong with a new object."""
+        """Return the problems of a new object."""
         return self.problems(new, context)
 
     def prepare_update(self, new: Document, old: Document, context: Context) -> None:
-        """Fill in what was left out."""
+        """Set defaults."""
         self.fill_in(new, context)
 
     def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
-        """Return what is wrong with a changed object, and with the change."""
+        """Return the problems of a changed object, and with the change."""
         return self.problems(new, context) + self.change_problems(new, old, context)
 
     def prepare_status(self, new: Document, old: Document, context: Context) -> None:

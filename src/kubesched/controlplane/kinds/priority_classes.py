@@ -1,0 +1,75 @@
+"""The strategy of priority classes."""
+
+# upstream: pkg/registry/scheduling/priorityclass, pkg/apis/scheduling/validation, plugin/pkg/admission/priority (v1.36)
+
+from kubesched.api.field_errors import forbidden
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.statuses import forbidden as refused
+from kubesched.controlplane.kinds.checks import immutable, one_of
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
+from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.storage.store import Stored
+
+HIGHEST_USER_PRIORITY = 1_000_000_000
+# name -> value
+SYSTEM_PRIORITIES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
+_SYSTEM_PREFIX = "system-"
+
+
+class PriorityClassStrategy(KindStrategy):
+    """The strategy of priority classes."""
+
+    has_generation = True
+
+    def fill_in(self, document: Document, context: Context) -> None:
+        """Fill in what was left out; there is only one default."""
+        document["preemptionPolicy"] = document.get("preemptionPolicy") or "PreemptLowerPriority"
+        document.setdefault("value", 0)
+        if document.get("globalDefault"):
+            _check_only_default(document["metadata"].get("name", ""), context)
+
+    def validate_create(self, new: Document, context: Context) -> list[str]:
+        """Return the problems of a new priority class."""
+        name, value = new["metadata"].get("name") or "", new["value"]
+        problems = []
+        if name.startswith(_SYSTEM_PREFIX):
+            if wrong := _system_class_problem(name, value, bool(new.get("globalDefault"))):
+                why = f"priority class names with '{_SYSTEM_PREFIX}' prefix are reserved for system use only."
+                problems.append(forbidden("metadata.name", f"{why} error: {wrong}"))
+        elif value > HIGHEST_USER_PRIORITY:
+            why = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
+            problems.append(forbidden("value", why))
+        policies = ("PreemptLowerPriority", "Never")
+        if new["preemptionPolicy"] not in policies:
+            problems += one_of("preemptionPolicy", new["preemptionPolicy"], policies)
+        return problems
+
+    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+        """Return the problems of a change."""
+        problems = []
+        if new["value"] != old["value"]:
+            problems.append(forbidden("value", "may not be changed in an update."))
+        return problems + immutable("preemptionPolicy", new["preemptionPolicy"], old.get("preemptionPolicy"))
+
+    def check_delete(self, stored: Stored, context: Context) -> None:
+        """Raise ApiError for the classes of the system."""
+        if stored.name in SYSTEM_PRIORITIES:
+            why = "this is a system priority class and cannot be deleted"
+            raise refused(context.resource, stored.name, why)
+
+
+def _system_class_problem(name: str, value: int, is_default: bool) -> str:
+    """Return how a class differs from the system's class of the same name."""
+    if name not in SYSTEM_PRIORITIES:
+        return f"{name} is not a known system priority class"
+    if value != SYSTEM_PRIORITIES[name]:
+        return f"value of {name} PriorityClass must be {SYSTEM_PRIORITIES[name]}"
+    return f"globalDefault of {name} PriorityClass must be false" if is_default else ""
+
+
+def _check_only_default(name: str, context: Context) -> None:
+    """Refuse a second default."""
+    for stored in context.store.set_of(context.resource.store):
+        if stored.name != name and b'"globalDefault":true' in stored.body:
+            why = f"PriorityClass {stored.name} is already marked as default. Only one default can exist"
+            raise refused(context.resource, name, why)
