@@ -1,7 +1,7 @@
 """The console scripts, from the first moment of their processes to the last.
 
-In: a command line and three standard streams, of which some may be closed, full or read by nobody. Out: the command's
-exit code. Ctrl-C and output that cannot be written end a command in a word or none, never in a traceback. Commands are
+In: a command line and three standard streams, of which some may be closed, full or unread. Out: the command's exit
+code. Ctrl-C and output that cannot be written end a command in a word or none, never in a traceback. Commands are
 imported here and not before, so that this holds while they are.
 """
 
@@ -85,7 +85,7 @@ def _tell(line: str) -> None:
 
 
 def _be_silent() -> None:
-    """Throw away what is still to be written to streams that do not take it: the interpreter would complain."""
+    """Discard buffered output of streams that cannot be written: the interpreter would complain at exit."""
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
             stream.flush()

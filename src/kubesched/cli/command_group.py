@@ -62,10 +62,10 @@ class CommandGroup(click.Group):
 
 
 class CommandOrOthers(click.Command):
-    """A command that others belong to: they are called by their name as its first argument.
+    """A command with subcommands that also takes arguments: a first argument that names a subcommand calls it.
 
-    A file of such a name can still be given, as ./name. If it takes a command, whatever follows `--` is one; both that
-    and all arguments before it are in the context's `meta`.
+    A file of such a name can still be given, as ./name. With `takes_command`, the words after `--` are a command to
+    run; they, and the arguments before them, are in the context's `meta`.
     """
 
     ARGUMENTS, COMMAND = "kubesched.arguments", "kubesched.command"

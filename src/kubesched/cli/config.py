@@ -1,8 +1,8 @@
 """`kubesched config`: look at a configuration as the scheduler would understand it.
 
 In: a KubeSchedulerConfiguration file, `-` for standard input, or nothing for the defaults. Out: the completed
-configuration and the plugins of every extension point. Whatever is wrong with the input is a KubeschedError, which the
-command group reports.
+configuration and the plugins of every extension point. Problems with the input are KubeschedErrors, which the command
+group reports.
 """
 
 from __future__ import annotations

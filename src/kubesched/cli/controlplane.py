@@ -75,7 +75,7 @@ def _faults(context: click.Context, option: click.Parameter, texts: tuple[str, .
 
 
 class _Asked(NamedTuple):
-    """What was asked for on the command line."""
+    """The options of `kubesched controlplane`, parsed."""
 
     files: tuple[str, ...]
     port: int
@@ -92,7 +92,7 @@ class _Asked(NamedTuple):
 
 
 class _Serving(NamedTuple):
-    """Where and how to serve; whoever is admitted first has the kubeconfig whose name is told."""
+    """Where and how to serve; the path of the first token's kubeconfig is printed."""
 
     host: str
     port: int
@@ -160,7 +160,7 @@ def controlplane(**options: Any) -> None:
 
 
 def _start(asked: _Asked, folder: DataFolder | None) -> None:
-    """Load what is to be loaded, and serve."""
+    """Load the manifests, and serve."""
     files = asked.config_file, asked.scheduler_file
     tokens = new_tokens(*files) if folder is None else kept_tokens(folder, *files)
     users = {each.token: each.user for each in tokens}
@@ -193,7 +193,7 @@ def _note(line: str) -> None:
 
 
 async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
-    """Serve until somebody ends it."""
+    """Serve until a signal."""
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)

@@ -10,7 +10,7 @@ import click
 
 
 class FolderPath(click.Path):
-    """A path that is not empty: Python takes an empty one for the current folder, where nobody wants anything kept."""
+    """A path that is not empty: Python takes an empty one for the current folder."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)

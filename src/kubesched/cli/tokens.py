@@ -1,6 +1,6 @@
-"""Who is let in to an API server on this machine, with which token, and where the kubeconfig for it goes.
+"""The users of an API server on this machine, each with a bearer token and a kubeconfig file.
 
-In: files, and a folder if there are tokens of last time. Out: tokens, whoever is named first first.
+In: paths of kubeconfigs, and the data folder with the tokens of the last run. Out: tokens, the administrator's first.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from kubesched.controlplane.transport.kubeconfig import new_token
 
 
 class UserToken(NamedTuple):
-    """Who is let in, with which token, and the file for it; None: one among the user's state, while it serves."""
+    """A user, its token and its kubeconfig; None stands for a file in the user's state, removed at the end."""
 
     user: User
     token: str
@@ -24,7 +24,7 @@ class UserToken(NamedTuple):
 
 
 def new_tokens(file: Path | None, scheduler_file: Path | None = None) -> list[UserToken]:
-    """Return who is let in, with tokens that are new."""
+    """Return new tokens for the administrator and the scheduler."""
     found = [UserToken(ADMINISTRATOR, new_token(), file)]
     if scheduler_file is not None:
         found.append(UserToken(SCHEDULER, new_token(), scheduler_file))
@@ -32,7 +32,7 @@ def new_tokens(file: Path | None, scheduler_file: Path | None = None) -> list[Us
 
 
 def kept_tokens(folder: DataFolder, file: Path | None, scheduler_file: Path | None = None) -> list[UserToken]:
-    """Return who is let in, with the tokens of last time; their kubeconfigs are also in the folder."""
+    """Return the tokens of the last run; their kubeconfigs are also in the data folder."""
     found = []
     for user, name, own in ((ADMINISTRATOR, KUBECONFIG, file), (SCHEDULER, SCHEDULER_KUBECONFIG, scheduler_file)):
         token = folder.token(name)
@@ -41,7 +41,7 @@ def kept_tokens(folder: DataFolder, file: Path | None, scheduler_file: Path | No
 
 
 def _checked(tokens: Sequence[UserToken]) -> list[UserToken]:
-    """Return tokens, once nobody's kubeconfig replaces that of somebody else."""
+    """Return tokens; BadParameter if two users have the same kubeconfig."""
     users: dict[Path, User] = {}
     for each in tokens:
         if each.file is not None and users.setdefault(each.file.resolve(), each.user) != each.user:

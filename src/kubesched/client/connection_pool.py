@@ -3,8 +3,8 @@
 From an `HttpRequest` to an `HttpResponse`. It does what the hot path needs and no more: HTTP/1.1 to one server,
 directly, with or without TLS; streamed responses and proxies are aiohttp's. A redirect is a response.
 
-A connection carries one request at a time. One that broke, or whose answer nobody waits for any more, is closed, never
-used again.
+A connection carries one request at a time. One that broke, or whose request was cancelled, is closed and never used
+again.
 """
 
 import asyncio
@@ -58,7 +58,7 @@ class HttpRequest(msgspec.Struct, frozen=True, gc=False):
 
 
 class ConnectionPool:
-    """Connections to one server, as many as are needed at once, up to a limit; whoever comes later waits in line."""
+    """Connections to one server, up to a limit; further requests wait in line."""
 
     def __init__(
         self, server: str, server_name: str | None = None, *, most_connections: int = 100, connect_seconds: float = 30.0
@@ -95,7 +95,7 @@ class ConnectionPool:
         return answer
 
     async def close(self) -> None:
-        """Close the connections that nobody uses, without waiting for the server to agree."""
+        """Close the idle connections, without waiting for the server."""
         while self._idle:
             for connection in self._idle:
                 connection.abort()
@@ -236,7 +236,7 @@ class _Connection(asyncio.Protocol):
             answered.set_exception(TimeoutError())
 
     def abort(self) -> None:
-        """End the connection, whatever is on its way."""
+        """Close the connection at once."""
         # the transport tells that it is gone in the loop's next turn only
         self._keep = False
         if self._transport is not None:
@@ -307,7 +307,7 @@ class _Connection(asyncio.Protocol):
             self._give_up(f"the answer is longer than {LONGEST_ANSWER >> 20} MiB")
 
     def on_message_complete(self) -> None:
-        """Give the answer to whoever waits for it; one that only says to go on is none."""
+        """Hand over the response; 1xx responses are skipped."""
         code = self._parser.get_status_code()
         answer = HttpResponse(
             code, self._headers, self._pieces[0] if len(self._pieces) == 1 else b"".join(self._pieces)

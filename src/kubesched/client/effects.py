@@ -1,8 +1,7 @@
-"""What the scheduler does to the world, done to an API server.
+"""The scheduler's effects, carried out on an API server.
 
-From effects to requests, and from answers to what the core wants to know: done, refused for good, based on an old
-version, gone, or unknown. A server that asks for patience (429, or 503 with Retry-After) is asked again; all the rest
-is told to whoever wanted it, who knows better what follows.
+From effects to requests, and from responses to outcomes: done, refused for good, conflict, not found, or unknown.
+Requests that the server throttles (429, or 503 with Retry-After) are sent again; other errors go to the caller.
 """
 
 # upstream: plugins/defaultbinder/default_binder.go, framework/api_calls, client-go/rest/with_retry.go (v1.36)

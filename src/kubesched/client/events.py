@@ -1,8 +1,8 @@
-"""Events: what happened to pods, told to whoever describes them.
+"""The event recorder: events of pods, as `kubectl describe` shows them.
 
 From `Emit` values to events.k8s.io/v1 objects. Repeats of an event are counted: the second makes it a series, further
-ones are written when the series ends, or now and then. Nobody waits for an event; when too many wait to be written, new
-ones are left out and counted, so that a slow server costs events and not memory.
+ones are written when the series ends, or now and then. The scheduler never waits for an event; when too many are
+pending, new ones are dropped and counted, so that a slow server costs events and not memory.
 """
 
 # upstream: client-go/tools/events/{event_broadcaster,event_recorder}.go (v1.36)
@@ -112,7 +112,7 @@ class EventRecorder:
                 helping.cancel()
 
     async def drain(self, seconds: float) -> None:
-        """Wait a little for what is still to be written."""
+        """Wait a little for pending events to be written."""
         try:
             async with asyncio.timeout(seconds):
                 await self._waiting.join()

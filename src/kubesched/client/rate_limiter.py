@@ -9,7 +9,7 @@ import asyncio
 
 
 class RateLimiter:
-    """A bucket that fills at a steady rate; a rate of 0 or less never makes anybody wait."""
+    """A token bucket; a rate of 0 or less is no limit."""
 
     def __init__(self, per_second: float, burst: int) -> None:
         self._per_second = per_second

@@ -132,10 +132,10 @@ class Stream(Protocol):
 
 
 class Rest(Protocol):
-    """An API server as somebody sees it who sends requests: over HTTP, or in the same process."""
+    """A client of an API server, over HTTP or in the same process."""
 
     async def get(self, path: str, query: Query | None = None) -> bytes:
-        """Return what is at a path."""
+        """Return the body of the response to a GET."""
 
     async def send(
         self,
@@ -193,7 +193,7 @@ class RestClient:
             self._session = None
 
     async def get(self, path: str, query: Query | None = None) -> bytes:
-        """Return what is at a path."""
+        """Return the body of the response to a GET."""
         return await self.send("GET", path, query=query)
 
     async def send(
@@ -261,7 +261,7 @@ class RestClient:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Raise Unreachable, in words for people, for whatever keeps an answer away."""
+        """Raise Unreachable, with a text for people, for every error of the connection."""
         try:
             yield
         except aiohttp.ClientConnectorCertificateError as error:
@@ -416,7 +416,7 @@ def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
 
 
 def check_encoding(encoding: str | None) -> None:
-    """Raise an error for an answer that is compressed: nobody asked for that, and it may be of any size."""
+    """Raise an error for a compressed response: none was asked for, and its size is unknown."""
     if encoding and encoding.lower() != "identity":
         raise OSError(f"the answer is compressed ({encoding[:40]}), which was not asked for")
 

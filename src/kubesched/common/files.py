@@ -60,7 +60,7 @@ def read_stream_at_most(stream: BinaryIO, most: int) -> bytes:
 
 @contextmanager
 def _problems_told() -> Iterator[None]:
-    """Raise UnusableFileError for whatever keeps a file from being read."""
+    """Raise UnusableFileError for errors of reading."""
     try:
         yield
     except (OSError, ValueError) as error:

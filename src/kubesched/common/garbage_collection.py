@@ -1,11 +1,10 @@
-"""When garbage is looked for: seldom, and when nobody waits.
+"""Full passes of Python's garbage collector, run while the process is idle.
 
-From how busy a scheduler is to full passes of the garbage collector. One of them looks at every container there is and
-holds up the loop meanwhile: with thousands of bindings under way, for longer than is good. What is there before
-anything begins, and what was listed, is taken out of its sight; the rest waits until nothing is under way, but not for
-ever. Young garbage is collected as it comes. What is free then goes back to the system.
+A full pass looks at every tracked container and blocks the loop meanwhile: too long with thousands of bindings in
+flight. The objects of the start and of the lists are frozen, so that no pass looks at them; full passes wait until the
+process is idle, up to a limit. The young generation is collected as usual. Freed memory goes back to the system.
 
-Servers wait less long: a connection that has ended is garbage of few containers and of many bytes.
+Servers wait less long: a closed connection is garbage of few containers and many bytes.
 """
 
 import asyncio
@@ -38,7 +37,7 @@ class GarbageCollection:
 
     @staticmethod
     def settle() -> None:
-        """Take what is known out of the collector's sight: it stays, and looking at it takes long."""
+        """Freeze all objects that exist now: they stay, and passes over them take long."""
         # not everything is looked at even now: lists leave hardly any garbage behind
         gc.collect(1)
         gc.freeze()

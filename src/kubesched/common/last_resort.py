@@ -1,4 +1,4 @@
-"""The last resort: a process that is done ends, whatever threads of others are still busy with.
+"""The last resort: a process that is done exits, even if threads of plugins are still running.
 
 From the end of a command to the end of its process. Python waits for every thread that is no daemon, and for those of
 executors, for ever if need be; plugins may have left some behind.

@@ -1,4 +1,4 @@
-"""PEM texts: the blocks in them, found in time linear in their length, whatever they hold."""
+"""The blocks of PEM texts, found in linear time for any input."""
 
 import re
 

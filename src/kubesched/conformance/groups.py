@@ -111,7 +111,7 @@ def group_form(result: GroupResult) -> Result:
 
 
 def finished(generator: Generator[Any, Any, T]) -> T:
-    """Return what a cycle returns in which nobody outside is asked."""
+    """Return the result of a cycle without extenders."""
     try:
         next(generator)
     except StopIteration as end:

@@ -46,7 +46,7 @@ def _action(text: str) -> Action:
 
 
 def _object(document: Mapping[str, Any] | None, cluster: Cluster) -> Any:
-    """Return an object as hints see it: pods with what is derived from them, nothing for nothing."""
+    """Return an object as hints get it: a pod as PodInfo, None for a missing object."""
     if document is None:
         return None
     obj = decode(document)

@@ -1,10 +1,10 @@
-"""Connections on a listening socket: how they are accepted, and that there are never too many.
+"""Connections on a listening socket, accepted up to a limit.
 
     socket ──▶ a client that says something ──▶ TLS ──▶ protocol
 
-A client that is slow, silent or speaks no TLS holds up nobody. Handshakes have a time limit, and one that has not begun
-costs a descriptor and next to no memory. Past a number of connections, or without descriptors, the one makes room that
-has been quiet for longest; those on which a request is being answered stay if there are others.
+A client that is slow, silent or speaks no TLS does not delay others. Handshakes have a time limit, and one that has not
+begun costs a descriptor and next to no memory. At the limit, or without descriptors, the connection that has been quiet
+for longest is closed; connections with a request in progress are closed last.
 """
 
 # upstream: apiserver/pkg/server/secure_serving.go (v1.36)

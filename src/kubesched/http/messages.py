@@ -1,7 +1,7 @@
 """Requests and responses of aiohttp's low-level server: targets decoded, bodies bounded, responses sent in pieces.
 
-What is wrong with a target is a ValueError whose text says so; a body that is too large is a BodyTooLargeError, one
-that does not arrive in time a TimeoutError.
+A malformed target is a ValueError; a body that is too large is a BodyTooLargeError, one that does not arrive in time a
+TimeoutError.
 """
 
 import asyncio

@@ -1,11 +1,11 @@
-"""HTTP on one connection: what a client may send before anybody has asked who it is.
+"""HTTP on one connection, with limits on what a client may send before it is authenticated.
 
     bytes ──▶ HttpConnection ──▶ aiohttp's parser ──▶ requests
-                 └── 431 for too many bytes of headers, an end for whoever takes too long
+                 └── 431 for too many bytes of headers; closed if they take too long
 
 aiohttp bounds each line and the number of headers, but not all of them together, and waits for them as long as for
-the next request. What many clients have sent of headers that are not complete is bounded together, too: past that
-only short ones are let in.
+the next request. The incomplete headers of all clients are bounded together, too: past that only short ones are
+accepted.
 """
 
 # upstream: apiserver/pkg/server/secure_serving.go (v1.36); Go's net/http/server.go for what is answered
@@ -87,7 +87,7 @@ class Handlers(web.Server):
 
 
 class HttpConnection(web.RequestHandler):
-    """A connection; subclasses say in `refusal` what is sent to a client that speaks no HTTP."""
+    """A connection; subclasses define the `refusal` of malformed HTTP."""
 
     __slots__ = ("_body", "_deadline", "_of_body", "unfinished")
 
@@ -142,7 +142,7 @@ class HttpConnection(web.RequestHandler):
         manager.unfinished += size
 
     def _receive_body(self, data: bytes) -> None:
-        """Take in a piece of a body; what is not of the body itself is bounded as headers are."""
+        """Take in a piece of a body; its chunk framing is bounded as headers are."""
         assert self._body is not None
         self._of_body += len(data)
         body = self._body

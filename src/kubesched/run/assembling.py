@@ -1,10 +1,10 @@
-"""A scheduler put together: from a configuration and ways to an API server to the parts that make it live.
+"""The composition of a scheduler: from a configuration and clients of an API server to all parts, connected.
 
     rest ──▶ informers ──reports──▶ scheduler ──effects──▶ rest
                                         └──────events──────▶ recorder ──▶ events
 
-The ways may lead over HTTP or stay in the process; the clock and the dice come in, so that all of it also runs in
-virtual time, the same every time.
+The clients may use HTTP or call a server in this process; clock and randomness come in as dependencies, so that a
+scheduler also runs in virtual time, the same every time.
 """
 
 import socket
@@ -30,7 +30,7 @@ from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 
 
 class Dependencies(msgspec.Struct, frozen=True):
-    """What a scheduler lives in: its ways to the API server, who is told what, the date and the dice."""
+    """What a scheduler needs from its process: clients, log, observers, clock and randomness."""
 
     scheduling: Rest
     events: Rest
@@ -42,7 +42,7 @@ class Dependencies(msgspec.Struct, frozen=True):
 
 
 class Parts(msgspec.Struct, frozen=True):
-    """A scheduler, what keeps it informed, and what carries out what it wants."""
+    """A scheduler with its informers, event recorder and extender client."""
 
     scheduler: Scheduler
     informers: Informers
@@ -51,7 +51,7 @@ class Parts(msgspec.Struct, frozen=True):
 
 
 def assemble(loaded: Loaded, registry: Registry, dependencies: Dependencies, options: LoopOptions) -> Parts:
-    """Return a scheduler for a configuration, with everything around it; nothing has begun yet."""
+    """Return the parts of a scheduler for a configuration; none is started."""
     recorder = EventRecorder(
         dependencies.events,
         dependencies.host,

@@ -1,7 +1,7 @@
-"""The sources of configuration that schedulers up to v1.21 had, for those who still start with them.
+"""The configuration flags of kube-scheduler up to v1.21.
 
 From --algorithm-provider, --policy-config-file and --policy-configmap to the text of a v1 configuration, with a warning
-that prints what to use instead. A ConfigMap counts before a file, and a file before a provider, as it was then.
+that prints the configuration to use instead. A ConfigMap wins over a file, and a file over a provider.
 """
 
 # upstream: cmd/kube-scheduler/app/options/options.go, pkg/scheduler/scheduler.go (v1.21)
@@ -44,7 +44,7 @@ def _migration(source: str, flags: ParsedFlags, gates: FeatureGates, note: Note)
 
 
 async def _read_config_map(flags: ParsedFlags, note: Note) -> bytes:
-    """Return the ConfigMap as the API server answers; without it there is no way to know what is wanted."""
+    """Return the ConfigMap's contents; OptionError if it cannot be read, since there is no other policy."""
     namespace, name = flags["policy-configmap-namespace"], flags["policy-configmap"]
     rest = RestClient(
         load_rest_config(flags["kubeconfig"], flags["master"], note=note), AGENT, timeout_seconds=_READ_SECONDS

@@ -59,7 +59,7 @@ class Instruments:
         return PluginFailures(write, wanted=lambda: self.log.enabled(TRACEBACKS))
 
     def requests(self, server: str) -> RequestMetrics:
-        """Return what is told of the requests to a server."""
+        """Return the metrics of requests to a server."""
         return RequestMetrics(self.registry, urlsplit(server).netloc)
 
     def follow(self, scheduler: Scheduler, gauges: Callable[[], Gauges] | None = None) -> None:

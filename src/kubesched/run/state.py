@@ -1,13 +1,13 @@
-"""How far a process has come, for whoever asks from another thread.
+"""The state of the process for its health checks.
 
-From the process to its health checks: single values, which any thread may read.
+Single values, which the threads that serve pages may read at any time.
 """
 
 from collections.abc import Callable
 
 
 class State:
-    """What health checks look at."""
+    """The values that health checks read."""
 
     def __init__(self) -> None:
         self.stopping = False

@@ -43,7 +43,7 @@ def platform_text() -> str:
 
 
 def version_text(flag: str) -> str | None:
-    """Return what is to be printed instead of running, None if there is nothing."""
+    """Return the text that --version prints; None if the flag is not given."""
     if flag == "true":
         return f"Kubernetes {GIT_VERSION}"
     return _raw() if flag == "raw" else None

@@ -27,7 +27,7 @@ SHOWN_SECONDS = 10.0
 
 
 class Watchdog:
-    """Calls `stuck` if nobody beats for so many seconds, and `leave` when the loop turns again, or after a while."""
+    """Calls `stuck` if the loop does not beat for so many seconds, and `leave` when it turns again, or later."""
 
     def __init__(self, limit_seconds: float, stuck: Callable[[float], None], leave: Callable[[str], None]) -> None:
         self.limit_seconds = limit_seconds

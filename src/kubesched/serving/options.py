@@ -1,7 +1,6 @@
-"""What an operator can say about serving: the flags of the groups secure serving, authentication and authorization.
+"""The flags of the groups secure serving, authentication and authorization.
 
-From parsed flags to one value, and to a single sentence with everything that is wrong with it. What files say is found
-out later, by those who read them.
+From parsed flags to one value, and to one sentence with all problems. The files that flags name are read later.
 """
 
 # upstream: apiserver/pkg/server/options/{serving,authentication,authorization}.go (v1.36)
@@ -24,7 +23,7 @@ class ServingError(KubeschedError):
 
 
 class ServingOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How to serve, whom to believe and what anybody may see; each field is the flag of that name."""
+    """The options of serving, authentication and authorization; each field is the flag of that name."""
 
     bind_address: str = "0.0.0.0"
     secure_port: int = 10259

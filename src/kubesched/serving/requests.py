@@ -1,6 +1,6 @@
-"""Who asks, what for, and what is answered: the values that a request is while it is on its way through serving.
+"""Requests, users and responses of the scheduler's pages, as values.
 
-No I/O; `server` makes them of HTTP and turns them into it.
+No I/O; `server` converts them from and to HTTP.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ NO_SNIFF: Mapping[str, str] = {"X-Content-Type-Options": "nosniff"}
 
 
 class UserInfo(msgspec.Struct, frozen=True):
-    """Who asks."""
+    """The user of a request."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class UserInfo(msgspec.Struct, frozen=True):
 
 
 class PageRequest(msgspec.Struct, frozen=True):
-    """What is asked; `target` is the path and query as sent, `body` reads what was sent with it."""
+    """A request; `target` is the path and query as sent, `body` reads the body."""
 
     method: str
     path: str
@@ -45,7 +45,7 @@ class PageRequest(msgspec.Struct, frozen=True):
 
 
 class PageResponse(msgspec.Struct, frozen=True):
-    """What is answered."""
+    """A response."""
 
     body: bytes = b""
     code: int = 200

@@ -209,7 +209,7 @@ class _Chain:
 
 
 class _Connection(HttpConnection):
-    """A connection on which what is no HTTP is told so, and nothing more."""
+    """A connection that answers malformed HTTP with a line of text."""
 
     __slots__ = ()
 

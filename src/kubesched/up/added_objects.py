@@ -1,8 +1,7 @@
-"""What `kubesched up` adds to the manifests that it is given: nodes by the dozen, and a default storage class.
+"""The objects that `kubesched up` adds to the manifests: the nodes of pools, and a default StorageClass.
 
-From manifests, and the objects that a server has kept, to manifests. What a cluster has of its own comes first: nodes
-that are added beside others are in no zones that nobody named, and a cluster that was brought along keeps the storage
-classes that it has.
+From manifests, and the objects in the store, to more manifests. The cluster's own objects win: nodes that are added
+to others get no zones unless --zones says so, and an exported cluster keeps its StorageClasses as they are.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ NODES, CSI_NODES = "nodes", "csinodes.storage.k8s.io"
 
 
 class AddedObjects:
-    """Adds nodes of some pools and a storage class; `store` has what was kept of an earlier time."""
+    """Adds the nodes of pools and a StorageClass; `store` holds the objects of an earlier run."""
 
     def __init__(self, pools: Sequence[NodePool], store: Store | None = None) -> None:
         self._pools = pools
@@ -29,7 +28,7 @@ class AddedObjects:
         self.without_zones = False
 
     def __call__(self, manifests: Sequence[Manifest]) -> list[Manifest]:
-        """Return what comes before some manifests."""
+        """Return the manifests to load before the given ones."""
         nodes = self._nodes(manifests)
         self.without_zones = any(bool(nodes) and not (pool.zones or pool.like) for pool in self._pools)
         added = [(pool, manifest) for pool in self._pools for manifest in pool.manifests(nodes)]
@@ -40,7 +39,7 @@ class AddedObjects:
         ]
 
     def _nodes(self, manifests: Sequence[Manifest]) -> dict[str, Document]:
-        """Return nodes that are there, but for those of pools: they may be given again, and larger."""
+        """Return the nodes that no pool made: those of pools may be given again, with another size."""
         return {
             name: node
             for name, node in self._found(NODES, "Node", manifests).items()
@@ -48,13 +47,13 @@ class AddedObjects:
         }
 
     def _found(self, store: str, kind: str, manifests: Iterable[Manifest]) -> dict[str, Document]:
-        """Return objects by name: those that were kept, and those that are about to come."""
+        """Return objects by name: those in the store, and those in the manifests."""
         kept = {} if self._store is None else {stored.name: stored.document() for stored in self._store.set_of(store)}
         return {**kept, **{each.name: each.document for each in manifests if each.kind == kind}}
 
 
 def _csi_nodes(added: Iterable[tuple[NodePool, Manifest]], known: Mapping[str, Document]) -> Iterator[Manifest]:
-    """Yield the drivers of nodes that are like others: how many volumes they can attach."""
+    """Yield the CSINodes of nodes that are copies (--like), with the drivers' volume limits."""
     for pool, manifest in added:
         spec = (known.get(pool.like) or {}).get("spec")
         if isinstance(spec, dict):
@@ -69,7 +68,7 @@ def _csi_nodes(added: Iterable[tuple[NodePool, Manifest]], known: Mapping[str, D
 
 
 def _storage_classes(manifests: Sequence[Manifest], store: Store | None) -> Iterator[Manifest]:
-    """Yield a default storage class, unless there is one, or the cluster was brought along and has none."""
+    """Yield a default StorageClass, unless there is one, or the objects come from a cluster without one."""
     if any(each.exported for each in manifests) or any(map(_is_default_class, manifests)):
         return
     if store is not None and store.recalled:

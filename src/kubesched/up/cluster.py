@@ -3,7 +3,7 @@
     objects in a server ──▶ simulation makes nodes ready ──▶ all known ──▶ scheduling ──▶ settled, or until it is ended
 
 The scheduler speaks to the server as any client does, as the user and with the roles that a cluster gives it, but
-without HTTP between. Whether things have settled is read from what is under way, never guessed from the clock.
+without HTTP between. A cluster has settled when no work is left (`under_way`); no clock decides that.
 """
 
 import asyncio

@@ -170,7 +170,7 @@ def _write_log(line: str) -> None:
 
 
 def _check_files(options: UpOptions) -> None:
-    """See that files are files."""
+    """Check that FILES are files."""
     if STANDARD_INPUT in options.files and options.config == STANDARD_INPUT:
         raise click.UsageError("standard input can be manifests or the configuration, not both")
     for file in options.files:
@@ -179,7 +179,7 @@ def _check_files(options: UpOptions) -> None:
 
 
 def _check_endpoint(options: UpOptions) -> None:
-    """See that what is said about staying and serving goes together."""
+    """Check that the options about staying and serving fit together."""
     for option, said in (("--detach", options.detached), ("-- COMMAND", bool(options.command))):
         if said and options.once:
             raise click.UsageError(f"{option} and --once: one stays, the other ends; leave one out")
@@ -193,7 +193,7 @@ def _check_endpoint(options: UpOptions) -> None:
 
 
 def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> Loaded:
-    """Return the configuration in a file; what is wrong with it names the file, since there are others."""
+    """Return the configuration in a file, or the default; problems name the file."""
     catalog = merge_catalogs(IN_TREE, registry.catalog())
     try:
         return load(None if file is None else read_config(file), gates, catalog)
@@ -202,7 +202,7 @@ def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> L
 
 
 def _endpoint(options: UpOptions, lock: NameLock, folder: DataFolder | None) -> Endpoint:
-    """Return how others get in: as last time, if there is a folder."""
+    """Return the endpoint to serve at: the one of the last run, if there is a data folder."""
     if folder is None:
         return Endpoint(lock, options.port, make_tls([HOST]), new_tokens(options.kubeconfig or lock.kubeconfig))
     tls = make_tls([HOST], authority=folder.authority())
@@ -210,7 +210,7 @@ def _endpoint(options: UpOptions, lock: NameLock, folder: DataFolder | None) -> 
 
 
 def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, folder: DataFolder | None) -> Session:
-    """Return a run with everything that it begins with; a start that fails leaves nothing behind in a folder."""
+    """Return a session with all manifests loaded; a start that fails leaves nothing in the data folder."""
     users = {each.token: each.user for each in endpoint.tokens} if endpoint is not None else {}
     authority = endpoint.tls.authority if endpoint is not None else b""
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
-"""What `kubesched up` shows: the placement table, and how things stand while it runs.
+"""The output of `kubesched up`: the placement table, and the progress while it runs.
 
-In: a cluster and its report. Out: rich's renderables, or plain text where nobody looks at a screen.
+In: a cluster and its report. Out: rich's renderables, or plain text if the output is no terminal.
 """
 
 from collections import deque
@@ -51,7 +51,7 @@ def _cells(pod: PodPlacement) -> Iterator[Text]:
 
 
 def report_lines(report: PlacementReport) -> Iterator[str]:
-    """Yield what is to be said below the table."""
+    """Yield the lines below the table."""
     for victim in report.preempted:
         yield f"Preempted: {victim.namespace}/{victim.name} had to leave {victim.node} for {victim.by}."
     yield f"{report.summary()}."

@@ -40,7 +40,7 @@ class LocalRest:
         return tuple(self._streams)
 
     async def get(self, path: str, query: Query | None = None) -> bytes:
-        """Return what is at a path."""
+        """Return the body of the response to a GET."""
         return await self.send("GET", path, query=query)
 
     async def send(

@@ -1,11 +1,11 @@
 """Clusters on this machine by name: which are up, in which process, and how to reach them.
 
-    claimed ──▶ starting ──it serves──▶ up ──▶ released
-                    └──────── the process dies ────┴──▶ left over, cleared by whoever looks next
+    locked ──▶ starting ──it serves──▶ up ──▶ released
+                    └──────── the process dies ────┴──▶ left over, cleared by the next command
 
 Each has a folder in the user's state: `lock`, locked for as long as its process lives, `cluster.json` and, unless it
-goes elsewhere, `kubeconfig`. The lock is the truth: the kernel lets go of it however a process ends, so whatever is
-beside a lock that nobody holds is left over. All of it is for its owner's eyes alone.
+goes elsewhere, `kubeconfig`. The lock decides: the kernel frees it however a process ends, so files beside a free
+lock are left over. Only the owner may read them.
 """
 
 import fcntl
@@ -32,7 +32,7 @@ POLL_SECONDS = 0.02
 
 
 class NamedClusterError(KubeschedError):
-    """What was asked of a cluster by its name cannot be; the text names it and what to do."""
+    """A named cluster that cannot be started, found or ended; the text names it and what to do."""
 
 
 class NamedCluster(msgspec.Struct, frozen=True, rename="camel"):
@@ -59,7 +59,7 @@ class NameLock:
 
     @property
     def kubeconfig(self) -> Path:
-        """Return where the kubeconfig goes if nobody says; it goes with the name."""
+        """Return the default path of the kubeconfig, which is removed together with the lock."""
         return self._folder / KUBECONFIG
 
     def serves(self, url: str, kubeconfig: Path) -> None:
@@ -73,7 +73,7 @@ class NameLock:
         self._write()
 
     def clear(self) -> None:
-        """Remove what is ours, for a process that is about to end in a hurry."""
+        """Remove the cluster's files at once, before the process is killed."""
         _clear(self._folder)
 
     def _write(self) -> None:
@@ -148,7 +148,7 @@ def _taken(name: str, holder: NamedCluster | None) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what is ours in a folder whose lock is ours, and the folder, if nothing else is in it."""
+    """Remove the cluster's files from a folder that this process has locked, and the folder if it is empty then."""
     with suppress(OSError):
         for name in (RECORD, KUBECONFIG, LOCK):
             (folder / name).unlink(missing_ok=True)
@@ -166,7 +166,7 @@ def _read(folder: Path) -> NamedCluster | None:
 
 
 def find(name: str) -> NamedCluster | None:
-    """Return the cluster of a name if its process lives; what is left over from one that does not is cleared."""
+    """Return the cluster of a name if its process lives; clear the files of one that has died."""
     folder = state_folder() / check_name(name)
     try:
         lock = os.open(folder / LOCK, os.O_RDWR)

@@ -33,7 +33,7 @@ _DEFAULTS = Options().capacity
 
 
 class PoolError(KubeschedError):
-    """Words that do not describe a pool; the text quotes them and says what was expected."""
+    """A text that describes no pool; the message quotes it and says what was expected."""
 
 
 class Gpus(NamedTuple):
@@ -46,7 +46,7 @@ class Gpus(NamedTuple):
 class NodePool(msgspec.Struct, frozen=True):
     """Nodes that are alike, but for their zones; some of them have GPUs.
 
-    What is not said (None) is as in the node that they are to be like, or as usual.
+    A field that is None has the value of the node that the pool copies (`like`), or the default.
     """
 
     name: str

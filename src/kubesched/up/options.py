@@ -102,7 +102,7 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> Dura
 
 
 def _field(context: click.Context, option: click.Parameter, text: str | None) -> Any:
-    """Return what a field of the pool is to be, None if nobody says."""
+    """Return the value for a field of the pool, None without the option."""
     if text is None:
         return None
     try:
@@ -112,7 +112,7 @@ def _field(context: click.Context, option: click.Parameter, text: str | None) ->
 
 
 def _delays(context: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, float]:
-    """Return the delays that somebody wants, by field."""
+    """Return the delays of --delay in seconds, by field."""
     fields: dict[str, float] = {}
     for part in (part.strip() for text in texts for part in text.split(",")):
         name, _, value = part.partition("=")
@@ -147,7 +147,7 @@ def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Opti
 
 
 def node_pools(fields: Mapping[str, Any], texts: Sequence[str]) -> list[NodePool]:
-    """Return the pool of --nodes, with its fields (None where nobody says), and that of each --pool."""
+    """Return the pool of --nodes, with its fields (None for the default), and that of each --pool."""
     said = {name: value for name, value in fields.items() if value is not None}
     # what is said of all nodes counts for those of --pool, too
     shared = {name: value for name, value in said.items() if name not in ("nodes", "gpu")}
@@ -168,7 +168,7 @@ def node_pools(fields: Mapping[str, Any], texts: Sequence[str]) -> list[NodePool
 
 @contextmanager
 def _about(option: str) -> Iterator[None]:
-    """Tell what is wrong with an option."""
+    """Raise PoolErrors as errors of an option."""
     try:
         yield
     except PoolError as error:

@@ -90,14 +90,14 @@ def _placement(stored: Stored, owners: "_Owners", schedulers: Sequence[str], rec
 
 
 class _Owners:
-    """Knows who made pods; a replica set that is somebody's own is a means and no end."""
+    """Finds the controllers of pods; for the ReplicaSet of a Deployment, the Deployment."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._above: dict[tuple[str, str], OwnerReference | None] = {}
 
     def of(self, pod: Pod) -> str:
-        """Return who made a pod, an empty text if nobody says."""
+        """Return the controller of a pod as `Kind/name`, or an empty text."""
         owner = _controller(pod.metadata.owner_references)
         if owner is not None and owner.kind == "ReplicaSet":
             owner = self._above_replica_set(pod.namespace, owner.name) or owner

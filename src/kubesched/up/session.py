@@ -1,7 +1,6 @@
-"""One run of `kubesched up`: the cluster lives until things have settled, or until somebody ends it.
+"""One run of `kubesched up`: the cluster runs until it has settled, or until it is ended.
 
-In: a server with its objects, and how it is to be reached. Out: what is shown meanwhile, the table at the end, and the
-exit code.
+In: a server with its objects, and the endpoint to serve at. Out: the progress, the table at the end, and the exit code.
 """
 
 import asyncio
@@ -49,7 +48,7 @@ def note(line: str) -> None:
 
 
 class Endpoint(NamedTuple):
-    """How others get in: under which name, where, with which certificate and which tokens."""
+    """Where the API is served: the cluster's name lock, the port, the certificate and the users' tokens."""
 
     lock: NameLock
     port: int
@@ -58,9 +57,9 @@ class Endpoint(NamedTuple):
 
 
 class RunMode(NamedTuple):
-    """Whether to end once things have settled, how long that may take, and how to print what there is then.
+    """Whether to end once the cluster has settled, how long that may take, and how to print the placements.
 
-    Or else which command to run meanwhile.
+    Or else the command to run meanwhile.
     """
 
     settles: bool
@@ -102,7 +101,7 @@ class Session:
         return code
 
     def _check_kinds(self, cluster: LocalCluster) -> None:
-        """See that the kinds that plugins look up are served: nothing is scheduled before they are."""
+        """Check that the kinds that plugins look up are served: nothing is scheduled before they are."""
         problems = cluster.kinds_not_served()
         if problems and self._mode.settles:
             raise KubeschedError("; ".join(problems))
@@ -112,7 +111,7 @@ class Session:
     async def _live(
         self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", shutdown: Shutdown
     ) -> int:
-        """Let a cluster live once it has started; return the exit code."""
+        """Run a cluster once it has started; return the exit code."""
         seconds = shutdown.seconds_left
         await asyncio.wait({starting, ending}, timeout=min(seconds, 1e6), return_when=asyncio.FIRST_COMPLETED)
         if starting.done():
@@ -129,7 +128,7 @@ class Session:
         return await self._stay(cluster, ending)
 
     async def _open(self, stack: AsyncExitStack) -> Transport:
-        """Open the endpoint, if others are to get in; return the way to the server."""
+        """Serve at the endpoint, if there is one; return the transport to the server."""
         endpoint = self._endpoint
         if endpoint is None:
             transport = Transport(self._server)
@@ -157,7 +156,7 @@ class Session:
     async def _settle(
         self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", shutdown: Shutdown
     ) -> int:
-        """Wait until things have settled, and print where each pod is."""
+        """Wait until the cluster has settled, and print the node of each pod."""
         settled = False
         if starting.done():
             settling = asyncio.create_task(cluster.until_settled())
@@ -178,7 +177,7 @@ class Session:
         return UNSCHEDULABLE_CODE if report.unschedulable else 0
 
     def _problem(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> str:
-        """Return why things have not settled."""
+        """Return why the cluster has not settled."""
         if ending.done():
             return "ended before everything had settled"
         lines = list(cluster.under_way())
@@ -203,7 +202,7 @@ class Session:
     # -- until it is ended
 
     async def _stay(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> int:
-        """Show how things stand until somebody ends it."""
+        """Show the progress until the session is ended."""
         failing = asyncio.create_task(cluster.until_ended())
         if sys.stdout.isatty():
             with _Screen(cluster) as screen:
@@ -232,7 +231,7 @@ def _print_event(change: Change) -> None:
 
 
 class _Screen:
-    """A part of the terminal that shows how things stand; a line from time to time, where there is no terminal."""
+    """The progress on a terminal; without one, a line from time to time."""
 
     def __init__(self, cluster: LocalCluster, *, stderr: bool = False) -> None:
         self._progress = Progress(cluster)

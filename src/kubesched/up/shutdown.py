@@ -1,12 +1,11 @@
-"""How a run ends before it is done: by a signal, or because its time is up, whatever is under way.
+"""The end of a run by a signal or by --timeout, even while the loop is blocked.
 
     a signal while objects are loaded ──▶ it ends at once
     a signal while the loop runs ───────▶ the loop is told; if it does not end within a moment, the process does
     a second signal ────────────────────▶ the process ends at once
     time is up ─────────────────────────▶ the same; the loop looks at the time itself
 
-A loop that is kept from its turns hears of nothing. So signals are handled where the interpreter runs, and time is kept
-by a thread.
+A blocked loop handles no signal. So signals are handled in the interpreter's main thread, and a thread keeps the time.
 """
 
 import asyncio
@@ -26,7 +25,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Shutdown:
-    """Ends a run in time; `seconds` is how long it may take, None for ever."""
+    """Ends a run on a signal, or after `seconds`."""
 
     def __init__(self, seconds: float | None = None, words: str = "") -> None:
         self._deadline = None if seconds is None else time.monotonic() + seconds
@@ -60,7 +59,7 @@ class Shutdown:
         return float("inf") if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     def in_loop(self) -> asyncio.Event:
-        """Return what is set when the loop is to end; it is the running loop's business from now on."""
+        """Return an event that is set when the running loop is to end; from now on signals set it."""
         told, loop = asyncio.Event(), asyncio.get_running_loop()
         self._tell = lambda: loop.call_soon_threadsafe(told.set)
         if self.signals:

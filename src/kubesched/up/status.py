@@ -20,7 +20,7 @@ PAGE = 500
 
 
 class ClusterStatus(msgspec.Struct, frozen=True, rename="camel"):
-    """A cluster, how it stands, and how many nodes and pods it has; None where nobody could be asked."""
+    """A cluster, its status, and its numbers of nodes and pods; None if the API did not answer."""
 
     name: str
     status: str
@@ -40,7 +40,7 @@ class _Meta(msgspec.Struct, rename={"following": "continue", "remaining": "remai
 
 
 class _Page(msgspec.Struct):
-    """A part of a list, of which nobody wants to know more than how long it is."""
+    """A page of a list, of which only the length is read."""
 
     metadata: _Meta
     items: list[msgspec.Raw]

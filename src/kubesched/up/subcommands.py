@@ -1,6 +1,6 @@
 """`kubesched up status` and `kubesched up down`: the clusters of `kubesched up` that run on this machine.
 
-In: names. Out: a table of what is up, with counts that its API tells; or that it is up no more.
+In: names. Out: a table of the clusters with their numbers of nodes and pods; or that a cluster has ended.
 """
 
 import asyncio

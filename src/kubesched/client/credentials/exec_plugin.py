@@ -189,7 +189,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str], *, interactive:
 
 
 def _read_output(pipe: int, deadline: float | None) -> bytes:
-    """Return what is written to a pipe until it is closed, or is too much; TimeoutError if that takes too long."""
+    """Return the output of a program up to a limit; TimeoutError if the program takes too long."""
     output = bytearray()
     with selectors.DefaultSelector() as ready:
         ready.register(pipe, selectors.EVENT_READ)

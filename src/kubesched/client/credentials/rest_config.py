@@ -1,9 +1,9 @@
-"""Targets: from what an operator configured to an API server that requests can be sent to.
+"""The address of an API server and everything that requests to it need, from an operator's configuration.
 
-    --kubeconfig and --master ──▶ Kubeconfig ──▶ credentials, TLS, proxy ──▶ Target
+    --kubeconfig and --master ──▶ Kubeconfig ──▶ credentials, TLS, proxy ──▶ RestConfig
     neither: the service account of the pod ────────────────────────────────▲
 
-Everything that can be checked without asking anybody is checked here, once; what is wrong is a KubeconfigError.
+Everything that can be checked without a request is checked here, once; problems are KubeconfigErrors.
 """
 
 # upstream: client-go/tools/clientcmd/client_config.go, client-go/rest/{config,exec}.go (v1.36)

@@ -1,10 +1,10 @@
-"""Credentials: what a request shows of itself, kept fresh.
+"""Credentials of the client, renewed as they rotate.
 
     sources (PEM bytes and files, token files, exec plugins, OpenID Connect) ──▶ Proof ──▶ headers and a TLS context
 
 Sources are slow: they read files, run programs, ask issuers. They are read in a thread of their own, one at a time,
-and all who need the outcome wait for the same reading; so one `Credentials` serves every client of a process, whatever
-loop it runs on. Nothing secret is in any error text or note.
+and concurrent requests wait for the same reading; so one `Credentials` serves every client of a process, on any event
+loop. No error text or log line holds a secret.
 """
 
 # upstream: client-go/transport/{token_source,cert_rotation,round_trippers}.go (v1.36)
@@ -157,7 +157,7 @@ class PemSource:
 
 
 class TokenFile:
-    """A bearer token in a file, which somebody else renews; read again about every minute."""
+    """A bearer token in a file that the kubelet, or another program, renews; read again about every minute."""
 
     def __init__(
         self, path: Path, where: str, *, token: str = "", note: Note = lambda line: None, clock: Clock = time.monotonic

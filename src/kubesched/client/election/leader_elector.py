@@ -1,10 +1,10 @@
-"""Leader election: one of several schedulers leads, and knows at once when it does not any more.
+"""Leader election: one of several schedulers leads, and knows at once when it has lost the lease.
 
     acquire (now and then, jittered) ──▶ lead, renewing ──▶ lost: tell, at once
                                                   └───────▶ stopped: give the lease up
 
 `LeaderElector` runs on the loop that it is started on, in virtual time, too; `leader_thread` gives it a thread.
-Only `leases.Candidacy` decides; here is when it is asked, and what is told.
+Only `leases.Candidacy` decides; this module times its attempts and reports the outcome.
 """
 
 # upstream: client-go/tools/leaderelection/{leaderelection,healthzadaptor}.go (v1.36)
@@ -68,7 +68,7 @@ def settings_from(config: LeaderElection, *, identity: str = "", coordinated: bo
 
 
 class ElectionObserver:
-    """What is told of an election, from its thread: nothing, unless overridden; nothing here may wait or raise."""
+    """Callbacks of an election, called in its thread; they do nothing unless overridden, and must not wait or raise."""
 
     def became_leader(self) -> None:
         """Begin to lead."""
@@ -83,7 +83,7 @@ class ElectionObserver:
         """Take note that the election ended on request."""
 
     def new_leader(self, identity: str) -> None:
-        """Take note of who leads now; nobody if it is empty."""
+        """Another identity leads now; an empty one stands for no leader."""
 
     def slow_path(self) -> None:
         """Take note that a renewal had to read the lease first."""
@@ -180,11 +180,11 @@ class LeaderElector:
 
     @property
     def holds(self) -> bool:
-        """Return whether the lease is ours at this moment, from any thread: nobody else may have it yet."""
+        """Return whether this process holds the lease at this moment; callable from any thread."""
         return self.candidacy.leading and self._clock() < self._renewed_at + self._settings.lease_seconds
 
     def check(self) -> str | None:
-        """Return what is wrong, from any thread: a leader whose lease ran out long ago should have ended."""
+        """Return the problem of a leader whose lease ran out long ago, None otherwise; callable from any thread."""
         overdue = self._clock() - self.candidacy.observed_at - self._settings.lease_seconds
         if self.candidacy.leading and overdue > TOLERATED_SECONDS:
             return f"failed election to renew leadership on lease {self._settings.name}"

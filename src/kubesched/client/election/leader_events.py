@@ -56,7 +56,7 @@ class LeaderEvents:
                 self._waiting.task_done()
 
     async def drain(self, seconds: float) -> None:
-        """Wait a little for what is still to be written."""
+        """Wait a little for pending events to be written."""
         try:
             async with asyncio.timeout(seconds):
                 await self._waiting.join()

@@ -1,7 +1,7 @@
 """The thread of leader election: a loop and connections of its own, which nothing the scheduler does can delay.
 
-From a target and settings to a leader that is told so, and to a call from this thread when the lease is lost, even
-while the scheduler's loop is blocked. All that other threads share with it is a stop flag and values they may read.
+From a RestConfig and settings to a leader, and to a callback from this thread when the lease is lost, even while the
+scheduler's loop is blocked. Other threads share with it a stop flag and values that they may read.
 """
 
 # upstream: cmd/kube-scheduler/app/{server.go,options/options.go} (v1.36)
@@ -29,10 +29,10 @@ LAST_EVENT_SECONDS = 0.5
 
 
 class ExitingObserver(ElectionObserver):
-    """Ends the process with code 1 when the lease is lost, whatever else it is doing.
+    """Ends the process with code 1 when the lease is lost, even while the scheduler's loop is blocked.
 
     Python code cannot run while an extension holds the interpreter. For that case a timer outside of it ends the
-    process soon after the lease has run out, and writes what every thread was doing to standard error.
+    process soon after the lease has run out, and writes the stack of every thread to standard error.
     """
 
     def __init__(self, say: Callable[[str], None], leave: Callable[[int], None] = os._exit) -> None:
@@ -110,7 +110,7 @@ class LeaderThread:
         return self._elector is not None and self._elector.holds
 
     def check(self) -> str | None:
-        """Return what is wrong with the election, for health checks."""
+        """Return the problem of the election, for health checks; None if there is none."""
         return self._elector.check() if self._elector is not None else None
 
     def _main(self) -> None:

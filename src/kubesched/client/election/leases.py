@@ -60,7 +60,7 @@ def record_of(spec: LeaseSpec) -> Record:
 
 
 def spec_of(record: Record) -> LeaseSpec:
-    """Return the Lease's spec for a record; nobody as holder is written as such."""
+    """Return the Lease's spec for a record; a record without a holder is written with an empty one."""
     return LeaseSpec(
         holder_identity=record.holder,
         lease_duration_seconds=record.duration_seconds,
@@ -73,7 +73,7 @@ def spec_of(record: Record) -> LeaseSpec:
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """The lease is not to be written now; `lost` tells that another one holds what was ours."""
+    """The lease is not to be written now; `lost` means that another identity holds the lease that this one held."""
 
     reason: str
     lost: bool = False

@@ -1,8 +1,8 @@
-"""Which kinds a scheduler needs to know, and the reflectors that keep it informed.
+"""The informers of a scheduler: a reflector for each kind that its plugins need.
 
-From the enabled plugins to list-and-watch streams of just those kinds: one that the scheduler's role does not grant
-would never be complete, and nobody would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are
-followed, too, as objects with whatever fields they have.
+From the enabled plugins to list-and-watch of just their kinds: a kind that the scheduler's role does not grant would
+never be listed, and no pod would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are watched, too,
+as objects with any fields.
 """
 
 # upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
@@ -36,7 +36,7 @@ _OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGr
 
 
 class WatchedKind(msgspec.Struct, frozen=True):
-    """A kind to follow: where it is, what it is read as, and which of its objects count."""
+    """A kind to watch: its path, the struct to decode to, and the query that selects its objects."""
 
     name: str
     path: str
@@ -47,7 +47,7 @@ class WatchedKind(msgspec.Struct, frozen=True):
 
 
 def watched_kinds(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[WatchedKind]:
-    """Return the kinds that the plugins of all profiles look up or want to hear of."""
+    """Return the kinds that the plugins of all profiles look up or register events for."""
     names: dict[str, dict[str, None]] = {name: {} for name in ALWAYS}
     for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
         for name in kinds_of(plugin):
@@ -59,12 +59,12 @@ def watched_kinds(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[
 
 
 def kinds_of(plugin: Plugin) -> list[str]:
-    """Return the kinds that a plugin looks up or wants to hear of."""
+    """Return the kinds that a plugin looks up or registers events for."""
     return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in registered_events(plugin))]
 
 
 def _watched_kind(name: str, needed_by: tuple[str, ...]) -> WatchedKind | None:
-    """Return what a resource of a registration stands for; None for those that are no kinds of their own."""
+    """Return the kind to watch for a resource of a registration; None for resources that are not watched."""
     if name in KINDS:
         return WatchedKind(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)
     plural, _, rest = name.partition(".")
@@ -98,7 +98,7 @@ class Informers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def tell_of_unreadable(self, tell: Callable[[str, str, str], None]) -> None:
-        """Have somebody told of objects that cannot be read: the kind, the name and why, or nothing when it is over."""
+        """Call `tell` for objects that cannot be read: with kind, name and reason, which is empty once they can."""
         for reflector in self.reflectors.values():
             reflector.reader.tell = tell
 
@@ -114,23 +114,23 @@ class Informers:
 
     @property
     def synced(self) -> bool:
-        """Return whether everything has been listed once."""
+        """Return whether every kind has been listed once."""
         return all(reflector.synced.is_set() for reflector in self.reflectors.values())
 
     @property
     def same_incarnation(self) -> bool:
-        """Return whether all that is known belongs to the past that the server has now."""
+        """Return whether all kinds were listed in the server's current incarnation."""
         return all(reflector.incarnation == self._server.incarnation for reflector in self.reflectors.values())
 
     async def until_synced(self) -> None:
-        """Return when everything has been listed once."""
+        """Wait until every kind has been listed once."""
         for reflector in self.reflectors.values():
             await reflector.synced.wait()
 
     # differs (a new leader): the reference's new leader schedules on a cache that may miss the last bindings of the old
     # one
     async def catch_up(self) -> None:
-        """Return when all that is known is as new as what the API server has now."""
+        """Wait until every kind has reached the API server's current resource version."""
         await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))
 
     async def _catch_up(self, reflector: Reflector[ApiObject]) -> None:
@@ -144,15 +144,15 @@ class Informers:
         await reach(reflector, newest)
 
     def objects(self) -> list[ApiObject]:
-        """Return everything that is known."""
+        """Return all objects of all kinds."""
         return [obj for reflector in self.reflectors.values() for obj in reflector.objects.values()]
 
 
 async def reach(reflector: Reflector[ApiObject], version: str) -> None:
-    """Return when a reflector knows everything up to a version, listing anew if its watch does not get there soon.
+    """Wait until a reflector has reached a resource version; list again if its watch does not get there soon.
 
-    A version counts the changes of all kinds: a watch of one that is quiet may never get there, and neither does one
-    that is stuck. Only a list can tell them apart.
+    Resource versions count the changes of all kinds: the watch of a quiet kind may never get there, and neither does
+    one that is stuck. Only a list can tell them apart.
     """
     reached = asyncio.Event()
 
@@ -176,5 +176,5 @@ async def reach(reflector: Reflector[ApiObject], version: str) -> None:
 
 
 def _patience_seconds(objects: int) -> float:
-    """Return how long to wait for a watch: for about as long as a list of so many objects would take."""
+    """Return how long to wait for a watch: about as long as a list of so many objects takes."""
     return min(MOST_PATIENCE_SECONDS, LEAST_PATIENCE_SECONDS + objects * LISTED_SECONDS)

@@ -1,7 +1,7 @@
-"""Objects read from what a server sends, one by one: one that cannot be read is nobody else's trouble.
+"""Objects of a list or watch, decoded one by one: one that cannot be read does not affect the others.
 
-From the JSON text of an object to the object, or to `Unreadable`: who it is, as far as that can be told, and why it
-cannot be used. The log is told of each once, and again when the reason changes.
+From the JSON text of an object to the object, or to `Unreadable`, with its name and UID as far as they can be read.
+Each is logged once, and again when the reason changes.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ class Unreadable(msgspec.Struct, frozen=True):
 
 
 class _Identity(msgspec.Struct, rename="camel"):
-    """Who an object is; whatever is strange there counts as nothing."""
+    """The metadata that identifies an object; values that are no text count as empty."""
 
     name: object = None
     namespace: object = None
@@ -58,7 +58,7 @@ class ObjectReader(Generic[T]):
         self._noted: dict[str, str] = {}
 
     def read(self, raw: msgspec.Raw | bytes) -> T | Unreadable:
-        """Return an object, or who it is that cannot be read."""
+        """Return the object, or `Unreadable` with its identity."""
         data = bytes(raw)
         try:
             obj = decode_json(self._kind, data)
@@ -75,7 +75,7 @@ class ObjectReader(Generic[T]):
         return found
 
     def forget(self, full_name: str) -> None:
-        """Take note that what was said of an object is over."""
+        """An object can be read again, or is gone: report that it is no longer unreadable."""
         if self._noted.pop(full_name, ""):
             self.tell(self._kind.__name__, full_name, "")
 
@@ -90,7 +90,7 @@ class ObjectReader(Generic[T]):
 
 
 def identify(data: bytes) -> Unreadable:
-    """Return who an object is, as far as its metadata can be read."""
+    """Return the identity of an object, as far as its metadata can be read."""
     try:
         found = tolerant_json.decode(data, _Identified).metadata
     except InvalidObjectError:

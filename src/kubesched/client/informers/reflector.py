@@ -1,9 +1,12 @@
-"""List and watch: what a server has of one kind, kept up to date.
+"""The reflector: lists and watches one kind, and reports every object that is new, changed or gone.
 
-From an API server to somebody who is told of every object that is new, changed or gone. It begins with a streamed list,
-or with pages if there was any trouble with that; then it watches, from where it is. After a gap (a version that is too
-old, a broken stream that cannot be resumed, a server that lost its past) it lists anew and tells only what differs.
-Whatever goes wrong is tried again, later and later, until it is closed; nothing is told twice and nothing is left out.
+    listing ──list complete──▶ watching ──watch ends──▶ watching, from the last resource version
+       ▲                           │ gap: version expired, new incarnation of the server, relist asked for
+       └──────── backoff ◀─────────┘
+
+A list is streamed (`sendInitialEvents`), or read in pages if streaming failed. After a gap the kind is listed again and
+only the differences are reported. Errors are retried with backoff until the reflector is cancelled; no change is
+reported twice, and none is left out.
 """
 
 # upstream: client-go/tools/cache/reflector.go (v1.36)
@@ -46,7 +49,7 @@ SLICE = 200
 
 
 class EventHandler(Protocol):
-    """Whoever wants to know."""
+    """Handles the objects that a reflector reports."""
 
     def put(self, obj: ApiObject) -> None:
         """Take in an object that is new or has changed."""
@@ -60,7 +63,7 @@ class ExpiredError(Exception):
 
 
 class Reflector(Generic[T]):
-    """Keeps one kind up to date; `path` is that of the resource, `query` selects among its objects."""
+    """Lists and watches one kind; `path` is the resource's, `query` selects among its objects."""
 
     def __init__(
         self,
@@ -131,7 +134,7 @@ class Reflector(Generic[T]):
                 self._complete = False
 
     async def _list_and_watch(self) -> None:
-        """List, then watch until there is a gap; what cannot be streamed is listed in pages, whatever the reason."""
+        """List, then watch until there is a gap; list in pages if the list cannot be streamed."""
         now = asyncio.get_running_loop().time
         unstreamed: Refused | Unreachable | None = None
         if now() >= self._streams_from:
@@ -224,7 +227,7 @@ class Reflector(Generic[T]):
                 await asyncio.sleep(0)
 
     async def _listed(self, seen: set[str], version: str) -> None:
-        """Tell what is gone since the last list, and that everything is known."""
+        """The list is complete: report the objects that are gone since the last one, and that the kind is synced."""
         gone = []
         if len(seen) < len(self.objects):
             gone = [obj for name, obj in self.objects.items() if name not in seen]
@@ -308,7 +311,7 @@ class Reflector(Generic[T]):
             raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
 
     async def _follow(self, query: Query, limit: asyncio.Timeout) -> None:
-        """Take in what a watch says; the time limit is for silence within a list."""
+        """Take in the events of a watch; the time limit is for silence within a streamed list."""
         seen: set[str] = set()
         now = asyncio.get_running_loop().time
         async with self._rest.stream(self.path, query) as stream:
@@ -326,7 +329,7 @@ class Reflector(Generic[T]):
                 limit.reschedule(None if self._complete else now() + LIST_SILENCE_SECONDS)
 
     async def _check_incarnation(self) -> None:
-        """Raise ExpiredError if the server does not have the past that is known here."""
+        """Raise ExpiredError if the server is in another incarnation than the one that was listed."""
         if not await self._server.is_still(self.incarnation, self.path, self.version):
             raise ExpiredError
 
@@ -357,7 +360,7 @@ class Reflector(Generic[T]):
     # -- what both share
 
     def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
-        """Tell an object that is there, and add it to those that were seen; return its version."""
+        """Report an object and add it to those that were seen; return its resource version."""
         obj = self.reader.read(raw)
         if isinstance(obj, Unreadable):
             if self._cannot_use(obj):
@@ -368,7 +371,7 @@ class Reflector(Generic[T]):
         return obj.metadata.resource_version
 
     def _take_deleted(self, raw: msgspec.Raw) -> Unreadable:
-        """Tell that an object is gone, for which its name suffices; return who it is."""
+        """Report that an object is gone, for which its name suffices; return its identity."""
         gone = identify(bytes(raw))
         self.reader.forget(gone.full_name)
         known = self.objects.get(gone.full_name)
@@ -377,7 +380,7 @@ class Reflector(Generic[T]):
         return gone
 
     def _cannot_use(self, unreadable: Unreadable) -> bool:
-        """Leave out an object whose new version cannot be read; return whether the old one still counts."""
+        """Drop an object whose new version cannot be read; return whether the old version still counts."""
         known = self.objects.get(unreadable.full_name)
         if known is None:
             return False

@@ -32,7 +32,7 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 
 
 class LogEntry(NamedTuple):
-    """What is to be logged: `folder/file`, `line` say from where, `level` how verbose one has to be to see it."""
+    """A message for the log: `file` (`folder/name`) and `line` are its caller's, `level` is its verbosity."""
 
     severity: str
     level: int

@@ -1,7 +1,7 @@
-"""What is logged of scheduling: the reference's messages, keys and levels, which people search for.
+"""Scheduling in the log, with the reference's messages, keys and verbosity, which operators search for.
 
-From observations to the log. Level 2 tells what became of every pod, 3 every attempt and report, 4 changes of objects,
-5 how pods move through the queue and what plugins said.
+From observations to log messages. V(2) has the outcome for every pod, V(3) every attempt and watch event, V(4) updates
+of objects, V(5) moves between the queues and the plugins' statuses.
 """
 
 # upstream: schedule_one.go, eventhandlers.go, backend/queue, framework/preemption/executor.go (v1.36)
@@ -67,7 +67,7 @@ class LogObserver(Observer):
     # -- the queue and what is reported
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
-        """Log where a pod waits; after a failed attempt with those who rejected it."""
+        """Log the queue that a pod waits in; after a failed attempt also the plugins that rejected it."""
         values = {"pod": pod, "event": event, "queue": _QUEUES[place]}
         if event == ATTEMPT_FAILED:
             plugins = {"unschedulable plugins": frozenset(rejected_by)}

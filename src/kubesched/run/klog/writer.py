@@ -1,7 +1,7 @@
-"""Writing log lines without holding anybody up.
+"""Log lines, written by a thread, so that logging never blocks.
 
-From lines to a stream, by a thread: whoever logs only appends to a queue, and a terminal or pipe that does not take
-lines keeps nobody waiting. If too many wait, further ones are left out and counted.
+From lines to a stream: logging only appends to a queue, and a terminal or pipe that takes no more lines blocks the
+writer's thread alone. If the queue is full, further lines are dropped and counted.
 """
 
 import threading

@@ -1,7 +1,7 @@
-"""Answers of the API server that are good for a while: who has a token, who may see a page.
+"""A cache of the API server's answers to TokenReviews and SubjectAccessReviews.
 
-A bounded number of them, least recently used first out. Whoever asks the same thing at the same time shares one
-question; it is given up when nobody waits for it any more. Errors are not remembered. One loop only.
+It is bounded, least recently used first out, and its entries expire. Concurrent requests with the same key share one
+review, which is cancelled when no request waits for it any more. Errors are not cached. For one event loop.
 """
 
 # upstream: apiserver/pkg/authentication/token/cache, apimachinery/pkg/util/cache/lruexpirecache.go (v1.36)

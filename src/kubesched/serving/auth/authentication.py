@@ -1,10 +1,10 @@
-"""Who asks: by the word of a proxy, a client certificate, a bearer token, or nobody in particular.
+"""Authentication of requests: by a front proxy's headers, a client certificate, a bearer token, or as anonymous.
 
     certificate + headers ──▶ proxy's word ──▶ client certificate ──▶ token ──▶ anonymous
                                     │ bad           │ bad             │ bad
                                     └───────────────┴─────────────────┴──▶ 401, unless another one is good
 
-A proof that proves nothing is worse than none: with it nobody is anonymous. Where nothing can be proven, all are.
+A request with bad credentials is never anonymous. If no authenticator is configured, every request is.
 """
 
 # upstream: apiserver/pkg/authentication/authenticatorfactory/delegating.go,
@@ -73,7 +73,7 @@ class Authentication:
         return self._shown[1]
 
     async def begin(self) -> None:
-        """Look up what has to be known before anybody is believed; ServingError if it cannot be done without."""
+        """Look up the client CAs in the cluster, unless failures are tolerated; ServingError if that fails."""
         if self._lookup is not None and not self._tolerant:
             await self._lookup.look()
 
@@ -144,7 +144,7 @@ def bearer_token(headers: Headers) -> str:
 
 
 def _authenticated(user: UserInfo) -> UserInfo:
-    """Return the user in the group of those who have proven who they are."""
+    """Return the user as a member of system:authenticated."""
     if user.name == ANONYMOUS.name or not _TELLING_GROUPS.isdisjoint(user.groups):
         return user
     return replace(user, groups=(*user.groups, "system:authenticated"))

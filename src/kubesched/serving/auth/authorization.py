@@ -26,7 +26,7 @@ _NO_OPINION = AccessDecision()
 
 
 class Authorization:
-    """Decides who may see what; without a client nobody but those who may in any case."""
+    """Decides which user may read which page; without a client only system:masters and the always-allowed paths."""
 
     def __init__(
         self, options: ServingOptions, client: ApiClient | None, note: Note, clock: Clock = time.monotonic
@@ -44,7 +44,7 @@ class Authorization:
             note("No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens won't work.")
 
     async def authorize(self, user: UserInfo, verb: str, path: str) -> AccessDecision:
-        """Return whether a user may do something; a KubeschedError if nobody can tell."""
+        """Return whether a user may do something; KubeschedError if the review fails."""
         if MASTERS in user.groups or self._is_open(path):
             return _ALLOWED
         if self._client is None:

@@ -66,7 +66,7 @@ class Authorities:
 
 
 def user_of(certificate: x509.Certificate) -> UserInfo | None:
-    """Return whose certificate this is; nobody's without a common name."""
+    """Return the user of a client certificate; None without a common name."""
     name = common_name(certificate)
     if not name:
         return None

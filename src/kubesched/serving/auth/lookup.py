@@ -1,7 +1,7 @@
-"""What a cluster says about whom to believe: the ConfigMap kube-system/extension-apiserver-authentication.
+"""The cluster's client CAs, from the ConfigMap kube-system/extension-apiserver-authentication.
 
-From its data to the authorities of client certificates and of proxies. It is read at the start and every minute, more
-often until it could be read once; what cannot be used is noted, and what was read before stays in use.
+From its data to the CAs of client certificates and of front proxies. It is read at the start and every minute, more
+often until it was read once; problems are logged, and the last good contents stay in use.
 """
 
 # upstream: apiserver/pkg/server/options/authentication_dynamic_request_header.go,

@@ -47,7 +47,7 @@ class ReviewError(KubeschedError):
 
 
 class AccessDecision(msgspec.Struct, frozen=True):
-    """Whether somebody may do something, and why or why not."""
+    """Whether a user is allowed to do something, and the reason."""
 
     allowed: bool = False
     denied: bool = False
@@ -76,7 +76,7 @@ class _AccessReview(msgspec.Struct):
 
 
 async def review_token(client: ApiClient, token: str) -> UserInfo | None:
-    """Return whose token this is, or None if it is nobody's."""
+    """Return the user of a token, or None if the API server does not know it."""
     spec = {"token": token}
     body = {"kind": "TokenReview", "apiVersion": "authentication.k8s.io/v1", "spec": spec}
     try:
@@ -123,7 +123,7 @@ async def _ask(client: ApiClient, path: str, body: Mapping[str, Any], kind: type
 
 
 async def _patiently(send: Callable[[], Any]) -> bytes:
-    """Return the answer to a request that is sent again while what is wrong may pass."""
+    """Return the response to a request; send it again after errors that may pass."""
     seconds = FIRST_WAIT_SECONDS
     for _ in range(TRIES - 1):
         try:

@@ -135,7 +135,7 @@ class Family:
         return list(self._cells)
 
     def reset(self) -> None:
-        """Count from zero; cells that somebody holds go on counting."""
+        """Count from zero; cells that are still referenced go on counting."""
         for cell in list(self._cells.values()):
             cell.reset()
 

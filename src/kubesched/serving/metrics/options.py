@@ -1,7 +1,7 @@
 """Which metrics are served, and which values their labels may have.
 
 From --disabled-metrics, --allow-metric-labels, --allow-metric-labels-manifest and --show-hidden-metrics-for-version to
-one value. What is wrong is an error before anything starts, and names the flag.
+one value. Problems are errors at start, and name the flag.
 """
 
 # upstream: component-base/metrics/api/v1/config.go, component-base/metrics/options.go (v1.36)

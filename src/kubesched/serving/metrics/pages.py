@@ -1,7 +1,7 @@
 """The texts of /metrics/resources and /metrics/slis.
 
-From pods, and from the results of health checks, to what Prometheus fetches. The first takes some seconds for a hundred
-thousand pods: have it written in a thread, from a list of pods that nobody changes.
+From pods, and from the results of health checks, to Prometheus text. The first takes some seconds for a hundred
+thousand pods: write it in a thread, from a copy of the list of pods.
 """
 
 # upstream: pkg/scheduler/metrics/resources, component-base/metrics/prometheus/slis (v1.36)

@@ -1,7 +1,7 @@
 """All metric families of a process, and the text that Prometheus fetches.
 
-From metrics that are asked for by those who update them to one page, sorted by name. What plugins register with the
-Prometheus client library is served along with them, as are its figures about the process and the interpreter.
+From metrics, created when they are first used, to one page, sorted by name. Metrics that plugins register with the
+Prometheus client library are served along with them, as are its metrics of the process and the interpreter.
 """
 
 # upstream: component-base/metrics/{registry,legacyregistry} (v1.36)

@@ -222,7 +222,7 @@ class SchedulerGauges:
 
 
 def _show(family: Family, counts: Mapping[tuple[str, ...], int]) -> None:
-    """Set a gauge; what was there once and is gone counts zero."""
+    """Set a gauge; a label that is gone is set to zero."""
     for values in family.values():
         family.number(*values).value = 0
     for values, count in counts.items():

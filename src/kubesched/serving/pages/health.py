@@ -1,7 +1,7 @@
 """Health: /healthz, /livez and /readyz, as a whole and check by check.
 
-From checks to texts for probes and people. Why a check fails is withheld from those who may only see the whole, and
-goes to the log.
+From checks to texts for probes and people. The reason of a failed check is withheld from the page, and goes to the
+log.
 """
 
 # upstream: apiserver/pkg/server/healthz/healthz.go (v1.36)
@@ -16,7 +16,7 @@ from kubesched.serving.requests import PageRequest, PageResponse, plain, refused
 
 
 class HealthCheck(msgspec.Struct, frozen=True):
-    """Something that can be well or not; `problem` says what is wrong, None if nothing is. It must not wait."""
+    """A named check; `problem` returns why it fails, or None. It must not wait."""
 
     name: str
     problem: Callable[[], str | None]

@@ -129,7 +129,7 @@ def unauthorized(request: PageRequest) -> PageResponse:
 
 
 def forbidden(request: PageRequest, user: UserInfo, reason: str) -> PageResponse:
-    """Return the refusal of somebody who may not."""
+    """Return 403 for a user who is not allowed."""
     words = f"User {quote(user.name)} cannot {request.verb} path {quote(request.path)}".translate(_TAMED)
     message = f"forbidden: {words}" + (f": {reason}" if reason else "")
     answer = status(request, 403, "Forbidden", message, {})
@@ -142,5 +142,5 @@ def not_acceptable(request: PageRequest, offered: Sequence[str]) -> PageResponse
 
 
 def internal_error(request: PageRequest, problem: str) -> PageResponse:
-    """Return that nobody can tell whether the request may be answered."""
+    """Return 500 for a failed authorization review."""
     return refused(f"Internal Server Error: {quote(request.target)}: {problem}".translate(_TAMED), 500)

@@ -137,7 +137,7 @@ def _line(text: str, code: int) -> PageResponse:
 
 
 def _seconds(text: str) -> float:
-    """Return how long to sample; what is no length of time is the usual one, as in Go."""
+    """Return how long to sample; the default if the parameter is no number, as in Go."""
     if not re.fullmatch("[0-9]{1,9}", text) or int(text) == 0:
         return DEFAULT_SECONDS
     return min(float(text), LONGEST_SECONDS)

@@ -1,7 +1,7 @@
-"""The pages: what is served under which path, whoever may see it.
+"""The pages by path.
 
-From a request that may be answered to an answer. What takes long to write (metrics of many pods) is written in a
-thread, so that health is answered meanwhile. A path is served as it stands, without a slash more or less.
+From an authorized request to a response. Long pages (metrics of many pods) are written in a thread, so that health is
+answered meanwhile. Paths match exactly, without a slash more or less.
 """
 
 # upstream: cmd/kube-scheduler/app/server.go, apiserver/pkg/server/mux/pathrecorder.go, component-base/{configz,metrics}
@@ -37,7 +37,7 @@ class MetricsPage(msgspec.Struct, frozen=True):
 
 
 class Pages(msgspec.Struct, frozen=True, kw_only=True):
-    """What is shown; the callables are called in the server's threads, and must be safe there.
+    """The contents of the pages; the callables are called in the server's threads, and must be safe there.
 
     `config` gives the completed configuration in plain values (`config.to_wire`), `started_at` is when the process
     started, in seconds of the epoch. Without `flags` there is no /flagz, without `versions` no /statusz (their feature

@@ -1,11 +1,11 @@
-"""TLS for asyncio with what Python's ssl module cannot do: ask for client certificates without judging them.
+"""TLS for asyncio that asks for client certificates without verifying them, which Python's ssl module cannot do.
 
     socket ──▶ asyncio ──ciphertext──▶ TlsSession ──▶ pyOpenSSL ──▶ plaintext
-                                          └── the client's certificates, for `client_certificates` to judge
+                                          └── the client's certificates, for `client_certificates` to verify
 
-The reference takes any certificate in the handshake and answers 401 afterwards if it is worth nothing, so that a client
-with a certificate of somebody else can still show a token. OpenSSL has a hook for that, the ssl module does not pass it
-on. Sessions are never resumed: a certificate that was taken back must not live on in one.
+The reference accepts any certificate in the handshake and answers 401 afterwards if no configured CA signed it, so that
+a client with another cluster's certificate can still send a token. OpenSSL has a hook for that, which the ssl module
+does not expose. Sessions are never resumed: a revoked certificate must not stay valid in one.
 """
 
 # upstream: apiserver/pkg/server/secure_serving.go, component-base/cli/flag/ciphersuites_flag.go (v1.36)
@@ -65,7 +65,7 @@ Result = TypeVar("Result")
 
 
 class TlsSettings(msgspec.Struct, frozen=True):
-    """What is the same for every connection."""
+    """The TLS settings that all connections share."""
 
     min_version: int
     ciphers: bytes
@@ -194,7 +194,7 @@ class TlsSession:
 
     @property
     def client_chain(self) -> tuple[x509.Certificate, ...]:
-        """Return the certificates that the client showed, its own first; nobody has judged them."""
+        """Return the client's certificates, its own first; they are not verified."""
         if self._chain is None:
             self._chain = tuple(self._session.get_peer_cert_chain(as_cryptography=True) or ())
             own = self._session.get_peer_certificate(as_cryptography=True)
@@ -232,7 +232,7 @@ class TlsSession:
         return self._session.pending()
 
     def getpeercert(self, binary_form: bool = False) -> None:
-        """Return nothing: whoever wants to know asks for `client_chain`."""
+        """Return nothing: `client_chain` has the certificates."""
 
     def cipher(self) -> tuple[str, str, int] | None:
         """Return the cipher, its protocol and its strength."""

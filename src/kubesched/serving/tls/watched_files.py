@@ -1,7 +1,7 @@
 """Files that change while they are in use: certificates, keys and bundles of authorities.
 
-From paths to what their contents mean. They are looked at when somebody asks, at most once a second, and read when one
-of them was changed or replaced. What cannot be used is noted once, and what was read before stays in use.
+From paths to parsed contents. The files are checked on use, at most once a second, and read when one of them was
+changed or replaced. Contents that cannot be used are logged once, and the last good ones stay in use.
 """
 
 # upstream: apiserver/pkg/server/dynamiccertificates/{dynamic_serving_content,dynamic_cafile_content}.go (v1.36)
