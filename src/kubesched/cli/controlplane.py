@@ -149,6 +149,7 @@ class _Serving(NamedTuple):
 )
 @validate_option
 def controlplane(**options: Any) -> None:
+    """Run the embedded API server."""
     asked = _Asked(**options)
     if not asked.bind_address.isascii() or not asked.bind_address:
         raise click.BadParameter("expected an address or a host name", param_hint="--bind-address")

@@ -71,9 +71,11 @@ class Handlers(web.Server):
         self.unfinished = 0
 
     def __call__(self) -> web.RequestHandler:
+        """Return the protocol of a new connection."""
         return self.connection_class(self, loop=self._loop, **self._kwargs)
 
     def connection_lost(self, handler: web.RequestHandler, error: BaseException | None = None) -> None:
+        """Forget a connection and its unfinished headers."""
         super().connection_lost(handler, error)
         if isinstance(handler, HttpConnection):
             self.unfinished -= handler.unfinished
@@ -106,15 +108,18 @@ class HttpConnection(web.RequestHandler):
         return bool(self._request_in_progress or self._messages)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Start the time limit of the first request's headers."""
         super().connection_made(transport)
         self._await_headers()
 
     def connection_lost(self, exc: BaseException | None) -> None:
+        """End the time limit, and let go of the body."""
         self._headers_came()
         super().connection_lost(exc)
         self._body = None
 
     def data_received(self, data: bytes) -> None:
+        """Take bytes of a request, within the bounds for headers and bodies."""
         manager = self._manager
         if not isinstance(manager, Handlers) or self._force_close or self._close:
             return

@@ -139,6 +139,7 @@ class UpOptions(NamedTuple):
 )
 @click.pass_context
 def up(context: click.Context, /, **given: Any) -> None:
+    """Run a cluster: the embedded control plane and a scheduler."""
     options = UpOptions(**given, command=context.meta.get(COMMAND, ()))
     _check_files(options)
     _check_endpoint(options)

@@ -73,6 +73,7 @@ def _not_up(name: str) -> str:
     "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
 )
 def status(name: str | None, output: str) -> None:
+    """Show the clusters that are up."""
     clusters = [find(name)] if name is not None else find_all()
     found = run_loop(_statuses([cluster for cluster in clusters if cluster is not None]))
     if output == "json":
@@ -124,6 +125,7 @@ def _table(statuses: Sequence[ClusterStatus], now: datetime) -> Table:
     help="How long the end may take.",
 )
 def down(name: str | None, every: bool, timeout: Duration) -> None:
+    """End clusters."""
     if every and name is not None:
         raise click.UsageError("NAME or --all, not both")
     clusters = find_all() if every else [find(name or DEFAULT)]

@@ -138,9 +138,11 @@ class PreFilterOnly(PreFilterPlugin, FilterPlugin):
         self._plugin = plugin
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
+        """Ask the plugin."""
         return self._plugin.pre_filter(cycle, pod)
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        """Let the pod pass on every node."""
         return Verdict.uniform(len(nodes), None)
 
 
@@ -153,7 +155,9 @@ class PreScoreOnly(PreScorePlugin, ScorePlugin):
         self._plugin = plugin
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
+        """Ask the plugin."""
         return self._plugin.pre_score(cycle, pod, nodes)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
+        """Give every node zero."""
         return np.zeros(len(nodes), np.int64)
