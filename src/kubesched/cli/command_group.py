@@ -103,14 +103,14 @@ class CommandOrOthers(click.Command):
         return [*super().collect_usage_pieces(ctx), *(["[-- COMMAND...]"] if self._takes_command else [])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options, and the others."""
+        """Write the options, and the subcommands."""
         super().format_options(ctx, formatter)
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.get_short_help_str()) for name, each in self.others.items()])
 
 
 def problems(error: KubeschedError) -> list[str]:
-    """Return the problems that an error tells of, each in one line."""
+    """Return the problems of an error, each in one line."""
     # a ConfigError has several; its class is not imported, since whatever prints help does not need it
     texts: Sequence[str] = getattr(error, "errors", ()) or (str(error),)
     # Problems quote what they complain about, but a parser's own words may hold line breaks.

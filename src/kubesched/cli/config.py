@@ -69,7 +69,7 @@ def show_command(file: str | None, output: str, gates: FeatureGates, registry: R
 
 
 def _ask_constructors(loaded: Loaded, registry: Registry, source: str) -> None:
-    """Have plugins from elsewhere look at their arguments; those in the tree have been looked at already."""
+    """Construct out-of-tree plugins, so that they check their arguments; in-tree ones are checked already."""
     enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
     if enabled.isdisjoint(registry):
         return

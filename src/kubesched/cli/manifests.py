@@ -47,7 +47,7 @@ def load_manifests(
     others: Others = lambda manifests: (),
     validation: str = STRICT,
 ) -> int:
-    """Load manifests, others first; return how many objects; exit with 1 and all reasons if some could not be."""
+    """Load manifests, after added ones; return the number of objects; exit with 1 and all problems if some failed."""
     report = load(server, files, _with_bar, others, validation)
     if report.problems:
         _complain(report)
@@ -62,7 +62,7 @@ def load_manifests(
 
 
 def _complain(report: Report) -> None:
-    """Say why objects could not be loaded."""
+    """Print why objects could not be loaded."""
     for problem in report.problems[:MOST_PROBLEMS]:
         click.echo(" ".join(problem.split("\n")), err=True)
     if len(report.problems) > MOST_PROBLEMS:

@@ -54,7 +54,7 @@ def plugin_option(command: F) -> F:
 
 
 def load_plugins(sources: Iterable[str] = ()) -> Registry:
-    """Return the out-of-tree plugins: those of installed packages, then those of `sources`."""
+    """Return the out-of-tree plugins, first of installed packages, then of `sources`."""
     registry = installed_plugins(lambda problem: click.echo(f"Warning: {problem}", err=True))
     for source in dict.fromkeys(sources):
         _add(registry, source)
@@ -62,7 +62,7 @@ def load_plugins(sources: Iterable[str] = ()) -> Registry:
 
 
 def check_enabled(registry: Registry, loaded: Loaded, note: Callable[[str], None]) -> None:
-    """Say of which `--plugin` nothing is enabled: plugins do nothing unless a profile names them."""
+    """Warn of each `--plugin` without an enabled plugin: plugins do nothing unless a profile enables them."""
     enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
     by_source: dict[str, list[str]] = {}
     for name in registry:
@@ -74,7 +74,7 @@ def check_enabled(registry: Registry, loaded: Loaded, note: Callable[[str], None
 
 
 def with_plugin_hint(error: ConfigError) -> ConfigError:
-    """Return an error that also says where plugins come from, if it is about one that does not exist."""
+    """Return an error about an unknown plugin with a hint to --plugin; other errors unchanged."""
     hint = "; plugins of your own come with --plugin FILE.py, --plugin module:Class or an installed package"
     return ConfigError(
         error.stage, [f"{problem}{hint}" if _UNKNOWN.search(problem) else problem for problem in error.errors]

@@ -31,7 +31,7 @@ _SECURE = "https"
 
 
 class CannotConnectError(Exception):
-    """There is no connection; `cause` says why. Nothing was sent."""
+    """No connection could be opened; `cause` is why. Nothing was sent."""
 
     def __init__(self, cause: OSError | UnicodeError) -> None:
         super().__init__(str(cause))
@@ -47,7 +47,7 @@ class HttpResponse(msgspec.Struct, gc=False):
 
 
 class HttpRequest(msgspec.Struct, frozen=True, gc=False):
-    """A request; the query is apart from `path`, `silence` is for how many seconds the server may say nothing."""
+    """A request; `path` is without the query, `silence` is how many seconds the server may send nothing."""
 
     method: str
     path: str
@@ -132,7 +132,7 @@ class ConnectionPool:
             await self._turn()
 
     async def _turn(self) -> None:
-        """Return when a connection may be free; one who is waiting no more passes the word on."""
+        """Wait until a connection may be free; a cancelled waiter wakes the next one."""
         turn = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:
@@ -335,7 +335,7 @@ _KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))
 
 
 def keep_alive(made: socket.socket) -> None:
-    """Have a socket notice when the other side is gone without a word."""
+    """Turn on TCP keepalive, so that the socket notices a peer that is gone."""
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEP_ALIVE:
         # not every platform has them all

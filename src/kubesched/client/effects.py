@@ -38,10 +38,10 @@ FINAL = (400, 404, 405, 409, 413, 415, 422)
 
 
 class EventSink(Protocol):
-    """Records events."""
+    """Takes events to be recorded."""
 
     def record(self, emit: Emit) -> None:
-        """Have an event recorded, sooner or later, or not at all if there are too many."""
+        """Record an event later, or drop it if there are too many."""
 
 
 class ApiEffects:
@@ -151,7 +151,7 @@ class ApiEffects:
         return _read_answer(kind, answer)
 
     async def _ask(self, send: Callable[[], Awaitable[bytes]]) -> bytes:
-        """Send a request, again while the server asks for patience; raises what its refusal stands for."""
+        """Send a request, again while the server throttles it; raise the EffectError for a refusal."""
         for attempt in range(MOST_PATIENCE):
             try:
                 return await send()
@@ -167,7 +167,7 @@ class ApiEffects:
 
 
 def _meaning(refused: Refused) -> EffectError:
-    """Return what a refusal stands for."""
+    """Return the EffectError for a refusal."""
     if refused.code == 404:
         return NotFoundError(str(refused))
     if refused.code == 409:

@@ -146,7 +146,7 @@ class EventRecorder:
             self._waiting.task_done()
 
     async def _tidy(self) -> None:
-        """End series, write the counts of those that go on, and tell of events that were left out."""
+        """End series, write the counts of running ones, and log how many events were dropped."""
         while True:
             await asyncio.sleep(FINISHED_AFTER.total_seconds())
             self.tidy()

@@ -190,7 +190,7 @@ class HttpExtenderClient:
         )
 
     def _arguments(self, extender: Extender, pod: ApiObject, names: Sequence[str]) -> dict[str, Any]:
-        """Return pod and nodes: names for an extender that caches nodes, objects for others."""
+        """Return pod and nodes: names for an extender that caches nodes, otherwise objects."""
         if extender.node_cache_capable:
             return {"Pod": to_builtins(pod), "Nodes": None, "NodeNames": list(names)}
         nodes = [to_builtins(node) for name in names if (node := self._node(name)) is not None]
@@ -238,7 +238,7 @@ class HttpExtenderClient:
 
 
 def _key(extender: Extender) -> str:
-    """Return what tells extenders apart."""
+    """Return the key of an extender."""
     return extender.url_prefix
 
 

@@ -49,7 +49,7 @@ LONGEST_ERROR_TEXT = 2000
 
 
 class Refused(KubeschedError):  # noqa: N818 - what the server does, not what goes wrong
-    """The server answered, and said no."""
+    """The server refused the request."""
 
     def __init__(self, code: int, reason: str, message: str, retry_after_seconds: float | None = None) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class Refused(KubeschedError):  # noqa: N818 - what the server does, not what go
 
 
 class Unreachable(KubeschedError):  # noqa: N818
-    """There was no answer; `maybe_done` tells that the request may have been carried out nevertheless."""
+    """There was no response; `maybe_done`: the request may have been carried out nevertheless."""
 
     def __init__(self, message: str, *, maybe_done: bool) -> None:
         super().__init__(message)
@@ -71,10 +71,10 @@ async def _nothing_else(auth: AuthHeaders) -> bool:
 
 
 class RestConfig(msgspec.Struct, frozen=True):
-    """Where the API server is, and how to speak to it.
+    """The address of an API server, with credentials, TLS and proxy.
 
-    `headers` and `tls` give the credentials, asked for each request since they rotate; `rejected` is told of headers
-    that the server did not accept, and says whether there are others by now. `origin` names the source of all this.
+    `headers` and `tls` return the credentials, for each request since they rotate; `rejected` is called with headers
+    that the server did not accept, and returns whether there are new ones. `origin` names the source of all this.
     """
 
     server: str
@@ -109,13 +109,13 @@ class _Request(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestWatcher(Protocol):
-    """Is told of requests, for metrics."""
+    """Callbacks for metrics of requests."""
 
     def limited(self, verb: str, seconds: float) -> None:
-        """A request waited for its turn."""
+        """The rate limiter delayed a request."""
 
     def answered(self, verb: str, code: int | None) -> None:
-        """A request was answered, or (None) was not."""
+        """A request got a response, or (None) none."""
 
     def finished(self, verb: str, seconds: float, sent: int, received: int) -> None:
         """A request that is not a watch is over; sizes in bytes."""
@@ -125,7 +125,7 @@ class RequestWatcher(Protocol):
 
 
 class Stream(Protocol):
-    """The body of an answer that goes on and on."""
+    """The body of a streamed response."""
 
     def iter_any(self) -> AsyncIterator[bytes]:
         """Yield pieces as they arrive, until the body ends."""
@@ -149,7 +149,7 @@ class Rest(Protocol):
         """Send a request; return the body of the answer, or raise Refused or Unreachable."""
 
     def stream(self, path: str, query: Query) -> AbstractAsyncContextManager[Stream]:
-        """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
+        """Give the body of a response as it arrives: of a watch, or of a long list."""
 
 
 class RestClient:
@@ -182,7 +182,7 @@ class RestClient:
         self._session: aiohttp.ClientSession | None = None
 
     def unless(self, objection: Callable[[], str]) -> None:
-        """Change nothing from now on while there is an objection; it is asked for right before a request is sent."""
+        """Refuse requests that write while `objection` returns a reason; it is called right before sending."""
         self._objection = objection
 
     async def close(self) -> None:
@@ -222,7 +222,7 @@ class RestClient:
 
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator[aiohttp.StreamReader]:
-        """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
+        """Give the body of a response as it arrives: of a watch, or of a long list."""
         now = asyncio.get_running_loop().time
         began, watches = now(), "watch" in query
         silence = WATCH_SILENCE_SECONDS if watches else self._silence
@@ -382,7 +382,7 @@ class RestClient:
         return tls() if callable(tls) else tls
 
     def _unauthorized(self, refused: Refused) -> Refused:
-        """Return a refusal of the credentials in words that say whose they are."""
+        """Return the refusal of the credentials, with their source."""
         message = (
             f"{refused}: the API server does not accept the credentials of {self._target.origin}; "
             "they may have expired or been revoked"
@@ -397,7 +397,7 @@ class RestClient:
 
 
 def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
-    """Return what the server's answer says; answers of proxies and the like are no Status."""
+    """Return the refusal in a response; a proxy's response may be no Status."""
     try:
         status = tolerant_json.decode(body, _Status)
     except InvalidObjectError:
@@ -444,7 +444,7 @@ def _cause(error: Exception) -> str:
 
 
 def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """Return a socket that notices when the other side is gone without a word."""
+    """Return a socket with TCP keepalive."""
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
     keep_alive(made)
@@ -452,7 +452,7 @@ def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
 
 
 def _words(error: BaseException) -> str:
-    """Return an error as a person would say it."""
+    """Return the text of an error, for people."""
     if isinstance(error, TimeoutError):
         return "the API server did not answer in time"
     if isinstance(error, aiohttp.ClientPayloadError):

@@ -27,7 +27,7 @@ SERVERS_LATEST_SECONDS = 20.0
 
 
 class GarbageCollection:
-    """Collects garbage while nothing is under way, as `busy` tells, or after so many seconds."""
+    """Runs full collections while the process is not `busy`, or after so many seconds."""
 
     def __init__(self, busy: Callable[[], bool], latest_seconds: float = LATEST_SECONDS) -> None:
         self._busy = busy
@@ -57,7 +57,7 @@ class GarbageCollection:
 
 
 def resident_pages() -> int:
-    """Return how many pages of memory this process has, 0 where the system does not tell."""
+    """Return the resident pages of this process, 0 if unknown."""
     try:
         return int(Path("/proc/self/statm").read_bytes().split()[1])
     except (OSError, ValueError, IndexError):

@@ -14,7 +14,7 @@ MOST_REMEMBERED = 100
 
 
 class OncePerMinute:
-    """Tells whether something is due again: at most once a minute for each key."""
+    """Limits repetition: each key is due at most once a minute."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -26,7 +26,7 @@ class UnknownFormatError(KubeschedError):
 
 
 def format_of(line: Line) -> str:
-    """Return the name of the module that answers lines like this one, told by the fields of the question."""
+    """Return the name of the module that answers a line, by the fields of its question."""
     if "pods" in line or ("objects" in line and "plugin" not in line):
         return "scenarios"
     if "plugin" in line:

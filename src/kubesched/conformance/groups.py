@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 class GroupJudge:
-    """Judges groups on an engine's cluster; in a sequence those that can be placed are."""
+    """Judges groups on an engine's cluster; in a sequence, groups that fit are placed."""
 
     def __init__(self, engine: Engine, *, sequence: bool) -> None:
         self._engine = engine

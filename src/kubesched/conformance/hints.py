@@ -15,7 +15,7 @@ _ACTIONS: dict[str, Action] = {action.text: action for action in (*Action, Actio
 
 
 def answer(line: Mapping[str, Any], registry: Registry | None = None) -> dict[str, Any]:
-    """Return whether the plugin registered for the event, and what its hint says."""
+    """Return whether the plugin registered for the event, and its hint."""
     plugins = SinglePlugins(line, registry)
     try:
         plugin = plugins.build(line["plugin"])

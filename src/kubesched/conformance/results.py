@@ -95,7 +95,7 @@ class Judge:
     # -- filtering
 
     def _filter(self) -> bool:
-        """Fill in what the filters say; return False if one of them failed."""
+        """Fill in the filters' verdicts; return False if a filter failed."""
         evaluation = self.evaluation
         objectors = evaluation.first_objectors()
         rows = self._judged()
@@ -215,7 +215,7 @@ class Judge:
     # -- failing
 
     def _fail(self) -> None:
-        """Fill in what PostFilter says and the message people read."""
+        """Fill in PostFilter's result and the message for people."""
         evaluation, result = self.evaluation, self.result
         verdicts = evaluation.verdicts()
         diagnosis = diagnose(evaluation, verdicts)

@@ -92,7 +92,7 @@ class Scenario:
                 raise InvalidObjectError(f"pods: {name} is not among the objects; pods among them: {there}{hint}")
 
     def _objects(self, documents: Iterable[Mapping[str, Any]]) -> Iterator[ApiObject]:
-        """Yield the objects that documents describe, those of lists included."""
+        """Yield the objects of documents, including the items of lists."""
         plugins = [plugin for profile in self.engine.profiles.values() for plugin in profile.plugins.values()]
         looked_up = [name for plugin in plugins for name in plugin.looks_up]
         for document in flattened(documents):
@@ -206,7 +206,7 @@ def _nodes_first(obj: ApiObject) -> tuple[int, str]:
 
 
 def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Result:
-    """Run the Reserve plugins; return what goes into the result if one fails."""
+    """Run the Reserve plugins; return the failure for the result, if there is one."""
     for plugin in profile.reserve:
         failure = plugin.reserve(cycle, pod, node_name)
         if failure is not None and not failure.ok:

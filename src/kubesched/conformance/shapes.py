@@ -69,7 +69,7 @@ class TableShape(LineShape, kw_only=True):
 
 
 class SelectorShape(LineShape, kw_only=True):
-    """A selector or toleration with what it is asked about."""
+    """A selector or toleration with the objects to match."""
 
     string: str = ""
     selector: dict[str, Any] | None = None
@@ -83,7 +83,7 @@ class SelectorShape(LineShape, kw_only=True):
 
 
 class CelShape(LineShape, kw_only=True):
-    """A device selector with the devices it is asked about."""
+    """A device selector with the devices to match."""
 
     expression: str
     devices: list[dict[str, Any]] | None = None

@@ -32,7 +32,7 @@ _GONE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def most_connections(wanted: int) -> int:
-    """Return how many connections there may be: as many as wanted, if descriptors are left for everything else."""
+    """Return the limit of connections: as many as wanted, but only a share of the process's descriptors."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return wanted if soft == resource.RLIM_INFINITY else max(4, min(wanted, int(soft * _SHARE)))
 
@@ -85,12 +85,12 @@ class Connections:
         greeting.add_done_callback(self._greetings.discard)
 
     def heard(self, protocol: asyncio.Protocol) -> None:
-        """Take note that a connection is in use."""
+        """A connection has received data."""
         if protocol in self._open:
             self._open.move_to_end(protocol)
 
     def lost(self, protocol: asyncio.Protocol) -> None:
-        """Take note that a connection is gone."""
+        """A connection is closed."""
         self._open.pop(protocol, None)
         self._cut.discard(protocol)
 
@@ -102,7 +102,7 @@ class Connections:
         self._listener.close()
 
     async def closed(self) -> None:
-        """Give up handshakes, and wait until all connections are gone that have been told to end."""
+        """Cancel handshakes, and wait until all connections are closed."""
         # by then each has begun, and knows the socket that it has to close
         await asyncio.sleep(0)
         for greeting in list(self._greetings):
@@ -211,7 +211,7 @@ class _SmallTls(sslproto.SSLProtocol):
 
 
 async def _begins(accepted: socket.socket) -> None:
-    """Wait until a client says something; ConnectionResetError if it leaves without a word."""
+    """Wait for a client's first byte; ConnectionResetError if it closes before."""
     loop = asyncio.get_running_loop()
     heard = asyncio.Event()
     loop.add_reader(accepted, heard.set)

@@ -156,7 +156,7 @@ class HttpConnection(web.RequestHandler):
             self._refuse()
 
     def _refuse(self) -> None:
-        """Say that it is too much, unless another answer has begun, and end the connection."""
+        """Answer 431, unless a response has begun, and close the connection."""
         if self.transport is None or self.in_use:
             self.force_close()
             return

@@ -26,7 +26,7 @@ class FlagError(KubeschedError):
 
 
 class Flag(msgspec.Struct, frozen=True):
-    """One flag; `kind` says what its value is, `default` is a text as one would give it."""
+    """One flag; `kind` is the type of its value, `default` a text as on the command line."""
 
     name: str
     kind: str
@@ -54,7 +54,7 @@ class ParsedFlags(msgspec.Struct):
 
 
 def parse_flags(groups: Sequence[FlagGroup], arguments: Sequence[str], program: str) -> ParsedFlags:
-    """Return what a command line says."""
+    """Return the values of all flags for a command line."""
     flags = {flag.name: flag for group in groups for flag in group.flags}
     shorts = {flag.short: flag for flag in flags.values() if flag.short}
     given = ParsedFlags({name: _parsed(flag, flag.default) for name, flag in flags.items()}, set())

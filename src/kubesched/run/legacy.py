@@ -22,7 +22,7 @@ _READ_SECONDS = 30.0
 
 
 def legacy_config(flags: ParsedFlags, gates: FeatureGates, note: Note) -> str | None:
-    """Return the configuration that a legacy flag stands for, None if there is none; warns of it."""
+    """Return the configuration that a legacy flag selects, with a warning; None without such a flag."""
     source = next((name for name in _SOURCES if flags[name]), None)
     if source is None:
         return None

@@ -63,7 +63,7 @@ class Instruments:
         return RequestMetrics(self.registry, urlsplit(server).netloc)
 
     def follow(self, scheduler: Scheduler, gauges: Callable[[], Gauges] | None = None) -> None:
-        """Serve how things stand in a scheduler, and zeros for what has not happened yet.
+        """Serve the gauges of a scheduler, and zeros for counters of its profiles.
 
         `gauges` reads them where pages are not written on the scheduler's loop.
         """

@@ -47,7 +47,7 @@ _LEADER_ELECTION = {
 
 
 class RunOptions(msgspec.Struct, frozen=True):
-    """Everything `kubesched run` was asked for; `flags` has what needs no translation."""
+    """The options of `kubesched run`; `flags` has those that are used as they are."""
 
     loaded: Loaded
     registry: Registry
@@ -67,7 +67,7 @@ def gates_of(flags: ParsedFlags) -> FeatureGates:
 
 
 def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptions:
-    """Return what the flags amount to; warns of those that are no longer what they were."""
+    """Return the options that flags give; warn of deprecated ones."""
     gates = gates_of(flags)
     serving = options_from(flags.values)
     _check_limit(flags)
@@ -101,7 +101,7 @@ def _check_limit(flags: ParsedFlags) -> None:
 def _with(
     config: KubeSchedulerConfiguration, part: str, flags: ParsedFlags, fields: dict[str, str]
 ) -> KubeSchedulerConfiguration:
-    """Return the configuration with those fields of a part that were given as flags."""
+    """Return the configuration with the fields of one part that were given as flags."""
     changed = {field: flags[name] for name, field in fields.items() if name in flags.named}
     return msgspec.structs.replace(config, **{part: msgspec.structs.replace(getattr(config, part), **changed)})
 

@@ -29,7 +29,7 @@ class PluginFailures(Observer):
         self._repetition = OncePerMinute(clock)
 
     def hears(self, hook: str) -> bool:
-        """Return whether tracebacks are wanted."""
+        """Return whether tracebacks are written."""
         return self._wanted()
 
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:

@@ -108,7 +108,7 @@ class Running:
         return 0 if leads else 1
 
     def _serve(self, stack: AsyncExitStack) -> None:
-        """Begin to show health, metrics and configuration, if that is wanted."""
+        """Serve health, metrics and configuration, unless --secure-port is 0."""
         if not self._options.flags["secure-port"]:
             return
         # it brings TLS and its libraries along
@@ -121,7 +121,7 @@ class Running:
     # -- a loop that is stuck
 
     def _watch(self, stack: AsyncExitStack) -> None:
-        """Begin to watch whether the scheduling loop turns, if that is wanted."""
+        """Start the watchdog of the scheduling loop, unless its timeout is 0."""
         if not self._watchdog.limit_seconds:
             return
         self._state.loop_problem = self._watchdog.problem
@@ -130,7 +130,7 @@ class Running:
         stack.callback(self._watchdog.end)
 
     def _stuck(self, seconds: float) -> None:
-        """Give the lease up, for others to go on; from the watchdog's thread. Nothing is written from now on."""
+        """Release the lease and refuse all writes from now on; called in the watchdog's thread."""
         limit = f"--{LIMIT}={self._options.flags[LIMIT]}"
         self._log.error(None, f"{STUCK} for {seconds:.0f} s ({limit}), this is what it does:\n{what_the_loop_does()}")
         if self.leader is not None:

@@ -19,7 +19,7 @@ _EXTRA = re.compile(rf"(?:-({_WORDS}))?(?:\+{_WORDS})?\s*")
 
 
 def parse_version(text: str) -> str:
-    """Return what `--version` stands for; raises ValueError in the reference's words."""
+    """Return the value of `--version`; ValueError with the reference's message."""
     if text == "raw":
         return text
     if text.startswith("v"):
@@ -50,7 +50,7 @@ def version_text(flag: str) -> str | None:
 
 
 def _raw() -> str:
-    """Return everything that there is to say, as Go writes a structure."""
+    """Return all fields of the version, as Go prints a struct."""
     fields = {
         "Major": str(MAJOR),
         "Minor": str(MINOR),

@@ -47,7 +47,7 @@ class Watchdog:
         self._ended.set()
 
     def beat(self) -> None:
-        """Take note that the loop turns; from the loop."""
+        """The loop turns; called on the loop."""
         self._beats += 1
 
     def problem(self) -> str | None:

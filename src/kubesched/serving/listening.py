@@ -18,7 +18,7 @@ _HINTS = {
 
 
 def listen(options: ServingOptions) -> socket.socket:
-    """Return a socket that listens where the options say; ServingError if it cannot be had."""
+    """Return a socket that listens at the configured address; ServingError if that fails."""
     address = ip_address(options.bind_address or "0.0.0.0")
     if address.is_unspecified and socket.has_dualstack_ipv6():
         # all addresses of both families, as in Go

@@ -60,7 +60,7 @@ class ServingOptions(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def options_from(flags: Mapping[str, Any]) -> ServingOptions:
-    """Return the options that flags give, by their names; those that are not there keep their defaults."""
+    """Return the options of flags by name; missing ones have their defaults."""
     given: dict[str, Any] = {}
     for field in ServingOptions.__struct_fields__:
         value = flags.get(field.replace("_", "-"))
@@ -80,7 +80,7 @@ class NamedPair(msgspec.Struct, frozen=True):
 
 
 def named_pair(text: str) -> NamedPair:
-    """Return what a value of --tls-sni-cert-key says."""
+    """Return the pair of a value of --tls-sni-cert-key."""
     files, colon, names = (part.strip() for part in text.partition(":"))
     if colon and not names:
         raise ServingError(f"--tls-sni-cert-key {text}: names are expected after the colon")

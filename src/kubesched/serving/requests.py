@@ -36,7 +36,7 @@ class PageRequest(msgspec.Struct, frozen=True):
 
     @property
     def verb(self) -> str:
-        """Return the word that authorization knows the method by."""
+        """Return the verb for authorization."""
         return self.method.lower()
 
     def parameter(self, name: str) -> str:

@@ -65,7 +65,7 @@ _WORDS = {
 
 
 class Server:
-    """Serves from `start` to `stop`; `listener` stands for an address that is bound already."""
+    """Serves from `start` to `stop`; `listener` is a socket that is bound already."""
 
     def __init__(
         self,
@@ -156,7 +156,7 @@ class Server:
 
 
 class _Chain:
-    """What a request goes through."""
+    """The handlers that each request passes: authentication, authorization, page."""
 
     def __init__(
         self, routes: Routes, authentication: Authentication, authorization: Authorization, note: Note

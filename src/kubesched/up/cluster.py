@@ -40,7 +40,7 @@ _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 
 
 class ClusterSpec(msgspec.Struct, frozen=True):
-    """Which scheduler, which nodes, and what chance goes by."""
+    """The configuration and plugins of the scheduler, the options of simulated nodes, and the seed."""
 
     loaded: Loaded
     registry: Registry
@@ -129,7 +129,7 @@ class LocalCluster:
         return next(self.under_way(), None) is None
 
     def under_way(self) -> Iterator[str]:
-        """Yield what will still change, as words for people."""
+        """Yield the work that is left, as texts for people."""
         scheduler, reflectors = self.parts.scheduler, self.parts.informers.reflectors
         unknown = [name for name, reflector in reflectors.items() if not reflector.synced.is_set()]
         if unknown:

@@ -77,19 +77,19 @@ class UpOptions(NamedTuple):
 
     @property
     def settles(self) -> bool:
-        """Return whether it ends when things have settled."""
+        """Return whether the command ends when the cluster has settled."""
         if self.command or self.detached:
             return False
         return not sys.stdout.isatty() if self.once is None else self.once
 
     @property
     def serves(self) -> bool:
-        """Return whether the API is served to others."""
+        """Return whether the API is served on a port."""
         return not self.settles if self.serve is None else self.serve
 
     @property
     def name(self) -> str:
-        """Return what it is called; several commands, each with a cluster, may run at the same time."""
+        """Return the cluster's name; clusters of `-- COMMAND` get names of their own, so that several can run."""
         return self.chosen_name or (f"command-{os.getpid()}" if self.command else DEFAULT)
 
 

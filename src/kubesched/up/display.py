@@ -155,7 +155,7 @@ class Progress:
         return (after - before) / (ended - began) if ended > began else 0.0
 
     def line(self, now: float) -> Text:
-        """Return how things stand in one line."""
+        """Return the progress in one line."""
         places = self._cluster.parts.scheduler.queue.counts()
         stuck, gated = places[Place.UNSCHEDULABLE], places[Place.GATED]
         nodes = len(self._cluster.server.registry.store.set_of("nodes"))
@@ -174,7 +174,7 @@ class Progress:
         )
 
     def page(self, now: float) -> RenderableType:
-        """Return how things stand and what happened last."""
+        """Return the progress and the last events."""
         events = [read_event(stored) for stored in self.events]
         reasons = max((len(event.reason) for event in events), default=0)
         regarding = max((len(event.regarding) for event in events), default=0)

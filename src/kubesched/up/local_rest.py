@@ -63,7 +63,7 @@ class LocalRest:
 
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator["LocalStream | LocalPieces"]:
-        """Give the body of an answer as it arrives: a watch, which goes on and on, or a long list."""
+        """Give the body of a response as it arrives: of a watch, or of a long list."""
         if "watch" not in query:
             yield LocalPieces(await self.get(path, query))
             return

@@ -63,12 +63,12 @@ class NameLock:
         return self._folder / KUBECONFIG
 
     def serves(self, url: str, kubeconfig: Path) -> None:
-        """Let others know how it can be reached."""
+        """Publish the URL and the kubeconfig."""
         self.cluster = replace(self.cluster, url=url, kubeconfig=str(kubeconfig))
         self._write()
 
     def is_ready(self) -> None:
-        """Let others know that it can be used."""
+        """Publish that the cluster is ready."""
         self.cluster = replace(self.cluster, ready=True)
         self._write()
 
@@ -219,7 +219,7 @@ def _lives(cluster: NamedCluster) -> bool:
 
 
 def process_identity(pid: int) -> str:
-    """Return what tells a process from all others that have its number at other times; empty if that is not known."""
+    """Return a text that differs for each process with the same PID (its start time); empty if unknown."""
     try:
         start = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()[19]
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()

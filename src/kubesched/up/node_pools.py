@@ -62,7 +62,7 @@ class NodePool(msgspec.Struct, frozen=True):
     like: str = ""
 
     def manifests(self, beside: Mapping[str, Document] | None = None) -> Iterator[Manifest]:
-        """Yield the nodes; `beside` are those that are there already, by name. PoolError if there is none like them."""
+        """Yield the pool's nodes; `beside` are the existing nodes by name. PoolError if that of `like` is missing."""
         there = beside or {}
         model = _model(self.like, there) if self.like else _usual(in_zones=not there)
         names = (name for number in count(1) if (name := f"{self.name}-{number}") not in there)
@@ -105,7 +105,7 @@ class _Model(NamedTuple):
 
 
 def _usual(*, in_zones: bool) -> _Model:
-    """Return nodes like many; a cluster that has nodes has zones of its own, and no others are made up."""
+    """Return a node with default labels and capacity; zones are made up only in a cluster without other nodes."""
     labels = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     return _Model(labels, (), {"capacity": _DEFAULTS}, USUAL_ZONES if in_zones else None)
 
@@ -176,7 +176,7 @@ def checked(pool: NodePool) -> NodePool:
 
 
 def parse_field(field: str, text: str) -> Any:
-    """Return what a field of a pool is to be; PoolError, beginning with the words, if it cannot be that."""
+    """Return the value of a pool's field; PoolError, which quotes the text, if it is malformed."""
     try:
         return _FIELDS[field](text)
     except PoolError as error:

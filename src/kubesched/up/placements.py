@@ -23,7 +23,7 @@ OVER = ("Succeeded", "Failed")
 
 
 class PodPlacement(msgspec.Struct, frozen=True, rename="camel"):
-    """A pod, its node if it has one, how it stands, and what to say about that."""
+    """A pod, its node if it has one, its status and the reason."""
 
     namespace: str
     name: str
@@ -36,7 +36,7 @@ class PodPlacement(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PlacementReport(msgspec.Struct, frozen=True):
-    """How a cluster stands."""
+    """The placements of all pods."""
 
     nodes: int
     pods: tuple[PodPlacement, ...]
@@ -56,7 +56,7 @@ class PlacementReport(msgspec.Struct, frozen=True):
 
 
 def read_report(cluster: LocalCluster) -> PlacementReport:
-    """Return how a cluster stands, its pods by namespace and name."""
+    """Return the placements of a cluster's pods, sorted by namespace and name."""
     store, schedulers = cluster.server.registry.store, cluster.parts.scheduler.engine.profiles
     owners = _Owners(store)
     pods = tuple(_placement(stored, owners, tuple(schedulers), cluster.record) for stored in store.set_of("pods"))
@@ -113,7 +113,7 @@ class _Owners:
 
 
 def _bound_status(pod: Pod, stored: Stored) -> tuple[str, str]:
-    """Return how a pod stands that is bound, and what its node says of it."""
+    """Return the status of a bound pod, and the reason that its kubelet gives."""
     phase = pod.status.phase
     if phase in ("", PENDING):
         return BOUND, ""
@@ -121,7 +121,7 @@ def _bound_status(pod: Pod, stored: Stored) -> tuple[str, str]:
 
 
 def _waiting(pod: Pod, schedulers: Sequence[str], record: SchedulingRecord) -> tuple[str, str]:
-    """Return how a pod stands that is not bound, and why."""
+    """Return the status of a pod that is not bound, and the reason."""
     if pod.spec.scheduler_name not in schedulers:
         known = ", ".join(schedulers)
         return PENDING, f"there is no scheduler {pod.spec.scheduler_name!r} here; profiles are for {known}"

@@ -39,7 +39,7 @@ def grant(server: ApiServer, names: Iterable[str]) -> None:
 
 
 def custom_kinds(names: Iterable[str]) -> list[str]:
-    """Return those of some kinds that are named as `foos.v1.example.com`."""
+    """Return the kinds that are custom resources, such as `foos.v1.example.com`."""
     return [name for name in names if "." in name]
 
 

@@ -249,7 +249,7 @@ class _Screen:
             self._live.stop()
 
     async def until(self, tasks: set["asyncio.Task[Any]"], seconds: float = float("inf")) -> None:
-        """Show how things stand until a task is done or time is up."""
+        """Show the progress until a task is done or the time is up."""
         now = asyncio.get_running_loop().time
         deadline, line_at = now() + seconds, now() + LINE_SECONDS
         while not any(task.done() for task in tasks) and now() < deadline:

@@ -47,7 +47,7 @@ class _Page(msgspec.Struct):
 
 
 async def read_status(cluster: NamedCluster) -> ClusterStatus:
-    """Return how a cluster stands."""
+    """Return the status of a cluster."""
     known = (cluster.pid, cluster.started_at, cluster.url, cluster.kubeconfig)
     if not cluster.url:
         return ClusterStatus(cluster.name, STARTING, *known)

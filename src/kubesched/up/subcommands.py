@@ -139,7 +139,7 @@ def down(name: str | None, every: bool, timeout: Duration) -> None:
 
 
 def _end(cluster: NamedCluster, timeout: Duration) -> bool:
-    """End a cluster, say what became of it, and return whether it has ended."""
+    """End a cluster and print the outcome; return whether it has ended."""
     try:
         if end(cluster, timeout.seconds):
             click.echo(f"Cluster {cluster.name!r} (process {cluster.pid}) has ended.")

@@ -131,7 +131,7 @@ class Kubeconfig(msgspec.Struct, frozen=True):
     user: AuthInfo
 
     def where(self, field: str) -> str:
-        """Return the words for a field of the user or the cluster."""
+        """Return the name of a field of the user or the cluster, for error texts."""
         part, name = ("cluster", self.cluster_name) if field in _CLUSTER_FIELDS else ("user", self.user_name)
         return f'kubeconfig {self.path}: {part} "{name}": {field}'
 
@@ -163,7 +163,7 @@ _CLUSTER_FIELDS = frozenset(
 
 
 def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
-    """Return what a kubeconfig says; `master` takes the place of its server, if given."""
+    """Return the contents of a kubeconfig; `master` replaces its server, if given."""
     document = _decoded(path, _read(path))
     if not document.current_context and not master:
         known = _names(document.contexts)
@@ -257,7 +257,7 @@ _WORDS = {
 
 
 def _field_error(text: str) -> str:
-    """Return `field: expected this, got that` for what msgspec says."""
+    """Return `field: expected this, got that` for an error of msgspec."""
     message, _, place = text.partition(" - at `$")
     words = re.sub(r"`(\w+)[^`]*`", lambda match: _WORDS.get(match[1], match[1]), message)
     return f"{place.strip('`').removeprefix('.')}: {words[:1].lower()}{words[1:]}"

@@ -64,16 +64,16 @@ class _Claims(msgspec.Struct):
 
 
 class RefusedByIssuerError(CredentialsError):
-    """The issuer answered, and said no."""
+    """The issuer refused the request."""
 
 
 class _Redirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects; who asks is told only to the server that was meant."""
+    """Follows redirects; credentials are sent to the original server only."""
 
     def redirect_request(
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> urllib.request.Request | None:
-        """Return the request to send, without credentials if it goes elsewhere."""
+        """Return the redirected request, without credentials if it leads to another server."""
         request = super().redirect_request(req, fp, code, msg, headers, newurl)
         if request is not None and _origin(request.full_url) != _origin(req.full_url):
             request.remove_header("Authorization")
@@ -86,7 +86,7 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 class OidcProvider:
-    """Gives ID tokens, and new ones when they expire; `keep` is told of new tokens so that they outlive the process."""
+    """Gives ID tokens, and refreshes them when they expire; `keep` stores new tokens beyond the process."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class OidcProvider:
         return endpoint
 
     def _asked(self, endpoint: str) -> OidcTokens:
-        """Return what the issuer gives for the refresh token; who asks is said in a header, or else in the form."""
+        """Return the issuer's tokens for the refresh token; client credentials go in a header, or else in the form."""
         config = self._config
         form = {"grant_type": "refresh_token", "refresh_token": self._tokens.refresh_token}
         pair = f"{urllib.parse.quote_plus(config.client_id)}:{urllib.parse.quote_plus(config.client_secret)}"
@@ -186,7 +186,7 @@ class OidcProvider:
             raise self._error(f"{request.full_url} cannot be reached: {reason}") from None
 
     def _expiry(self, token: str) -> float:
-        """Return when an ID token expires; whether it is genuine is for the API server to say."""
+        """Return when an ID token expires; only the API server verifies the token."""
         parts = token.split(".")
         try:
             payload = base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
@@ -199,7 +199,7 @@ class OidcProvider:
 
 
 def _excuse(body: bytes) -> str:
-    """Return what an issuer says about its refusal, if it says it as OAuth has it."""
+    """Return the error and its description in an issuer's response, if it is OAuth's."""
     try:
         refusal = tolerant_json.decode(body, _Refusal)
     except InvalidObjectError:

@@ -102,7 +102,7 @@ def in_cluster_config(
 
 
 def _service_account_authorities(service_account: Path, note: Note) -> PemSource:
-    """Return the cluster's authorities; without them those of the system have to do, as upstream has it."""
+    """Return the cluster's CAs; without them the system's are used, as upstream does."""
     path = service_account / "ca.crt"
     try:
         source = PemSource(authorities=Pem(str(path), path=path), note=note)
@@ -160,7 +160,7 @@ def _from_kubeconfig(config: Kubeconfig, note: Note, environment: Mapping[str, s
 
 
 def _sources(config: Kubeconfig, server: str, proxy: str | None, note: Note) -> tuple[PemSource, list[Source]]:
-    """Return where the proofs of a user come from; a plugin is asked only where nothing is given outright."""
+    """Return the credential sources of a user; an exec plugin counts only without other credentials."""
     user = config.user
     with_certificate = bool(user.client_certificate or user.client_certificate_data)
     authorities = config.pem("certificate-authority", note)

@@ -52,7 +52,7 @@ class Secret(msgspec.Struct, frozen=True):
 
 
 class Proof(Secret, frozen=True):
-    """What proves who the client is (an Authorization header, a certificate with its key) and who the server is."""
+    """Credentials: an Authorization header, a client certificate with its key, and the server's CAs."""
 
     authorization: str = ""
     certificate: bytes = b""
@@ -66,7 +66,7 @@ class Proof(Secret, frozen=True):
 
 
 class Source(Protocol):
-    """Where a proof comes from."""
+    """A source of credentials."""
 
     def due(self) -> bool:
         """Return whether to read, since there is no proof yet or it may be old."""
@@ -219,7 +219,7 @@ class _Reading(msgspec.Struct, frozen=True):
     began: float
 
     def over(self, now: float) -> bool:
-        """Return whether to read anew: what failed, or followed a rejection, is good for a moment."""
+        """Return whether to read again: a failure, or a reading after a rejection, is kept for a moment."""
         if not self.outcome.done():
             return False
         lasts = self.rejected or self.outcome.exception() is not None
@@ -269,7 +269,7 @@ class Credentials:
         return self._access.tls
 
     async def rejected(self, headers: Mapping[str, str]) -> bool:
-        """Look for others than the headers that the server did not accept; return whether there are."""
+        """The server did not accept the headers: look for new credentials; return whether there are any."""
         if headers is self._access.headers:
             try:
                 await self._reading(rejected=True)
@@ -289,7 +289,7 @@ class Credentials:
         return await asyncio.shield(asyncio.wrap_future(reading.outcome))
 
     def _read(self, reading: "_Reading") -> None:
-        """Read the sources, in a thread, and tell the outcome."""
+        """Read the sources, in a thread, and set the outcome."""
         try:
             with self._working:
                 proof = Proof()

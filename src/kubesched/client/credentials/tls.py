@@ -21,7 +21,7 @@ _MISMATCH = ("KEY_VALUES_MISMATCH", "KEY_TYPE_MISMATCH")
 
 
 class TlsError(Exception):
-    """Bytes that TLS cannot use: `part` says which ones (authorities, certificate or key)."""
+    """PEM bytes that TLS cannot use; `part` is authorities, certificate or key."""
 
     def __init__(self, part: str, problem: str) -> None:
         super().__init__(problem)
@@ -31,7 +31,7 @@ class TlsError(Exception):
 def client_context(
     authorities: bytes, certificate: bytes = b"", key: bytes = b"", *, insecure: bool = False
 ) -> ssl.SSLContext:
-    """Return how to connect to servers; without authorities those of the system are trusted."""
+    """Return the TLS context for connections; without CAs the system's are trusted."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     # as in Go: any certificate among the authorities is an anchor, and the common name is no host name

@@ -33,7 +33,7 @@ class CandidateVersions(msgspec.Struct, frozen=True):
 
 
 class LeaseCandidateKeeper:
-    """Keeps the LeaseCandidate of one identity up to date; `synced` tells that the server's state is known."""
+    """Keeps the LeaseCandidate of one identity up to date; `synced` is set once it was listed."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class LeaseCandidateKeeper:
 
     @property
     def synced(self) -> asyncio.Event:
-        """Return what tells that the server's state is known."""
+        """Return the event that is set once the LeaseCandidate was listed."""
         return self._reflector.synced
 
     async def run(self) -> None:
@@ -76,7 +76,7 @@ class LeaseCandidateKeeper:
             tasks.create_task(self._keep())
 
     def put(self, obj: ApiObject) -> None:
-        """Take in what the server has; it is renewed if the server asks for a sign of life."""
+        """Take in the LeaseCandidate as it is; renew it if the server pings."""
         assert isinstance(obj, LeaseCandidate)
         self._known = obj
         spec = obj.spec
@@ -84,7 +84,7 @@ class LeaseCandidateKeeper:
             self._wanted.set()
 
     def drop(self, obj: ApiObject) -> None:
-        """Take note that the candidate is gone; it is written anew."""
+        """The LeaseCandidate was deleted: create it again."""
         # differs (a LeaseCandidate that was deleted): the reference does not stand for election again before five
         # minutes have passed
         self._known = None

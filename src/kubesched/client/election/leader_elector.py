@@ -32,7 +32,7 @@ LAST_ATTEMPT_SECONDS = 1.0
 
 
 class ElectionSettings(msgspec.Struct, frozen=True):
-    """How one candidate stands for election."""
+    """The settings of one candidate: identity, Lease and durations."""
 
     identity: str
     namespace: str
@@ -44,7 +44,7 @@ class ElectionSettings(msgspec.Struct, frozen=True):
 
     @property
     def lock(self) -> str:
-        """Return the words for the lease."""
+        """Return `namespace/name` of the Lease."""
         return f"{self.namespace}/{self.name}"
 
 
@@ -74,19 +74,19 @@ class ElectionObserver:
         """Begin to lead."""
 
     def renewed(self, seconds_left: float) -> None:
-        """Take note that the lease is ours for so much longer."""
+        """The lease was renewed and lasts for so many seconds."""
 
     def lost(self, reason: str) -> None:
         """Stop at once: another one may lead already."""
 
     def stopped(self) -> None:
-        """Take note that the election ended on request."""
+        """The election ended on request."""
 
     def new_leader(self, identity: str) -> None:
         """Another identity leads now; an empty one stands for no leader."""
 
     def slow_path(self) -> None:
-        """Take note that a renewal had to read the lease first."""
+        """A renewal had to read the lease first."""
 
 
 class Lock(Protocol):
@@ -103,11 +103,11 @@ class Lock(Protocol):
 
 
 class LostError(Exception):
-    """The lease is another's."""
+    """Another identity holds the lease."""
 
 
 class LeaderElector:
-    """Stands for election on the running loop."""
+    """Acquires, renews and releases the lease, on the running loop."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class LeaderElector:
         self._renewed_at = 0.0
 
     async def acquire(self, stop: asyncio.Event) -> bool:
-        """Stand for election; return True as soon as the lease is ours, False when stopped."""
+        """Try to acquire the lease; return True once this process holds it, False when stopped."""
         lock = self._settings.lock
         self._note(f"Attempting to acquire leader lease {lock}...")
         while not stop.is_set():
@@ -164,7 +164,7 @@ class LeaderElector:
         return reason
 
     async def release(self) -> None:
-        """Give the lease up if it is ours, so that others need not wait for its end."""
+        """Release the lease if this process holds it, so that another candidate need not wait for its end."""
         if not self.candidacy.leading:
             return
         self._record_event("stopped leading")

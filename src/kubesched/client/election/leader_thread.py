@@ -59,7 +59,7 @@ class ExitingObserver(ElectionObserver):
 
 
 class LeaderThread:
-    """Stands for election in a thread until stopped."""
+    """Runs a LeaderElector in a thread until stopped."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class LeaderThread:
         self._thread = Thread(target=self._main, name="leader-election", daemon=True)
 
     def start(self) -> None:
-        """Begin to stand for election."""
+        """Start the thread."""
         self._thread.start()
 
     def stop(self, seconds: float) -> bool:
@@ -148,7 +148,7 @@ class LeaderThread:
             await rest.close()
 
     async def _lead(self, elector: LeaderElector, events: LeaderEvents) -> None:
-        """Stand for election, lead, and tell how it ended."""
+        """Acquire the lease, lead, and report how it ended."""
         if await elector.acquire(self._stop):
             self.leading.set_result(None)
             reason = await elector.renew(self._stop)

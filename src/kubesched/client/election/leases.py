@@ -125,7 +125,7 @@ class Candidacy:
         return self._continued(self._observed[0])
 
     def observe(self, record: Record) -> None:
-        """Take note of the record that the server has; only a change makes it new."""
+        """Take in the server's record; only a changed one counts as observed now."""
         if record != self._read:
             self._read = record
             self._observed = (record, self._clock())
@@ -147,12 +147,12 @@ class Candidacy:
         return self._anew(transitions=current.transitions + 1)
 
     def released(self, current: Record) -> Record:
-        """Return the record that gives the lease up, so that others need not wait."""
+        """Return the record that releases the lease."""
         now = self._wall()
         return Record(duration_seconds=RELEASED_SECONDS, acquired=now, renewed=now, transitions=current.transitions)
 
     def written(self, record: Record, sent_at: float) -> None:
-        """Take note that the server has taken a record that was sent at a time."""
+        """The server has stored a record that was sent at `sent_at`."""
         # differs (a renewal of the lease): the reference counts from the answer, when others may have counted for long
         self._observed = (record, sent_at)
 

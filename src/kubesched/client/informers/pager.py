@@ -96,7 +96,7 @@ class _Items:
         self._brackets: _Brackets | None = None
 
     def take(self, found: list[bytes], *, last: bool) -> bool:
-        """Add the items that are complete to those that were found; return whether there are no more."""
+        """Append the complete items; return whether the list has ended."""
         text = self._text
         while True:
             if not self._before_item():

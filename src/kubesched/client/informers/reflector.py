@@ -52,14 +52,14 @@ class EventHandler(Protocol):
     """Handles the objects that a reflector reports."""
 
     def put(self, obj: ApiObject) -> None:
-        """Take in an object that is new or has changed."""
+        """An object is new or has changed."""
 
     def drop(self, obj: ApiObject) -> None:
-        """Take note that an object is gone."""
+        """An object is gone."""
 
 
 class ExpiredError(Exception):
-    """The version from which to go on is too old: list anew."""
+    """The resource version to continue from is too old: list again."""
 
 
 class Reflector(Generic[T]):
@@ -211,7 +211,7 @@ class Reflector(Generic[T]):
         await self._listed(seen, meta.resource_version)
 
     async def _page(self, query: Query, seen: set[str]) -> ListMeta:
-        """Tell the objects of a page, or of a whole list; return what it says of itself."""
+        """Report the objects of a page, or of a whole list; return its metadata."""
         reader = ListReader()
         async with self._rest.stream(self.path, query) as stream:
             async for piece in stream.iter_any():

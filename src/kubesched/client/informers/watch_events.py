@@ -1,4 +1,4 @@
-"""What a watch says: lines as they arrive, events, bookmarks, errors.
+"""The lines of a watch: events, bookmarks, errors.
 
 From the pieces of a stream to lines, and from a line to an event whose object is still a text. What cannot be read as
 an event is trouble with the server (`Unreachable`); whether its object can be read is of no concern here.
@@ -23,21 +23,21 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class WatchEvent(msgspec.Struct):
-    """What happened, and to which object."""
+    """The type of a change, and the object's JSON."""
 
     type: str
     object: msgspec.Raw
 
 
 class Bookmark(msgspec.Struct, rename="camel"):
-    """How far a watch has come."""
+    """The resource version that a watch has reached."""
 
     resource_version: str = ""
     annotations: dict[str, str] | None = None
 
     @property
     def ends_list(self) -> bool:
-        """Return whether all that was there at the beginning has been told."""
+        """Return whether the bookmark ends the initial events."""
         return (self.annotations or {}).get(INITIAL_EVENTS_END) == "true"
 
 
@@ -52,7 +52,7 @@ class _Status(msgspec.Struct):
 
 
 def read_event(line: bytes) -> WatchEvent:
-    """Return the event of a line; raises what an error event stands for."""
+    """Return the event of a line; raise Refused for an error event."""
     event = _read(line, WatchEvent, "a line of the watch is no event")
     if event.type in TYPES:
         return event
@@ -64,7 +64,7 @@ def read_event(line: bytes) -> WatchEvent:
 
 
 def read_bookmark(event: WatchEvent) -> Bookmark:
-    """Return what a bookmark says."""
+    """Return the metadata of a bookmark."""
     return _read(bytes(event.object), _Marked, "a bookmark of the watch cannot be read").metadata
 
 

@@ -114,7 +114,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def _foreign_values(record: logging.LogRecord) -> tuple[dict[str, Any], str | None]:
-    """Return what another logger says besides its message: its name, `extra`, and the exception, if there is one."""
+    """Return the values of another logger's record: its name, `extra` and traceback; and the error, if there is one."""
     extra = {key: _hidden(value) for key, value in vars(record).items() if key not in _STANDARD}
     values = extra if record.name == "root" else {"logger": record.name, **extra}
     raised = record.exc_info[1] if record.exc_info else None

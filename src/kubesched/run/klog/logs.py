@@ -28,7 +28,7 @@ _LOGGER.addHandler(logging.NullHandler())
 
 
 class KlogHandler(logging.Handler):
-    """Hands lines in klog's format to `put`, those of errors to `put_error`; neither may block."""
+    """Hands lines in klog's format to `put`, and lines of errors to `put_error`; neither may block."""
 
     def __init__(self, options: LogOptions, put: Callable[[str], None], put_error: Callable[[str], None]) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class KlogHandler(logging.Handler):
         self._level_before = logging.NOTSET
 
     def install(self, logger: logging.Logger) -> None:
-        """Take the records of a logger and of those below it, down to the configured verbosity."""
+        """Take the records of a logger and its children, up to the configured verbosity."""
         self._logger, self._level_before = logger, logger.level
         logger.addHandler(self)
         self.set_verbosity(self._verbosity)

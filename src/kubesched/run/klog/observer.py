@@ -55,7 +55,7 @@ _OBJECTS: Mapping[str, tuple[str, str]] = {
 
 
 class LogObserver(Observer):
-    """Logs what it is told."""
+    """Logs observations of the scheduler."""
 
     def __init__(self, log: Log) -> None:
         self._log = log
@@ -90,7 +90,7 @@ class LogObserver(Observer):
         self._log.error(raised, "QueueingHintFn returns error", event=event, plugin=plugin, pod=pod)
 
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
-        """Log failures that no attempt tells of; the others are in the message of their attempt."""
+        """Log failures outside of attempts; the message of an attempt has its own."""
         if hook in _TOLD_BY_NO_ATTEMPT:
             self._log.error(described(raised), "Plugin failed", plugin=plugin, hook=hook)
 
@@ -117,12 +117,12 @@ class LogObserver(Observer):
             self._log.info("Skip schedule deleting pod", v=3, pod=pod)
 
     def pre_filter_rejected(self, pod: PodInfo, status: Status) -> None:
-        """Log what PreFilter said."""
+        """Log the rejection of PreFilter."""
         if status.rejected:
             self._log.info("Status after running PreFilter plugins for pod", v=5, pod=pod, status=status.message)
 
     def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Collection[str]) -> None:
-        """Log what PostFilter said."""
+        """Log the status of PostFilter."""
         message = "Status after running PostFilter plugins for pod"
         if status.code is Code.ERROR:
             self._log.error(None, message, pod=pod, status=without_secrets(status.message))

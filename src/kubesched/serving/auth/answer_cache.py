@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 
 class AnswerCache(Generic[Value]):
-    """Answers by key; `seconds` says for how long one is good, 0 for not at all."""
+    """Answers by key; `seconds` returns how long to keep an answer, 0 for not at all."""
 
     def __init__(self, most: int, seconds: Callable[[Value], float], clock: Clock) -> None:
         self._most = most
@@ -30,7 +30,7 @@ class AnswerCache(Generic[Value]):
         return len(self._known)
 
     async def get(self, key: bytes, ask: Callable[[], Awaitable[Value]]) -> Value:
-        """Return the answer to a question, asked again only if no good answer is known."""
+        """Return the cached answer for a key, or that of `ask`."""
         known = self._known.get(key)
         if known is not None and self._clock() < known[0]:
             self._known.move_to_end(key)
@@ -55,7 +55,7 @@ class AnswerCache(Generic[Value]):
 
 
 class _Question(Generic[Value]):
-    """A question that is being asked, and how many wait for its answer."""
+    """A review in flight, and how many requests wait for it."""
 
     def __init__(self, task: "asyncio.Future[Value]") -> None:
         self._task = task

@@ -39,11 +39,11 @@ Headers = CIMultiDictProxy[str]
 
 
 class UnauthenticatedError(Exception):
-    """Credentials that are good for nothing; the text is for the log only."""
+    """Bad credentials; the text is for the log only."""
 
 
 class Authentication:
-    """Finds out who asks; `client` is how tokens are reviewed and the cluster's authorities are looked up."""
+    """Authenticates requests; `client` sends TokenReviews and looks up the cluster's client CAs."""
 
     def __init__(
         self, options: ServingOptions, client: ApiClient | None, note: Note, clock: Clock = time.monotonic
@@ -60,7 +60,7 @@ class Authentication:
         self._shown: tuple[tuple[Authorities | None, ...], tuple[x509.Certificate, ...]] = ((), ())
 
     def authorities(self) -> Sequence[x509.Certificate] | None:
-        """Return those whose certificates are of use, None if no certificate ever is; the same value while it lasts."""
+        """Return the CAs of client certificates, None if none are configured; the same value until they change."""
         if self._client_authorities is None and self._front_proxy is None:
             return None
         proxy = self._front_proxy() if self._front_proxy else None
@@ -78,7 +78,7 @@ class Authentication:
             await self._lookup.look()
 
     async def run(self) -> None:
-        """Keep up with what the cluster says."""
+        """Keep the client CAs of the cluster up to date."""
         if self._lookup is not None:
             await self._lookup.run()
 
@@ -88,7 +88,7 @@ class Authentication:
             await self._client.close()
 
     async def authenticate(self, headers: Headers, chain: Chain) -> UserInfo:
-        """Return who asks; UnauthenticatedError if the credentials are bad."""
+        """Return the user of a request; UnauthenticatedError for bad credentials."""
         problems = []
         for find in (self._by_proxy, self._by_certificate):
             try:

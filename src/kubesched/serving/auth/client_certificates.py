@@ -27,7 +27,7 @@ Chain = Sequence[x509.Certificate]
 
 
 class BadCredentialsError(Exception):
-    """What a client showed proves nothing; the text says why, and is for the log only."""
+    """A client certificate that cannot be verified; the text is for the log only."""
 
 
 class Authorities:

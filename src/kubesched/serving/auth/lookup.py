@@ -31,7 +31,7 @@ Meaning = TypeVar("Meaning")
 
 
 class FrontProxy(msgspec.Struct, frozen=True):
-    """Proxies whose word about users is taken: who vouches for them, their names, and the headers that they set."""
+    """Trusted front proxies: their CAs, their names, and the headers with the user."""
 
     authorities: Authorities
     allowed_names: Sequence[str]
@@ -46,7 +46,7 @@ class _ConfigMap(msgspec.Struct):
 
 
 class Lookup:
-    """What the ConfigMap said last."""
+    """The last good contents of the ConfigMap."""
 
     def __init__(self, client: ApiClient, note: Note) -> None:
         self._client = client
@@ -131,7 +131,7 @@ def _front_proxy(data: Mapping[str, str]) -> FrontProxy:
 
 
 def _texts(data: Mapping[str, str], key: str) -> tuple[str, ...]:
-    """Return a list of texts that stands in the data as JSON."""
+    """Return a list of texts from a JSON value of the data."""
     text = data.get(key)
     if not text:
         return ()

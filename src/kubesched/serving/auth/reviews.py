@@ -29,7 +29,7 @@ Review = TypeVar("Review")
 
 
 class ApiClient(Protocol):
-    """How the API server is asked (`client.rest.RestClient` is one); errors are KubeschedErrors.
+    """A client of the API server, such as `client.rest.RestClient`; errors are KubeschedErrors.
 
     An error's `code` is that of the server's refusal, `retry_after_seconds` says when to ask again, and `maybe_done`
     tells that the connection was lost on the way.

@@ -34,7 +34,7 @@ class RequestMetrics:
         self._requests.number(NOT_ANSWERED if code is None else str(code), verb, self._host).value += 1
 
     def finished(self, verb: str, seconds: float, sent: int, received: int) -> None:
-        """Count how long a request took, and the bytes each way; watches are not told of."""
+        """Observe the duration of a request, and the bytes each way; watches are left out."""
         self._seconds.buckets(verb, self._host).observe(seconds)
         self._sent.buckets(verb, self._host).observe(sent)
         self._received.buckets(verb, self._host).observe(received)

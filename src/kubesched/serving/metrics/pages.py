@@ -22,7 +22,7 @@ SUCCESS, ERROR = "success", "error"
 
 
 def resources_text(pods: Iterable[Pod]) -> str:
-    """Return what pods request and are limited to, those left out that have come to their end on a node."""
+    """Return the resource requests and limits of pods, except terminated ones."""
     limits, requests = Family(catalog.POD_LIMIT, {}), Family(catalog.POD_REQUEST, {})
     for pod in pods:
         if not (pod.spec.node_name and pod.terminal):

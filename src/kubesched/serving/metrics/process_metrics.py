@@ -34,7 +34,7 @@ def describe_process(registry: MetricRegistry, gates: FeatureGates, version: str
 
 
 async def measure_lag(lag: Buckets) -> NoReturn:
-    """Observe, once a second, how much later than asked the event loop comes back."""
+    """Observe, once a second, the lag of the event loop."""
     loop = asyncio.get_running_loop()
     while True:
         asked = loop.time() + LAG_PERIOD_SECONDS

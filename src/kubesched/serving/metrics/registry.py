@@ -43,7 +43,7 @@ class MetricRegistry:
             self._before.append(self._count_families)
 
     def family(self, metric: Metric) -> Family:
-        """Return the family of a metric, the same for everybody who asks."""
+        """Return the family of a metric, always the same one."""
         known = self._families.get(metric.name)
         if known is None:
             allowed = self._options.allowed.get(metric.name, {})
@@ -70,7 +70,7 @@ class MetricRegistry:
         self._on_reset.append(clear)
 
     def text(self) -> str:
-        """Return everything there is to tell."""
+        """Return all metrics as Prometheus text."""
         for update in list(self._before):
             update()
         own = "".join(line for family in self._served() for line in family.lines())

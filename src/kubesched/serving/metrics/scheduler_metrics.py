@@ -39,7 +39,7 @@ PREEMPTION = "DefaultPreemption"
 
 
 class SchedulerMetrics(Observer):
-    """Counts what it is told."""
+    """Counts observations of the scheduler."""
 
     def __init__(self, registry: MetricRegistry) -> None:
         self._registry = registry
@@ -201,7 +201,7 @@ class SchedulerMetrics(Observer):
 
 
 class SchedulerGauges:
-    """Serves how things stand, read anew each time the page is fetched."""
+    """Gauges of the scheduler, read each time the page is fetched."""
 
     def __init__(self, registry: MetricRegistry, read: Callable[[], Gauges]) -> None:
         self._read = read

@@ -23,7 +23,7 @@ class HealthCheck(msgspec.Struct, frozen=True):
 
 
 class HealthChecks(msgspec.Struct, frozen=True):
-    """What each of the three pages checks; `observed` is told of each outcome by check, page and whether it is well."""
+    """The checks of the three pages; `observed` is called with check, page and outcome."""
 
     healthz: Sequence[HealthCheck] = ()
     livez: Sequence[HealthCheck] = ()
@@ -32,7 +32,7 @@ class HealthChecks(msgspec.Struct, frozen=True):
 
 
 def shutdown_check(is_stopping: Callable[[], bool]) -> HealthCheck:
-    """Return the check that fails once the process was told to stop."""
+    """Return the check that fails once the process is shutting down."""
     return HealthCheck("shutdown", lambda: "process is shutting down" if is_stopping() else None)
 
 

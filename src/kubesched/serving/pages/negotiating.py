@@ -1,4 +1,4 @@
-"""In which form an answer is given: what a client accepts, JSON, YAML, CBOR or text, pretty or not.
+"""Content negotiation: JSON, YAML, CBOR or text, pretty or not.
 
 From an Accept header to the first form on offer that suits, and from plain values to the bytes of that form. Errors are
 Status objects, said in JSON where nothing else suits.
@@ -112,7 +112,7 @@ def _is_pretty(request: PageRequest) -> bool:
 def status(
     request: PageRequest, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None
 ) -> PageResponse:
-    """Return a refusal as a Status object."""
+    """Return an error as a Status object."""
     value: dict[str, Any] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure"}
     value |= {"message": message, "reason": reason}
     value |= ({} if details is None else {"details": details}) | {"code": code}
@@ -124,7 +124,7 @@ def status(
 
 
 def unauthorized(request: PageRequest) -> PageResponse:
-    """Return the refusal of credentials that are good for nothing."""
+    """Return 401 for bad credentials."""
     return status(request, 401, "Unauthorized", "Unauthorized")
 
 

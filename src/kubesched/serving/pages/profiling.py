@@ -82,7 +82,7 @@ def _collapsed(frame: FrameType | None) -> str:
 
 
 class DebugPages:
-    """The pages under /debug; `set_verbosity` is told how much to log."""
+    """The pages under /debug; `set_verbosity` changes the log's verbosity."""
 
     def __init__(self, set_verbosity: Callable[[int], None]) -> None:
         self._set_verbosity = set_verbosity

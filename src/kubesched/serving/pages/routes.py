@@ -30,7 +30,7 @@ _METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping="
 
 
 class MetricsPage(msgspec.Struct, frozen=True):
-    """A page of metrics; `text` may be called in any thread and gives None where there is nothing to say yet."""
+    """A page of metrics; `text` may be called in any thread and returns None while there is none."""
 
     text: Callable[[], str | None]
     reset: Callable[[], None] | None = None
@@ -87,7 +87,7 @@ class Routes:
         self._writer.shutdown(wait=False, cancel_futures=True)
 
     async def answer(self, request: PageRequest) -> PageResponse:
-        """Return the page that is asked for."""
+        """Return the page of a request's path."""
         page = self._pages.get(request.path)
         if page is not None:
             found = page(request)

@@ -53,7 +53,7 @@ class ZPage:
         return self
 
     def answer(self, request: PageRequest) -> PageResponse:
-        """Return the page in the form that the client wants."""
+        """Return the page in a media type that the client accepts."""
         wanted = request.headers.get("Accept", "").strip()
         for media in accepted(wanted or TEXT):
             for form in self._offered:

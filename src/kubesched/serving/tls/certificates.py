@@ -53,7 +53,7 @@ class Identities:
         self._named = named
 
     def find(self, name: str) -> Identity:
-        """Return the identity for the name or address that a client wants to speak to, the default one if none fits."""
+        """Return the identity for a server name or address, the default one if none fits."""
         name = name.lower()
         _, dot, rest = name.partition(".")
         for wanted in (name, f"*{dot}{rest}"):
@@ -67,7 +67,7 @@ class Identities:
 def load_identities(
     options: ServingOptions, note: Note, clock: Clock = time.monotonic, *, inform: Note | None = None
 ) -> Identities:
-    """Return the identities that options ask for; one is made if they name none, of which `inform` is told."""
+    """Return the configured identities; without any, make a self-signed one and `inform`."""
     inform = inform or note
 
     def watch(certificate: str, key: str) -> Callable[[], Identity]:
@@ -89,7 +89,7 @@ def load_identities(
 
 
 def parse_identity(certificate_name: str, key_name: str, certificate: bytes, key: bytes) -> Identity:
-    """Return the identity that PEM texts hold; the names say where they are from."""
+    """Return the identity of a certificate and a key in PEM; the names are their sources, for errors."""
     chain = pem_certificates(certificate, certificate_name)
     block = key_block(key)
     if block is None:
@@ -113,7 +113,7 @@ def parse_identity(certificate_name: str, key_name: str, certificate: bytes, key
 
 
 def pem_certificates(pem: bytes, where: str) -> tuple[x509.Certificate, ...]:
-    """Return the certificates in a PEM text, at least one; `where` says where it is from."""
+    """Return the certificates in a PEM text, at least one; `where` is its source, for errors."""
     blocks = certificate_blocks(pem)
     if not blocks:
         raise ServingError(f"{where}: holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
@@ -136,7 +136,7 @@ def use_identity(context: SSL.Context, identity: Identity) -> None:
 
 
 def openssl_words(error: SSL.Error) -> str:
-    """Return what OpenSSL says went wrong."""
+    """Return the error text of OpenSSL."""
     problems = error.args[0] if error.args and isinstance(error.args[0], list) else []
     return "; ".join(str(problem[-1]) for problem in problems if problem) or "TLS error"
 

@@ -72,7 +72,7 @@ class TlsSettings(msgspec.Struct, frozen=True):
 
 
 def tls_settings(options: ServingOptions, note: Note) -> TlsSettings:
-    """Return what options say about versions and ciphers; ServingError if they name what does not exist."""
+    """Return the TLS versions and ciphers of options; ServingError for unknown ones."""
     version = options.tls_min_version or "VersionTLS12"
     if version not in _VERSIONS:
         raise ServingError(f"--tls-min-version {version} is not known; choose one of {', '.join(_VERSIONS)}")
@@ -156,7 +156,7 @@ class ServerTls:
         return context
 
     def _named(self, session: SSL.Connection) -> None:
-        """Show the identity that belongs to the name which the client asks for, if it asks for one."""
+        """Use the identity for the server name that the client sends (SNI)."""
         name = session.get_servername()
         if name:
             session.set_context(self._context(self._identities.find(name.decode("ascii", "replace"))).openssl)
@@ -208,7 +208,7 @@ class TlsSession:
         self._do(self._session.do_handshake)
 
     def read(self, most: int = _READ_BYTES, into: Any = None) -> bytes | int:
-        """Return what the client sent, nothing if it said goodbye; into a buffer if one is given."""
+        """Return the client's data, nothing after close_notify; into a buffer if one is given."""
         try:
             data = self._do(lambda: self._session.recv(most))
         except ssl.SSLZeroReturnError:
@@ -223,7 +223,7 @@ class TlsSession:
         return self._do(lambda: self._session.sendall(bytes(data)))
 
     def unwrap(self) -> None:
-        """Say goodbye, and wait for the client's."""
+        """Send close_notify, and wait for the client's."""
         if not self._do(self._session.shutdown):
             raise ssl.SSLWantReadError
 
