@@ -5,9 +5,9 @@ from collections.abc import Callable
 from functools import cache
 
 from kubesched.controlplane.api.requests import Request, Response
-from kubesched.controlplane.api.resources import RESOURCES
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import load
+from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient, path_of
 

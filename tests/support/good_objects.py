@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.api import Asking
 
-from kubesched.controlplane.api.resources import Catalog
+from kubesched.controlplane.server.catalog import built_in
 
 Document = dict[str, Any]
 DISK = "disk.example.com"
@@ -388,7 +388,7 @@ GOOD: dict[str, tuple[str, Document]] = {
         {"spec": {"deviceSelector": {"driver": "gpu.example.com"}, "taint": {"key": "a", "effect": "NoExecute"}}},
     ),
 }
-CATALOG = Catalog()
+CATALOG = built_in()
 
 
 def an_api() -> Asking:

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from kubesched.controlplane.access.default_roles import default_roles
-from kubesched.controlplane.api.resources import RESOURCES
+from kubesched.controlplane.server.catalog import RESOURCES
 from tools.upstream.report import Section
 from tools.upstream.sources import Source
 

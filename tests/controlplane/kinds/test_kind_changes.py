@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.support.good_objects import GOOD, an_api, good, path_of, put
 
-from kubesched.controlplane.api.resources import Catalog
+from kubesched.controlplane.server.catalog import built_in
 
 Document = dict[str, Any]
 
@@ -164,7 +164,7 @@ def test_which_kinds_want_to_know_what_a_change_is_based_on(kind: str, version: 
     if kind not in (*CONDITIONAL, *WEBHOOKS, *POLICIES, "CSIStorageCapacity", "RuntimeClass"):
         assert [code for code, _ in answers] == [200, 200], answers
         return
-    resource = Catalog().of_kind(made["apiVersion"], kind)
+    resource = built_in().of_kind(made["apiVersion"], kind)
     assert resource is not None
     why = "metadata.resourceVersion: Invalid value: 0: must be specified for an update"
     for code, answer in answers:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from kubesched.controlplane.api.requests import Request, Response
-from kubesched.controlplane.api.resources import RESOURCES, Catalog, Resource
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.server.catalog import RESOURCES, built_in
 from kubesched.controlplane.server.server import ApiServer
 
 AGGREGATED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
@@ -98,7 +99,7 @@ def test_a_client_that_has_it_already_is_told_so(server: ApiServer) -> None:
 
 
 def test_what_is_added_later_is_found() -> None:
-    catalog = Catalog()
+    catalog = built_in()
     server = ApiServer(catalog=catalog)
     before = get(server, "/apis").headers["ETag"]
     catalog.resources = (*catalog.resources, Resource("example.com", "v1", "unicorns", "Unicorn"))

@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from kubesched.controlplane.api.requests import Request, Response
-from kubesched.controlplane.api.resources import RESOURCES, Catalog, Resource
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.representation.openapi.descriptions import description_of
 from kubesched.controlplane.representation.openapi.texts import objects, pods
 from kubesched.controlplane.schema import library
+from kubesched.controlplane.server.catalog import RESOURCES, built_in
 from kubesched.controlplane.server.server import ApiServer
 
 PROTOBUF = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
@@ -197,7 +198,7 @@ def test_descriptions_are_of_fields_that_exist() -> None:
 
 
 def test_kinds_without_a_shape_and_kinds_of_others() -> None:
-    catalog = Catalog()
+    catalog = built_in()
     catalog.resources = (*catalog.resources, Resource("things.example.com", "v1", "unicorns", "Unicorn"))
     document = get(ApiServer(catalog=catalog), "/openapi/v3/apis/things.example.com/v1").document()
     assert "com.example.things.v1.Unicorn" in document["components"]["schemas"]

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from kubesched.controlplane.api.resources import RESOURCES, Catalog, Resource
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, library
 from kubesched.controlplane.schema.notation import Library, NotationError
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Shape
+from kubesched.controlplane.server.catalog import RESOURCES, built_in
 
-CATALOG = Catalog()
+CATALOG = built_in()
 SCHEMAS = Schemas()
 
 

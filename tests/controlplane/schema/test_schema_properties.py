@@ -10,17 +10,18 @@ from hypothesis import strategies as st
 
 from kubesched.controlplane.api.media_types import PATCHES
 from kubesched.controlplane.api.requests import Request
-from kubesched.controlplane.api.resources import RESOURCES, Catalog, Resource
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, decoder_of
 from kubesched.controlplane.schema.json_syntax import syntax_error
 from kubesched.controlplane.schema.json_text import JsonError, may_have_doubles, parse
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.schema.strict_decoder import StrictDecoder
+from kubesched.controlplane.server.catalog import RESOURCES, built_in
 from kubesched.controlplane.server.verbs.patching import patched_with_warnings
 
 SCHEMAS = Schemas()
-FOUND = Catalog().find("", "v1", "pods")
+FOUND = built_in().find("", "v1", "pods")
 assert FOUND is not None
 PODS = FOUND
 assert PODS is not None

@@ -8,13 +8,13 @@ from tests.support.api import Asking
 
 from kubesched.controlplane.api.media_types import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
 from kubesched.controlplane.api.requests import Request
-from kubesched.controlplane.api.resources import Catalog
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas
+from kubesched.controlplane.server.catalog import built_in
 from kubesched.controlplane.server.verbs.patching import MOST_OPERATIONS, patched, patched_with_warnings
 
 SCHEMAS = Schemas()
-CATALOG = Catalog()
+CATALOG = built_in()
 REJECTED = "the server rejected our request due to an error in our request"
 
 Document = dict[str, Any]

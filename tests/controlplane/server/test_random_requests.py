@@ -13,10 +13,11 @@ from tests.support.good_objects import DAMAGE, GOOD, places
 from kubesched.controlplane.api.media_types import APPLY_PATCH, JSON_PATCH
 from kubesched.controlplane.api.media_types import PATCHES as PATCHES
 from kubesched.controlplane.api.requests import Request, Response
-from kubesched.controlplane.api.resources import RESOURCES, Resource
+from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.schema.shapes import ListType, MapType, Scalar, ScalarType, Shape, Type
+from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.server.verbs.patching import merged
 from kubesched.controlplane.storage.store import Store

@@ -10,7 +10,7 @@ from tests.support.api import events_of, seen
 from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.controlplane.api.requests import Request, Response, Target
-from kubesched.controlplane.api.resources import Catalog
+from kubesched.controlplane.server.catalog import built_in
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.server.verbs.watching import Watch
 from kubesched.controlplane.transport.faults import Dice, Fault, FaultError, parse_faults
@@ -19,7 +19,7 @@ from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import ConnectionLostError, Transport
 
 NODES = "/api/v1/nodes"
-CATALOG = Catalog()
+CATALOG = built_in()
 
 
 def a_target(words: str) -> Target:

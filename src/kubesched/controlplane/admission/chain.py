@@ -15,14 +15,13 @@ from kubesched.controlplane.admission.authorizing import Decide
 from kubesched.controlplane.admission.matching import Around, is_exempt
 from kubesched.controlplane.admission.mutating_policies import MutatingPolicies
 from kubesched.controlplane.admission.parameters import Parameters
-from kubesched.controlplane.admission.reviewing import Grounds, Review
+from kubesched.controlplane.admission.reviewing import Grounds, Review, TypeOf
 from kubesched.controlplane.admission.validating_policies import ValidatingPolicies
 from kubesched.controlplane.admission.webhooks import Changing, Webhook, ask_all, webhooks_of, without_later
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.api.resources import Catalog
 from kubesched.controlplane.registry.registry import Objects
-from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.storage.store import Change, Store
 
 _GROUP = "admissionregistration.k8s.io"
@@ -34,9 +33,9 @@ _CHANGING, _CHECKING = f"mutatingwebhookconfigurations.{_GROUP}", f"validatingwe
 class Chain:
     """Runs policies and webhooks; `idle` while there are none, `changes` while one may mutate objects."""
 
-    def __init__(self, store: Store, catalog: Catalog, schemas: Schemas, decide: Decide) -> None:
+    def __init__(self, store: Store, catalog: Catalog, field_type: TypeOf, decide: Decide) -> None:
         self._store = store
-        self._grounds = Grounds(Around(store, catalog), Parameters(store, catalog), decide, schemas)
+        self._grounds = Grounds(Around(store, catalog), Parameters(store, catalog), decide, field_type)
         self.idle, self.changes = True, False
         self._configured: _Configured | None = None
         for name in (_POLICIES, _BINDINGS, _CHANGES, _CHANGE_BINDINGS, _CHANGING, _CHECKING):

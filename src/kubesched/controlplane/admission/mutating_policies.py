@@ -70,7 +70,7 @@ def _merged(before: Document, value: Any, review: Review, matched: Resource) -> 
         raise EvaluationError(f"type mismatch: {why}")
     config = {**document_of(value), "apiVersion": matched.api_version, "kind": matched.kind}
     try:
-        found: Document = review.type_of_shape(matched).merged(before, config)
+        found: Document = review.field_type(matched).merged(before, config)
     except FieldTypeError as error:
         raise EvaluationError(f"error applying patch: failed to merge patch: {error}") from None
     return found

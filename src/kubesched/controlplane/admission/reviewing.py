@@ -5,6 +5,7 @@ From what is asked to values, each made when it is first wanted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from kubesched.controlplane.admission.attributes import Asked
@@ -15,19 +16,20 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion import from_storage
 from kubesched.controlplane.kinds.admission.expressions import value_of
-from kubesched.controlplane.managed_fields.tracking import type_of_objects
 from kubesched.controlplane.managed_fields.types import FieldType
-from kubesched.controlplane.schema import Schemas
+
+# from a resource to the type of its objects
+TypeOf = Callable[[Resource], FieldType]
 
 
 class Grounds:
-    """What reviews look at besides requests: namespaces, parameters, who may do what, the shapes of objects."""
+    """What reviews read besides requests: namespaces, parameters, access decisions, types of objects."""
 
-    def __init__(self, around: Around, parameters: Parameters, decide: Decide, schemas: Schemas) -> None:
+    def __init__(self, around: Around, parameters: Parameters, decide: Decide, field_type: TypeOf) -> None:
         self.around = around
         self.parameters = parameters
         self.decide = decide
-        self.schemas = schemas
+        self.field_type = field_type
 
 
 class Review:
@@ -50,9 +52,9 @@ class Review:
         """Return who finds parameters."""
         return self._grounds.parameters
 
-    def type_of_shape(self, resource: Resource) -> FieldType:
-        """Return the way in which objects of a resource are merged."""
-        return type_of_objects(self._grounds.schemas, resource)
+    def field_type(self, resource: Resource) -> FieldType:
+        """Return the type of a resource's objects for merging."""
+        return self._grounds.field_type(resource)
 
     def matched(self, match: Match) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not; raises ApiError."""

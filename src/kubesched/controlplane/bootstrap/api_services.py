@@ -68,13 +68,12 @@ def _register(client: LocalClient) -> None:
 
 
 def _documents(registry: Registry) -> list[Document]:
-    custom = {(each.group, each.version) for each in registry.catalog.resources if each.custom is not None}
     found = []
     for group, versions in registry.catalog.versions().items():
         for version in versions:
             if group == _OWN_GROUP:
                 continue
-            is_custom = (group, version) in custom and group not in _PRIORITIES
+            is_custom = not registry.catalog.is_built_in(group, version) and group not in _PRIORITIES
             spec = {
                 "version": version,
                 "groupPriorityMinimum": _CUSTOM_GROUP if is_custom else _PRIORITIES.get(group, _CUSTOM_GROUP),

@@ -1,25 +1,26 @@
 """The API surface as a page for people: what is served, what becomes of it, and what is left out.
 
-From the catalog of resources, and a sentence on each kind (`texts`), to Markdown. `python -m` on this package writes
+From the declarations of kinds, and `texts`, to Markdown. `python -m` on this package writes
 docs/api-compatibility.md to standard output (`make docs` puts it there); a test holds the two together.
 """
 
 from collections.abc import Iterable
 
-from kubesched.controlplane.api.resources import ALL_VERBS, RESOURCES, Resource
+from kubesched.controlplane.api.resources import ALL_VERBS, Resource
 from kubesched.controlplane.compatibility.texts import (
-    ACTIONS,
     BEHAVIOURS,
     KINDS_LEFT_OUT,
     REFUSED,
     SPOKEN,
     SUBRESOURCES_LEFT_OUT,
 )
+from kubesched.controlplane.registry.declaration import Declaration
 from kubesched.controlplane.representation.discovery import VERSION
+from kubesched.controlplane.server.catalog import DECLARATIONS
 
 _TITLE = """# API compatibility
 
-<!-- Written by `make docs` from the code. To change it, change src/kubesched/controlplane/compatibility/texts.py. -->
+<!-- Written by `make docs` from the code. Its sentences: controlplane/{{kinds/declarations,compatibility/texts}}. -->
 
 What the embedded API server of `kubesched up` and `kubesched controlplane` serves of kube-apiserver {version}, what
 happens to objects of each kind, and what is left out. Where something that is served behaves differently on purpose,
@@ -41,7 +42,7 @@ def page() -> str:
     parts = [
         _TITLE.format(version=VERSION["gitVersion"]),
         _SERVED.format(verbs=", ".join(ALL_VERBS)),
-        _table(_COLUMNS, map(_row, RESOURCES)),
+        _table(_COLUMNS, map(_row, DECLARATIONS)),
         _CUSTOM,
         "## Subresources that are refused\n\nThey are served so that clients are told why.\n",
         _table(("subresource", "answer"), REFUSED.items()),
@@ -57,7 +58,8 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _row(resource: Resource) -> tuple[str, ...]:
+def _row(declared: Declaration) -> tuple[str, ...]:
+    resource = declared.resource
     named = f"`{resource.plural}`" + "".join(f", `{name}`" for name in resource.short_names)
     verbs = "all" if resource.verbs == ALL_VERBS else _verbs(resource)
     return (
@@ -67,7 +69,7 @@ def _row(resource: Resource) -> tuple[str, ...]:
         "namespace" if resource.namespaced else "cluster",
         verbs,
         ", ".join(sorted(resource.subresources)),
-        ACTIONS[resource.api_version, resource.kind],
+        declared.sentence,
     )
 
 

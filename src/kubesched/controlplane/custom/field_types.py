@@ -1,6 +1,6 @@
-"""How values of a schema are owned, and whether a configuration can be applied to them.
+"""The types of custom resources for managed fields, and the problems of configurations that are applied to them.
 
-From schemas to ways (see `ownership`), and from configurations to problems in the reference's words.
+From schemas to types (see `managed_fields`), and from configurations to problems in the reference's words.
 """
 
 # upstream: kube-openapi/pkg/schemaconv, structured-merge-diff/v6/{schema,typed} (validate.go)
@@ -12,7 +12,7 @@ from kubesched.controlplane.custom.list_types import LIST_TYPE, MAP_KEYS
 from kubesched.controlplane.custom.structure import META_FIELDS, Schema, below, items_of
 from kubesched.controlplane.custom.validating import INT_OR_STRING, is_number
 from kubesched.controlplane.managed_fields.list_types import KeyedList, SetList
-from kubesched.controlplane.managed_fields.shape_types import type_of_shape as way_of_shape
+from kubesched.controlplane.managed_fields.shape_types import type_of_shape as type_of_built_in
 from kubesched.controlplane.managed_fields.types import ATOMIC_PART, LEAF, UNTYPED, FieldType, Map, Struct
 from kubesched.controlplane.managed_fields.validation import Problem, list_problems, problems_of
 from kubesched.controlplane.schema import library
@@ -27,7 +27,7 @@ class _Open(Struct):
     """A type with fields beside which there may be others."""
 
     def field_type(self, name: str) -> FieldType:
-        """Return the way of a field."""
+        """Return the type of a field."""
         return super().field_type(name) if name in self.members else UNTYPED
 
 
@@ -39,22 +39,22 @@ def _object_meta() -> Shape:
 
 
 def type_of_objects(schema: Schema) -> FieldType:
-    """Return the way in which objects of a kind are owned."""
-    return type_of_shape({**schema, EMBEDDED: True})
+    """Return the type of a kind's objects for managed fields."""
+    return type_of_schema({**schema, EMBEDDED: True})
 
 
-def type_of_shape(schema: Schema | None) -> FieldType:
-    """Return the way in which values of a schema are owned."""
+def type_of_schema(schema: Schema | None) -> FieldType:
+    """Return the type of a schema's values for managed fields."""
     if schema is None:
         return UNTYPED
     if schema.get("type") == "array":
-        return _way_of_list(schema)
+        return _list_type(schema)
     if schema.get("type") == "object":
-        return _way_of_map(schema)
+        return _map_type(schema)
     return UNTYPED if schema.get(PRESERVE) else LEAF
 
 
-def _way_of_list(schema: Schema) -> FieldType:
+def _list_type(schema: Schema) -> FieldType:
     items = items_of(schema) or {}
     match schema.get(LIST_TYPE):
         case "set":
@@ -62,21 +62,21 @@ def _way_of_list(schema: Schema) -> FieldType:
         case "map":
             named = items.get("properties", {})
             keys = {key: named.get(key, {}).get("default") for key in schema.get(MAP_KEYS) or ()}
-            return KeyedList(keys, type_of_shape(items))
+            return KeyedList(keys, type_of_schema(items))
     return ATOMIC_PART
 
 
-def _way_of_map(schema: Schema) -> FieldType:
+def _map_type(schema: Schema) -> FieldType:
     if schema.get(MAP_TYPE) == "atomic":
         return ATOMIC_PART
     named = schema.get("properties", {})
     further = schema.get("additionalProperties")
     if further is not None and not named:
-        return Map(type_of_shape(further if isinstance(further, dict) else None))
-    members = {name: (f"f:{name}", type_of_shape(each), False) for name, each in named.items()}
+        return Map(type_of_schema(further if isinstance(further, dict) else None))
+    members = {name: (f"f:{name}", type_of_schema(each), False) for name, each in named.items()}
     if schema.get(EMBEDDED):
         members |= {name: (f"f:{name}", LEAF, False) for name in ("apiVersion", "kind")}
-        members["metadata"] = ("f:metadata", way_of_shape(_object_meta()), True)
+        members["metadata"] = ("f:metadata", type_of_built_in(_object_meta()), True)
     if not members and schema.get(PRESERVE):
         return UNTYPED
     found = _Open() if schema.get(PRESERVE) else Struct()
@@ -122,7 +122,7 @@ def _map_problems(value: Any, schema: Schema, path: str) -> list[Problem]:
 
 def _list_problems(value: Any, schema: Schema, path: str) -> list[Problem]:
     inner = items_of(schema)
-    return list_problems(value, path, _way_of_list(schema), lambda each, here: _problems(each, inner, here))
+    return list_problems(value, path, _list_type(schema), lambda each, here: _problems(each, inner, here))
 
 
 def _scalar_problems(value: Any, schema: Schema, path: str) -> list[Problem]:

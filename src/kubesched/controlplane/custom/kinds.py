@@ -1,55 +1,47 @@
-"""What a defined kind brings along, one for each version that is served: all that the verbs ask a resource for.
+"""Custom kinds: a resource, a decoder, a conversion and a strategy for each served version of a definition.
 
-From a definition that was accepted to resources.
+From an accepted definition to kinds that are served like built-in ones.
 """
 
 # upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go (v1.36)
 
 import re
+from functools import partial
 from typing import Any
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.media_types import JSON_PATCH, MERGE_PATCH
+from kubesched.controlplane.api.resources import Conversion, Resource
 from kubesched.controlplane.custom.decoder import CustomDecoder, complete
 from kubesched.controlplane.custom.field_types import config_problems, type_of_objects
 from kubesched.controlplane.custom.printing import printer_of
 from kubesched.controlplane.custom.strategy import CustomStrategy
 from kubesched.controlplane.custom.structure import prune
-from kubesched.controlplane.managed_fields.validation import Problem
+from kubesched.controlplane.registry.registry import DefinedKind
 
 _SUBRESOURCE_VERBS = ("get", "patch", "update")
 _VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?", re.ASCII)
 
 
-class CustomKind:
-    """One version of a defined kind."""
+class CustomConversion(Conversion):
+    """Between a version of a custom kind and the stored one, by the schemas that the definition has now."""
+
+    is_needed = True
 
     def __init__(self, definition: Document, version: Document) -> None:
-        spec, names = definition["spec"], definition["status"]["acceptedNames"]
+        spec = definition["spec"]
         storage = next(each for each in spec["versions"] if each["storage"])
-        subresources = version.get("subresources") or {}
         self.api_version = f"{spec['group']}/{version['name']}"
         self.stored_version = f"{spec['group']}/{storage['name']}"
-        # objects may be stored in a version that is not the one for that any more
+        # objects may be stored in a version that was the storage version earlier
         self._schemas = {f"{spec['group']}/{each['name']}": _schema_of(each) for each in spec["versions"]}
-        self.singular: str = names["singular"]
-        self.list_kind: str = names["listKind"]
-        self.schema = _schema_of(version)
-        self.scale: Document = subresources.get("scale") or {}
-        self.is_terminating = bool(condition_of(definition, "Terminating").get("status") == "True")
-        self.warnings = deprecation_warnings(spec, version)
-        selectable = tuple(each["jsonPath"] for each in version.get("selectableFields") or ())
-        self.strategy = CustomStrategy(self.schema, self.scale or None, selectable, is_terminating=self.is_terminating)
-        self.decoder = CustomDecoder(self.api_version, names["kind"], self.schema)
-        self.field_type = type_of_objects(self.schema)
-        self.printer = printer_of(version.get("additionalPrinterColumns"), self.from_storage)
 
     def to_storage(self, document: Document) -> Document:
-        """Return a document that says that it is of the version that is stored."""
+        """Return a document with the API version of the stored one."""
         return {**document, "apiVersion": self.stored_version}
 
-    def kept(self, document: Document) -> Document:
-        """Return a document as it is stored, changed in place: with what the version for that knows."""
+    def completed(self, document: Document) -> Document:
+        """Return a document as it is stored, changed in place: pruned by the schema of the stored version."""
         document["apiVersion"] = self.stored_version
         if self.api_version != self.stored_version:
             prune(document, self._schemas[self.stored_version], resource=True)
@@ -58,20 +50,61 @@ class CustomKind:
     def from_storage(self, document: Document) -> Document:
         """Return a stored document in this version, changed in place, as the definition has it now.
 
-        Defaults are those of the version that it is stored in; what this version does not know is left out.
+        Defaults are those of the version that it is stored in; fields that this version does not know are pruned.
         """
         stored = document.get("apiVersion", "")
-        schema = self._schemas.get(stored, self.schema)
+        own = self._schemas[self.api_version]
+        schema = self._schemas.get(stored, own)
         document["apiVersion"] = self.api_version
         prune(document, schema, resource=True)
         complete(document, schema)
         if stored != self.api_version:
-            prune(document, self.schema, resource=True)
+            prune(document, own, resource=True)
         return document
 
-    def config_problems(self, config: Any) -> list[Problem]:
-        """Return the problems of an applied configuration."""
-        return config_problems(config, self.schema)
+    def refreshed(self, document: Document) -> Document:
+        """Return a stored document with the defaults that the definition has now."""
+        return self.to_storage(self.from_storage(document))
+
+
+class CustomKind:
+    """One version of a kind that is defined: its resource, its decoder, and what the registry knows of it."""
+
+    def __init__(self, definition: Document, version: Document) -> None:
+        spec, names = definition["spec"], definition["status"]["acceptedNames"]
+        schema, wanted = _schema_of(version), version.get("subresources") or {}
+        conversion = CustomConversion(definition, version)
+        self.resource = Resource(
+            spec["group"],
+            version["name"],
+            names["plural"],
+            names["kind"],
+            namespaced=spec["scope"] == "Namespaced",
+            short_names=tuple(names.get("shortNames") or ()),
+            categories=tuple(names.get("categories") or ()),
+            subresources={name: _SUBRESOURCE_VERBS for name in ("status", "scale") if wanted.get(name) is not None},
+            conversion=conversion,
+            stored_version=conversion.stored_version,
+            # no schema says how lists of custom kinds merge
+            patch_types=(JSON_PATCH, MERGE_PATCH),
+            status_keeps_metadata=True,
+            warnings=tuple(deprecation_warnings(spec, version)),
+            schema=schema,
+            printer=printer_of(version.get("additionalPrinterColumns"), conversion.from_storage),
+            singular_name=names["singular"],
+            list_kind_name=names["listKind"],
+        )
+        scale: Document = wanted.get("scale") or {}
+        selectable = tuple(each["jsonPath"] for each in version.get("selectableFields") or ())
+        is_terminating = bool(condition_of(definition, "Terminating").get("status") == "True")
+        strategy = CustomStrategy(schema, scale or None, selectable, is_terminating=is_terminating)
+        self.defined = DefinedKind(strategy, type_of_objects(schema), partial(config_problems, schema=schema), scale)
+        self.decoder = CustomDecoder(self.resource.api_version, self.resource.kind, schema)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Return the version and the kind."""
+        return self.resource.api_version, self.resource.kind
 
 
 def _schema_of(version: Document) -> Document:
@@ -85,29 +118,9 @@ def condition_of(definition: Document, kind: str) -> Document:
     return next((each for each in conditions if each["type"] == kind), {})
 
 
-def resources_of(definition: Document) -> list[Resource]:
-    """Return the resources that an established definition stands for."""
-    spec, names = definition["spec"], definition["status"]["acceptedNames"]
-    found = []
-    for version in spec["versions"]:
-        if not version["served"]:
-            continue
-        kind = CustomKind(definition, version)
-        wanted = version.get("subresources") or {}
-        found.append(
-            Resource(
-                spec["group"],
-                version["name"],
-                names["plural"],
-                names["kind"],
-                namespaced=spec["scope"] == "Namespaced",
-                short_names=tuple(names.get("shortNames") or ()),
-                categories=tuple(names.get("categories") or ()),
-                subresources={name: _SUBRESOURCE_VERBS for name in ("status", "scale") if wanted.get(name) is not None},
-                custom=kind,
-            )
-        )
-    return found
+def kinds_of(definition: Document) -> list[CustomKind]:
+    """Return the served versions of an established definition."""
+    return [CustomKind(definition, version) for version in definition["spec"]["versions"] if version["served"]]
 
 
 def version_rank(name: str) -> tuple[Any, ...]:

@@ -18,7 +18,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.custom.definitions import CLEANUP, DEFINITIONS, ESTABLISHED, NAMES_ACCEPTED, TERMINATING
-from kubesched.controlplane.custom.kinds import condition_of, resources_of, version_rank
+from kubesched.controlplane.custom.kinds import CustomKind, condition_of, kinds_of, version_rank
 from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.storage.store import DELETED, Change, Stored
 
@@ -34,8 +34,8 @@ class Definitions:
         self._delete = delete
         # told of a set whose objects are no longer served as they were
         self._gone = gone
-        # by the name of a definition: what it says, and the resources that this makes
-        self._served: dict[str, tuple[Any, list[Resource]]] = {}
+        # by the name of a definition: what it says, and the kinds that this makes
+        self._served: dict[str, tuple[Any, list[CustomKind]]] = {}
         # definitions as they were last looked at, and in which version; nobody changes them
         self._read: dict[str, tuple[int, Document]] = {}
         # how those that wait for their objects to go are told
@@ -132,11 +132,14 @@ class Definitions:
             terminating = condition_of(document, TERMINATING).get("status") == "True"
             said = (stored.uid, document["spec"], document["status"]["acceptedNames"], terminating)
             known = before.get(stored.name)
-            now[stored.name] = known if known is not None and known[0] == said else (said, resources_of(document))
+            now[stored.name] = known if known is not None and known[0] == said else (said, kinds_of(document))
         if now == before:
             return
         self._served = now
-        resources = [each for _, found in now.values() for each in found]
+        kinds = [each for _, found in now.values() for each in found]
+        self._registry.defined = {each.key: each.defined for each in kinds}
+        self._registry.schemas.define({each.key: each.decoder for each in kinds})
+        resources = [each.resource for each in kinds]
         self._registry.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
         for name, (said, _) in before.items():
             # whoever watches learns that it is over when objects are no longer, or otherwise, served
@@ -153,12 +156,12 @@ class Definitions:
         document = stored.document()
         meta = document["metadata"]
         store = self._registry.store
-        resources = self._served.get(stored.name, (None, []))[1]
-        if resources:
+        kinds = self._served.get(stored.name, (None, []))[1]
+        if kinds:
             self._watch(stored.name)
             for each in store.set_of(stored.name).in_order():
                 if b'"deletionTimestamp"' not in each.body:
-                    self._delete(resources[0], each)
+                    self._delete(kinds[0].resource, each)
             if len(store.set_of(stored.name)):
                 self._set_progress(document)
                 return

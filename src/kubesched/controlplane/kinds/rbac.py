@@ -13,11 +13,7 @@ from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.access.identities import MASTERS
 from kubesched.controlplane.access.policy import (
-    CLUSTER_ROLE_BINDINGS,
-    CLUSTER_ROLES,
     GROUP,
-    ROLE_BINDINGS,
-    ROLES,
     Policy,
     rules_in,
 )
@@ -26,7 +22,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden, not_found
 from kubesched.controlplane.kinds.checks import label_selector_problems, one_of, part, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.registry.strategy import Context
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 _PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
@@ -236,11 +232,3 @@ def _reference(binding: Document) -> dict[str, str]:
     reference = binding.get("roleRef") or {}
     names = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
     return {shown: reference.get(field) or "" for shown, field in names}
-
-
-STRATEGIES: dict[str, Strategy] = {
-    ROLES: RoleStrategy(),
-    CLUSTER_ROLES: ClusterRoleStrategy(),
-    ROLE_BINDINGS: RoleBindingStrategy(),
-    CLUSTER_ROLE_BINDINGS: ClusterRoleBindingStrategy(),
-}

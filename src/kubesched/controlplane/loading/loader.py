@@ -21,27 +21,12 @@ from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.loading.importing import make_namespaces, settle_imported
 from kubesched.controlplane.loading.manifests import Manifest, read, shown
 from kubesched.controlplane.loading.repeated import Repeated
+from kubesched.controlplane.registry.declaration import LoadOrder
+from kubesched.controlplane.server.catalog import DECLARATIONS
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 
-# what others need comes first; kinds that are not named come last: quotas are among them, which take for used what
-# their status says, and would count it again as it comes
-ORDER = (
-    ("CustomResourceDefinition",),
-    ("Namespace",),
-    ("PriorityClass", "RuntimeClass", "StorageClass", "CSIDriver", "VolumeAttributesClass", "DeviceClass"),
-    ("ClusterRole", "Role", "ServiceAccount", "ConfigMap", "Secret", "LimitRange"),
-    ("ClusterRoleBinding", "RoleBinding"),
-    ("Node",),
-    ("CSINode", "CSIStorageCapacity", "ResourceSlice", "DeviceTaintRule"),
-    ("PersistentVolume", "ResourceClaimTemplate"),
-    ("PersistentVolumeClaim", "ResourceClaim"),
-    ("Service", "PodDisruptionBudget", "Workload", "PodGroup"),
-    ("CronJob", "Deployment", "ControllerRevision"),
-    ("ReplicationController", "ReplicaSet", "StatefulSet", "DaemonSet", "Job"),
-    ("Pod",),
-)
-_RANKS = {kind: rank for rank, kinds in enumerate(ORDER) for kind in kinds}
+_ORDER = {each.resource.kind: each.load_order for each in DECLARATIONS}
 # what a dump says that the server must not be asked for
 _NOT_FOR_CREATION = ("uid", "resourceVersion", "managedFields", "generation", "selfLink", "deletionTimestamp")
 # fields that do not exist are refused, told of, or dropped without a word
@@ -88,7 +73,7 @@ def create(
     """Create objects in a server, each after what it needs."""
     creation = _Creation(server, validation)
     namespaces = make_namespaces(creation.client, manifests)
-    for manifest in progress(sorted(manifests, key=lambda manifest: _RANKS.get(manifest.kind, len(ORDER)))):
+    for manifest in progress(sorted(manifests, key=lambda manifest: _ORDER.get(manifest.kind, LoadOrder.LAST))):
         creation.add(manifest)
     settle_imported(creation.client, creation.imported)
     return creation.report(manifests)._replace(namespaces=namespaces)

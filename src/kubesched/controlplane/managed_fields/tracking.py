@@ -40,25 +40,21 @@ def _program(agent: str) -> str:
 
 def type_of_objects(schemas: Schemas, resource: Resource) -> FieldType:
     """Return the way in which objects of a resource are owned; all of JSON where their shape is not known."""
-    if resource.custom is not None:
-        field_type: FieldType = resource.custom.field_type
-        return field_type
     shape = schemas.for_kind(resource.api_version, resource.kind)
     return UNTYPED if shape is None else type_of_shape(shape)
 
 
 def managed_fields_of_new(
-    schemas: Schemas, target: Target, request: Request, document: Document, excluded: Fields, time: str
+    field_type: FieldType, target: Target, request: Request, document: Document, excluded: Fields, time: str
 ) -> ManagedFields:
     """Return the managedFields of a new object: its creator owns all fields except the excluded ones."""
     resource = target.resource
-    field_type = type_of_objects(schemas, resource)
     manager = manager_of(request, resource)
     return _updated((), manager, time, field_type, (_EMPTY, from_storage(resource, document)), excluded)
 
 
 def managed_fields_after(
-    schemas: Schemas,
+    field_type: FieldType,
     target: Target,
     request: Request,
     change: tuple[Document, Document],
@@ -73,7 +69,6 @@ def managed_fields_after(
     if not managed_fields:
         return managed_fields
     manager = manager_of(request, resource, UPDATE, target.subresource)
-    field_type = type_of_objects(schemas, resource)
     before, after = (from_storage(resource, document) for document in change)
     return _updated(managed_fields, manager, time, field_type, (before, after), NOTHING)
 

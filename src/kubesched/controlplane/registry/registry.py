@@ -3,11 +3,11 @@
 Time and randomness come in from outside, so that a server in virtual time with a seed does the same every time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 import msgspec
@@ -15,6 +15,9 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target, User
 from kubesched.controlplane.api.resources import Catalog, Resource
+from kubesched.controlplane.managed_fields.tracking import type_of_objects
+from kubesched.controlplane.managed_fields.types import FieldType
+from kubesched.controlplane.managed_fields.validation import Problem, problems_of
 from kubesched.controlplane.registry.strategy import Context, Strategies, Strategy
 from kubesched.controlplane.registry.token_issuer import Issuer
 from kubesched.controlplane.schema import Schemas
@@ -72,6 +75,17 @@ def _admit_all(new: Document, old: Document | None, context: Context) -> Settle 
     return None
 
 
+class DefinedKind(msgspec.Struct, frozen=True):
+    """One version of a kind that a CustomResourceDefinition defines: what the registry knows of built-in kinds, too."""
+
+    strategy: Strategy
+    field_type: FieldType
+    # the problems of an applied configuration
+    config_problems: Callable[[Any], list[Problem]]
+    # the paths of the subresource `scale`
+    scale: Document
+
+
 class Registry(msgspec.Struct):
     """Store, catalog, schemas, rules, clock and dice; and what is asked last before an object is stored."""
 
@@ -88,11 +102,27 @@ class Registry(msgspec.Struct):
     # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
     refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
 
+    # custom kinds, by version and kind
+    defined: Mapping[tuple[str, str], DefinedKind] = {}
+
+    def field_type(self, resource: Resource) -> FieldType:
+        """Return the type of a resource's objects for managed fields."""
+        defined = self.defined.get((resource.api_version, resource.kind))
+        return type_of_objects(self.schemas, resource) if defined is None else defined.field_type
+
+    def config_problems(self, resource: Resource, config: Document) -> list[Problem]:
+        """Return the problems of a configuration that is applied to objects of a resource."""
+        defined = self.defined.get((resource.api_version, resource.kind))
+        if defined is not None:
+            return defined.config_problems(config)
+        shape = self.schemas.for_kind(resource.api_version, resource.kind)
+        return [] if shape is None else problems_of(shape, config)
+
     def strategy(self, resource: Resource, subresource: str = "") -> Strategy:
         """Return the rules of a kind, or of one of its subresources that has rules of its own."""
-        if resource.custom is not None:
-            strategy: Strategy = resource.custom.strategy
-            return strategy
+        defined = self.defined.get((resource.api_version, resource.kind))
+        if defined is not None:
+            return defined.strategy
         if subresource and (found := self.strategies.get(f"{resource.store}/{subresource}")):
             return found
         return self.strategies.get(resource.store, _SHARED_RULES)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.config.document import DocumentError, parse_yaml
-from kubesched.controlplane.api.media_types import APPLY_PATCH, STRATEGIC_MERGE_PATCH
+from kubesched.controlplane.api.media_types import APPLY_PATCH
 from kubesched.controlplane.api.media_types import PATCHES as PATCHES
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.resources import Resource
@@ -110,9 +110,8 @@ def in_json(request: Request, resource: Resource) -> Request:
     if request.method == "PATCH":
         if kind not in (*PATCHES, APPLY_PATCH):
             raise ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
-        if kind == STRATEGIC_MERGE_PATCH and resource.custom is not None:
-            # nobody says how the lists of such a kind merge
-            raise unsupported_media_type([*(form for form in PATCHES if form != kind), APPLY_PATCH])
+        if kind not in (*resource.patch_types, APPLY_PATCH):
+            raise unsupported_media_type([*resource.patch_types, APPLY_PATCH])
         return request
     if kind in ("", JSON) or not request.body or request.method not in ("POST", "PUT", "DELETE"):
         return request

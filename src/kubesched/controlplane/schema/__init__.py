@@ -10,6 +10,7 @@ stored them: quantities and times in their canonical form, nulls and zeros left 
 
 # upstream: apiserver/pkg/endpoints/handlers/{create,rest}.go (v1.36)
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -47,7 +48,14 @@ def decoder_of(shape: Shape) -> Decoder:
 
 
 class Schemas:
-    """The shapes of all kinds that are served."""
+    """The shapes of all built-in kinds, and the decoders of custom ones."""
+
+    def __init__(self) -> None:
+        self._custom: Mapping[tuple[str, str], ObjectDecoder] = {}
+
+    def define(self, decoders: Mapping[tuple[str, str], ObjectDecoder]) -> None:
+        """Take these decoders for custom kinds, by version and kind."""
+        self._custom = decoders
 
     def for_kind(self, api_version: str, kind: str) -> Shape | None:
         """Return the shape of a kind, None if there is no such kind."""
@@ -79,7 +87,8 @@ class Schemas:
 
     def decoder(self, resource: Resource) -> ObjectDecoder:
         """Return the decoder of a resource's objects."""
-        return decoder_of(self.shape(resource)) if resource.custom is None else resource.custom.decoder
+        found = self._custom.get((resource.api_version, resource.kind))
+        return decoder_of(self.shape(resource)) if found is None else found
 
     def shape(self, resource: Resource) -> Shape:
         """Return the shape of the objects of a resource."""

@@ -36,9 +36,7 @@ from kubesched.controlplane.api.requests import (
 )
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
-from kubesched.controlplane.custom.definitions import DEFINITIONS, CustomResourceDefinitionStrategy
 from kubesched.controlplane.custom.serving import Definitions
-from kubesched.controlplane.kinds import STRATEGIES
 from kubesched.controlplane.kinds.api_services import refused_for
 from kubesched.controlplane.registry.registry import Registry
 from kubesched.controlplane.registry.strategy import Strategies
@@ -47,6 +45,7 @@ from kubesched.controlplane.representation.discovery import Discovery
 from kubesched.controlplane.representation.negotiation import check_accepts_json, in_json
 from kubesched.controlplane.representation.openapi import OpenApi
 from kubesched.controlplane.schema import Schemas
+from kubesched.controlplane.server.catalog import STRATEGIES, built_in
 from kubesched.controlplane.server.handlers import HANDLERS
 from kubesched.controlplane.server.subresources.custom_scale import scale
 from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
@@ -58,8 +57,6 @@ from kubesched.controlplane.server.verbs.watching import Watch, WatchVerb
 from kubesched.controlplane.server.verbs.writing import WriteVerbs, with_warnings
 from kubesched.controlplane.storage.store import Store, Stored
 
-# those of definitions are not among the kinds, whose checks they are built on
-_STRATEGIES = {**STRATEGIES, DEFINITIONS: CustomResourceDefinitionStrategy()}
 LARGEST_BODY = 3 * 1024 * 1024
 # so often a request is tried again with what webhooks have replied
 MOST_ROUNDS = 200
@@ -77,7 +74,7 @@ class ApiServer:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         seed: int | None = None,
         catalog: Catalog | None = None,
-        strategies: Strategies = _STRATEGIES,
+        strategies: Strategies = STRATEGIES,
         handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
         access: Callable[[Registry], Access] = lambda registry: AlwaysAllow(),
         store: Store | None = None,
@@ -85,10 +82,10 @@ class ApiServer:
     ) -> None:
         store = store or Store()
         random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
-        self.registry = Registry(store, catalog or Catalog(), Schemas(), strategies, clock, random, admit)
+        self.registry = Registry(store, catalog or built_in(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.registry)
         self.registry.refusal = self._refusal
-        self.registry.admission = Chain(store, self.registry.catalog, self.registry.schemas, self.access.decide)
+        self.registry.admission = Chain(store, self.registry.catalog, self.registry.field_type, self.access.decide)
         self.note = note
         self._handlers = handlers
         self._discovery = Discovery(self.registry.catalog)
@@ -194,8 +191,7 @@ class ApiServer:
         found = self._do(target, in_json(request, target.resource))
         if not isinstance(found, Response):
             return found
-        custom = target.resource.custom
-        warnings = request.warnings if custom is None else [*custom.warnings, *request.warnings]
+        warnings = [*target.resource.warnings, *request.warnings]
         return with_warnings(found, warnings) if warnings else found
 
     def _about_tokens(self, request: Request) -> Response | None:
@@ -227,8 +223,8 @@ class ApiServer:
         handler = self._handlers.get((target.resource.store, target.subresource))
         if handler is not None:
             return handler(self._verbs, target, request)
-        verbs, custom = self._verbs, target.resource.custom
-        if custom is not None and target.subresource == "scale":
+        verbs = self._verbs
+        if target.subresource == "scale":
             return scale(verbs, target, request)
         match target.verb:
             case "get":

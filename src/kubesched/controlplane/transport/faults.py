@@ -14,7 +14,7 @@ import msgspec
 
 from kubesched.config.golang import parse_duration
 from kubesched.controlplane.api.requests import Target
-from kubesched.controlplane.api.resources import ALL_VERBS, RESOURCES
+from kubesched.controlplane.api.resources import ALL_VERBS
 from kubesched.controlplane.api.statuses import (
     MODIFIED_MEANWHILE,
     ApiError,
@@ -22,6 +22,7 @@ from kubesched.controlplane.api.statuses import (
     internal_error,
     too_many_requests,
 )
+from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.errors import KubeschedError
 
 WRITES = ("create", "update", "patch", "delete", "deletecollection")

@@ -91,8 +91,8 @@ def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
     for resource in resources:
         shape = schemas.for_kind(resource.api_version, resource.kind)
         name = kind_name(resource)
-        if resource.custom is not None:
-            found[name] = custom_definition(resource.custom.schema, _METADATA, _type_texts(), which_kind(resource))
+        if resource.schema is not None:
+            found[name] = custom_definition(resource.schema, _METADATA, _type_texts(), which_kind(resource))
             waiting.append(_meta("ObjectMeta"))
         elif shape is None:
             found[name] = {"type": "object", WHICH_KIND: [which_kind(resource)]}
@@ -131,7 +131,7 @@ def name_of(shape: Shape) -> str:
 
 def kind_name(resource: Resource) -> str:
     """Return the name of the definition of a resource's kind."""
-    if resource.custom is not None:
+    if resource.schema is not None:
         return definition_name(resource)
     return _name(resource.api_version, resource.kind)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kubesched.api.release import GIT_VERSION
-from kubesched.controlplane.api.media_types import APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH
+from kubesched.controlplane.api.media_types import APPLY_PATCH
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.representation.openapi.custom_definitions import root_in_second
 from kubesched.controlplane.representation.openapi.definitions import (
@@ -27,7 +27,6 @@ Document = dict[str, Any]
 
 _INFO = {"title": "Kubernetes", "version": GIT_VERSION}
 _COMPONENTS = "#/components/schemas/"
-_PATCHES = (APPLY_PATCH, JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
 _STATUS = f"{_COMPONENTS}io.k8s.apimachinery.pkg.apis.meta.v1.Status"
 # what a query may say, by what is done
 _WRITE_OPTIONS = {
@@ -44,7 +43,7 @@ def second_edition(resources: Iterable[Resource], schemas: Schemas) -> Document:
     """Return all definitions in one document."""
     found = list(resources)
     paths = {path: _second_operations(operations) for path, operations in _paths(found).items()}
-    custom = {kind_name(each) for each in found if each.custom is not None}
+    custom = {kind_name(each) for each in found if each.schema is not None}
     definitions = {
         name: root_in_second(schema) if name in custom else schema
         for name, schema in definitions_of(found, schemas).items()
@@ -136,7 +135,7 @@ def _operation(resource: Resource, verb: str, subresource: str = "") -> Document
     if verb == "delete":
         operation["responses"]["200"]["content"] = {"application/json": {"schema": {"$ref": _STATUS}}}
     elif verb == "patch":
-        forms = [form for form in _PATCHES if resource.custom is None or form != STRATEGIC_MERGE_PATCH]
+        forms = (APPLY_PATCH, *resource.patch_types)
         operation["requestBody"] = {"content": {form: {"schema": {"type": "object"}} for form in forms}}
     elif verb in _ACTIONS and not subresource:
         operation["requestBody"] = {"content": {"*/*": body}}

@@ -4,7 +4,7 @@ From documents to cells, kind by kind; `printer_of` knows the columns of a resou
 the ages.
 """
 
-from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.resources import Resource, RowPrinter
 from kubesched.controlplane.representation.tables import (
     access,
     admission,
@@ -32,12 +32,9 @@ PRINTERS: dict[str, Printer] = {
 _BUILT_IN = ("", "apps", "batch", "policy", "autoscaling")
 
 
-def printer_of(resource: Resource) -> Printer:
+def printer_of(resource: Resource) -> RowPrinter:
     """Return the printer of a resource; kinds without one are printed by name and age."""
-    if resource.custom is not None:
-        printer: Printer = resource.custom.printer
-        return printer
-    found = PRINTERS.get(resource.store)
+    found = resource.printer or PRINTERS.get(resource.store)
     if found is not None:
         return found
     return dated if resource.group in _BUILT_IN or resource.group.endswith(".k8s.io") else aged

@@ -20,8 +20,7 @@ from kubesched.controlplane.server.verbs.verbs import Verbs
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return the scale of an object, or change it."""
     resource = target.resource
-    assert resource.custom is not None
-    paths = resource.custom.scale
+    paths = verbs.registry.defined[resource.api_version, resource.kind].scale
     stored = verbs.registry.store.get(resource.store, target.namespace, target.name)
     if stored is None:
         raise not_found(resource, target.name)

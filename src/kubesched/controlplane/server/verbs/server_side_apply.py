@@ -24,8 +24,8 @@ from kubesched.controlplane.managed_fields.applying import Application, Applied,
 from kubesched.controlplane.managed_fields.entries import APPLY, ManagedFields
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, Fields
 from kubesched.controlplane.managed_fields.list_types import FieldTypeError
-from kubesched.controlplane.managed_fields.tracking import manager_of, type_of_objects
-from kubesched.controlplane.managed_fields.validation import in_words, problems_of
+from kubesched.controlplane.managed_fields.tracking import manager_of
+from kubesched.controlplane.managed_fields.validation import in_words
 from kubesched.controlplane.representation.negotiation import MOST_YAML_NODES
 from kubesched.controlplane.schema.go_words import json_name
 from kubesched.controlplane.server.verbs.verbs import Verbs
@@ -96,11 +96,7 @@ def _check(verbs: Verbs, target: Target, config: Document) -> None:
     resource, meta = target.resource, config.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
-    shape = verbs.registry.schemas.for_kind(resource.api_version, resource.kind)
-    if resource.custom is not None:
-        problems = resource.custom.config_problems(config)
-    else:
-        problems = [] if shape is None else problems_of(shape, config)
+    problems = verbs.registry.config_problems(resource, config)
     if problems:
         named = meta if isinstance(meta, dict) else {}
         kind = _kind_words(resource.api_version, resource.kind)
@@ -123,7 +119,7 @@ def _applied(
     live: Document = {} if old is None else from_storage(resource, old.document())
     managed_fields: ManagedFields = () if old is None else old.managed_fields
     manager = manager_of(request, resource, APPLY, target.subresource)
-    field_type, time = type_of_objects(registry.schemas, resource), timestamp(registry.clock())
+    field_type, time = registry.field_type(resource), timestamp(registry.clock())
     try:
         return apply(
             live,
@@ -138,7 +134,7 @@ def _applied(
 
 def _reset(resource: Resource, subresource: str) -> Fields:
     if subresource == "status":
-        kept = resource.custom is not None or resource.store in _METADATA_KEPT
+        kept = resource.status_keeps_metadata or resource.store in _METADATA_KEPT
         return {**_SPEC, "f:metadata": MEMBER} if kept else _SPEC
     return _STATUS if "status" in resource.subresources else {}
 

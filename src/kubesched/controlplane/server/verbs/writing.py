@@ -107,7 +107,9 @@ class WriteVerbs:
             raise already_exists(resource, meta["name"])
         if managed_fields is None:
             time = timestamp(context.now)
-            managed_fields = managed_fields_of_new(registry.schemas, target, request, document, excluded, time)
+            managed_fields = managed_fields_of_new(
+                registry.field_type(resource), target, request, document, excluded, time
+            )
         stored = self._put(resource, document, strategy, managed_fields, dry_run=dry_run)
         if settle is not None and not dry_run:
             settle()
@@ -187,10 +189,8 @@ class WriteVerbs:
         resource, registry = target.resource, self._registry
         strategy = strategy or registry.strategy(resource, target.subresource)
         context = context_of(registry, target, request)
-        old = old_stored.document()
-        if resource.custom is not None:
-            # what was added to the definition since is no change of the object
-            old = to_storage(resource, from_storage(resource, old))
+        # what was added to a definition since is no change of the object
+        old = resource.conversion.refreshed(old_stored.document())
         # 1. Has it changed meanwhile?
         _check_version(target, new, old_stored, strategy)
         # 2. What others want instead, and what a client may not change.
@@ -222,7 +222,7 @@ class WriteVerbs:
                 else entries_from_client(entries, old_stored.managed_fields)
             )
             managed_fields = managed_fields_after(
-                registry.schemas, target, request, (old, new), managed_fields, timestamp(context.now)
+                registry.field_type(resource), target, request, (old, new), managed_fields, timestamp(context.now)
             )
         is_admitted = strategy.is_admitted or not target.subresource
         settle = registry.admit(new, old, context) if is_admitted else None
@@ -275,8 +275,7 @@ class WriteVerbs:
         *,
         dry_run: bool,
     ) -> Stored:
-        if resource.custom is not None:
-            document = resource.custom.kept(document)
+        document = resource.conversion.completed(document)
         fields = strategy.fields(document)
         meta = document["metadata"]
         if old is not None:

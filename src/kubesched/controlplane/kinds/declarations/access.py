@@ -1,0 +1,91 @@
+"""The kinds of access: RBAC, authentication, authorization."""
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.kinds.rbac import (
+    ClusterRoleBindingStrategy,
+    ClusterRoleStrategy,
+    RoleBindingStrategy,
+    RoleStrategy,
+)
+from kubesched.controlplane.registry.declaration import CREATE_ONLY, Declaration, LoadOrder
+
+DECLARATIONS: tuple[Declaration, ...] = (
+    Declaration(
+        Resource("rbac.authorization.k8s.io", "v1", "roles", "Role"),
+        "decides who may do what",
+        RoleStrategy(),
+        load_order=LoadOrder.CONFIGURATION,
+    ),
+    Declaration(
+        Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
+        "decides who may do what",
+        RoleBindingStrategy(),
+        load_order=LoadOrder.ROLE_BINDINGS,
+    ),
+    Declaration(
+        Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False),
+        "decides who may do what; aggregation rules are kept",
+        ClusterRoleStrategy(),
+        load_order=LoadOrder.CONFIGURATION,
+    ),
+    Declaration(
+        Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+        "decides who may do what",
+        ClusterRoleBindingStrategy(),
+        load_order=LoadOrder.ROLE_BINDINGS,
+    ),
+    Declaration(
+        Resource("authentication.k8s.io", "v1", "tokenreviews", "TokenReview", namespaced=False, verbs=CREATE_ONLY),
+        "is answered",
+    ),
+    Declaration(
+        Resource(
+            "authentication.k8s.io",
+            "v1",
+            "selfsubjectreviews",
+            "SelfSubjectReview",
+            namespaced=False,
+            verbs=CREATE_ONLY,
+        ),
+        "is answered (`kubectl auth whoami`)",
+    ),
+    Declaration(
+        Resource(
+            "authorization.k8s.io",
+            "v1",
+            "subjectaccessreviews",
+            "SubjectAccessReview",
+            namespaced=False,
+            verbs=CREATE_ONLY,
+        ),
+        "is answered",
+    ),
+    Declaration(
+        Resource(
+            "authorization.k8s.io",
+            "v1",
+            "selfsubjectaccessreviews",
+            "SelfSubjectAccessReview",
+            namespaced=False,
+            verbs=CREATE_ONLY,
+        ),
+        "is answered (`kubectl auth can-i`)",
+    ),
+    Declaration(
+        Resource(
+            "authorization.k8s.io",
+            "v1",
+            "selfsubjectrulesreviews",
+            "SelfSubjectRulesReview",
+            namespaced=False,
+            verbs=CREATE_ONLY,
+        ),
+        "is answered (`kubectl auth can-i --list`)",
+    ),
+    Declaration(
+        Resource(
+            "authorization.k8s.io", "v1", "localsubjectaccessreviews", "LocalSubjectAccessReview", verbs=CREATE_ONLY
+        ),
+        "is answered",
+    ),
+)

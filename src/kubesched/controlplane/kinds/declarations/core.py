@@ -1,0 +1,183 @@
+"""The kinds of the core group, and events.k8s.io."""
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.conversion import EventConversion
+from kubesched.controlplane.kinds.configuration import ConfigMapStrategy, SecretStrategy, ServiceAccountStrategy
+from kubesched.controlplane.kinds.events import EventStrategy
+from kubesched.controlplane.kinds.namespaces import NamespaceStrategy
+from kubesched.controlplane.kinds.network.services import EndpointsStrategy, ServiceStrategy
+from kubesched.controlplane.kinds.nodes import NodeStrategy
+from kubesched.controlplane.kinds.pod.strategy import PodStrategy
+from kubesched.controlplane.kinds.pod.subresources import PodEphemeralContainersStrategy, PodResizeStrategy
+from kubesched.controlplane.kinds.quota.limit_ranges import LimitRangeStrategy
+from kubesched.controlplane.kinds.quota.strategy import ResourceQuotaStrategy
+from kubesched.controlplane.kinds.volume.claims import PersistentVolumeClaimStrategy
+from kubesched.controlplane.kinds.volume.volumes import PersistentVolumeStrategy
+from kubesched.controlplane.kinds.workload.pod_templates import PodTemplateStrategy
+from kubesched.controlplane.kinds.workload.replicas import ReplicationControllerStrategy
+from kubesched.controlplane.registry.declaration import (
+    ALL_BUT_DELETE_COLLECTION,
+    CREATE_ONLY,
+    PROXY,
+    SCALABLE,
+    STATUS,
+    STREAM,
+    Declaration,
+    LoadOrder,
+)
+
+DECLARATIONS: tuple[Declaration, ...] = (
+    Declaration(
+        Resource(
+            "",
+            "v1",
+            "pods",
+            "Pod",
+            short_names=("po",),
+            categories=("all",),
+            subresources={
+                **STATUS,
+                **PROXY,
+                "attach": STREAM,
+                "binding": ("create",),
+                "ephemeralcontainers": ("get", "patch", "update"),
+                "eviction": ("create",),
+                "exec": STREAM,
+                "log": ("get",),
+                "portforward": STREAM,
+                "resize": ("get", "patch", "update"),
+            },
+        ),
+        "is scheduled, and run by simulated nodes: it becomes ready, ends, is evicted by taints",
+        PodStrategy(),
+        subresource_strategies={"resize": PodResizeStrategy(), "ephemeralcontainers": PodEphemeralContainersStrategy()},
+        load_order=LoadOrder.PODS,
+    ),
+    Declaration(
+        Resource("", "v1", "bindings", "Binding", verbs=CREATE_ONLY),
+        "binds a pod to a node",
+    ),
+    Declaration(
+        Resource("", "v1", "nodes", "Node", namespaced=False, short_names=("no",), subresources={**STATUS, **PROXY}),
+        "is simulated: it becomes ready, is tainted by its conditions and runs pods",
+        NodeStrategy(),
+        load_order=LoadOrder.NODES,
+    ),
+    Declaration(
+        Resource(
+            "",
+            "v1",
+            "namespaces",
+            "Namespace",
+            namespaced=False,
+            short_names=("ns",),
+            verbs=ALL_BUT_DELETE_COLLECTION,
+            subresources={**STATUS, "finalize": ("update",)},
+        ),
+        "takes its objects along when it is deleted",
+        NamespaceStrategy(),
+        load_order=LoadOrder.NAMESPACES,
+    ),
+    Declaration(
+        Resource(
+            "", "v1", "services", "Service", short_names=("svc",), categories=("all",), subresources={**STATUS, **PROXY}
+        ),
+        "gets an address and node ports; there is no network behind them",
+        ServiceStrategy(),
+        load_order=LoadOrder.SERVICES,
+    ),
+    Declaration(
+        Resource("", "v1", "endpoints", "Endpoints", short_names=("ep",)),
+        "filled with the pods of a service; those that people write are mirrored as slices",
+        EndpointsStrategy(),
+    ),
+    Declaration(
+        Resource(
+            "",
+            "v1",
+            "replicationcontrollers",
+            "ReplicationController",
+            short_names=("rc",),
+            categories=("all",),
+            subresources=SCALABLE,
+        ),
+        "keeps up its number of pods",
+        ReplicationControllerStrategy(),
+        load_order=LoadOrder.POD_OWNERS,
+    ),
+    Declaration(
+        Resource(
+            "",
+            "v1",
+            "persistentvolumes",
+            "PersistentVolume",
+            namespaced=False,
+            short_names=("pv",),
+            subresources=STATUS,
+        ),
+        "is bound to a claim, released, reclaimed; protected while in use",
+        PersistentVolumeStrategy(),
+        load_order=LoadOrder.VOLUMES,
+    ),
+    Declaration(
+        Resource(
+            "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", short_names=("pvc",), subresources=STATUS
+        ),
+        "is bound, or provisioned by its storage class; protected while in use",
+        PersistentVolumeClaimStrategy(),
+        load_order=LoadOrder.CLAIMS,
+    ),
+    Declaration(
+        Resource("", "v1", "configmaps", "ConfigMap", short_names=("cm",)),
+        "kept",
+        ConfigMapStrategy(),
+        load_order=LoadOrder.CONFIGURATION,
+    ),
+    Declaration(
+        Resource("", "v1", "secrets", "Secret"),
+        "kept; one that asks for the token of an account gets it",
+        SecretStrategy(),
+        load_order=LoadOrder.CONFIGURATION,
+    ),
+    Declaration(
+        Resource(
+            "", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",), subresources={"token": ("create",)}
+        ),
+        "every namespace has `default`; pods get a token volume of it, and its tokens are known",
+        ServiceAccountStrategy(),
+        load_order=LoadOrder.CONFIGURATION,
+    ),
+    Declaration(
+        Resource("", "v1", "podtemplates", "PodTemplate"),
+        "kept",
+        PodTemplateStrategy(),
+    ),
+    Declaration(
+        Resource("", "v1", "resourcequotas", "ResourceQuota", short_names=("quota",), subresources=STATUS),
+        "is counted, and applied at admission",
+        ResourceQuotaStrategy(),
+    ),
+    Declaration(
+        Resource("", "v1", "limitranges", "LimitRange", short_names=("limits",)),
+        "is applied at admission",
+        LimitRangeStrategy(),
+        load_order=LoadOrder.CONFIGURATION,
+    ),
+    Declaration(
+        Resource("", "v1", "events", "Event", short_names=("ev",)),
+        "kept; does not expire",
+        EventStrategy(),
+    ),
+    Declaration(
+        Resource(
+            "events.k8s.io",
+            "v1",
+            "events",
+            "Event",
+            short_names=("ev",),
+            same_store_as="events",
+            conversion=EventConversion(),
+        ),
+        "the same objects as the Events of v1",
+    ),
+)

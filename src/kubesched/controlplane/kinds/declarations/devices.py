@@ -1,0 +1,45 @@
+"""The kinds of dynamic resource allocation."""
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.kinds.device.claims import ResourceClaimStrategy, ResourceClaimTemplateStrategy
+from kubesched.controlplane.kinds.device.slices import (
+    DeviceClassStrategy,
+    DeviceTaintRuleStrategy,
+    ResourceSliceStrategy,
+)
+from kubesched.controlplane.registry.declaration import STATUS, Declaration, LoadOrder
+
+DECLARATIONS: tuple[Declaration, ...] = (
+    Declaration(
+        Resource("resource.k8s.io", "v1", "deviceclasses", "DeviceClass", namespaced=False),
+        "selects devices for claims",
+        DeviceClassStrategy(),
+        load_order=LoadOrder.CLASSES,
+    ),
+    Declaration(
+        Resource("resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", subresources=STATUS),
+        "is allocated by the scheduler, reserved for pods and released",
+        ResourceClaimStrategy(),
+        load_order=LoadOrder.CLAIMS,
+    ),
+    Declaration(
+        Resource("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate"),
+        "claims are made from it for pods",
+        ResourceClaimTemplateStrategy(),
+        load_order=LoadOrder.VOLUMES,
+    ),
+    Declaration(
+        Resource("resource.k8s.io", "v1", "resourceslices", "ResourceSlice", namespaced=False),
+        "kept; the scheduler allocates its devices",
+        ResourceSliceStrategy(),
+        load_order=LoadOrder.NODE_RESOURCES,
+    ),
+    Declaration(
+        Resource(
+            "resource.k8s.io", "v1beta2", "devicetaintrules", "DeviceTaintRule", namespaced=False, subresources=STATUS
+        ),
+        "kept; the scheduler heeds it if its gates say so",
+        DeviceTaintRuleStrategy(),
+        load_order=LoadOrder.NODE_RESOURCES,
+    ),
+)

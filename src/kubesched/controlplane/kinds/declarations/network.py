@@ -1,0 +1,40 @@
+"""The kinds of the network: networking and discovery."""
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.kinds.network.endpoint_slices import EndpointSliceStrategy
+from kubesched.controlplane.kinds.network.ingresses import IngressClassStrategy, IngressStrategy, NetworkPolicyStrategy
+from kubesched.controlplane.kinds.network.service_cidrs import IPAddressStrategy, ServiceCIDRStrategy
+from kubesched.controlplane.registry.declaration import STATUS, Declaration
+
+DECLARATIONS: tuple[Declaration, ...] = (
+    Declaration(
+        Resource("networking.k8s.io", "v1", "ingresses", "Ingress", short_names=("ing",), subresources=STATUS),
+        "kept; no controller gives it an address",
+        IngressStrategy(),
+    ),
+    Declaration(
+        Resource("networking.k8s.io", "v1", "ingressclasses", "IngressClass", namespaced=False),
+        "kept; one that is marked so is the default of Ingresses",
+        IngressClassStrategy(),
+    ),
+    Declaration(
+        Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", short_names=("netpol",)),
+        "kept; there is no network",
+        NetworkPolicyStrategy(),
+    ),
+    Declaration(
+        Resource("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", namespaced=False, subresources=STATUS),
+        "kept; addresses come out of the default network",
+        ServiceCIDRStrategy(),
+    ),
+    Declaration(
+        Resource("networking.k8s.io", "v1", "ipaddresses", "IPAddress", namespaced=False, short_names=("ip",)),
+        "one for each address of a service",
+        IPAddressStrategy(),
+    ),
+    Declaration(
+        Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"),
+        "filled with the pods of a service, a hundred in each",
+        EndpointSliceStrategy(),
+    ),
+)

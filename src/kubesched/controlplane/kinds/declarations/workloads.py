@@ -1,0 +1,121 @@
+"""The kinds of workloads: apps, batch, autoscaling, metrics, runtime classes."""
+
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.conversion import AutoscalerConversion
+from kubesched.controlplane.kinds.job.strategy import CronJobStrategy, JobStrategy
+from kubesched.controlplane.kinds.runtime_classes import RuntimeClassStrategy
+from kubesched.controlplane.kinds.workload.autoscalers import HorizontalPodAutoscalerStrategy
+from kubesched.controlplane.kinds.workload.replicas import ReplicaSetStrategy, StatefulSetStrategy
+from kubesched.controlplane.kinds.workload.rollouts import (
+    ControllerRevisionStrategy,
+    DaemonSetStrategy,
+    DeploymentStrategy,
+)
+from kubesched.controlplane.registry.declaration import READ_ONLY, SCALABLE, STATUS, Declaration, LoadOrder
+
+DECLARATIONS: tuple[Declaration, ...] = (
+    Declaration(
+        Resource(
+            "apps",
+            "v1",
+            "deployments",
+            "Deployment",
+            short_names=("deploy",),
+            categories=("all",),
+            subresources=SCALABLE,
+        ),
+        "rolls out ReplicaSets: surge, pause, history, undo, progress deadline",
+        DeploymentStrategy(),
+        load_order=LoadOrder.OWNERS,
+    ),
+    Declaration(
+        Resource(
+            "apps", "v1", "replicasets", "ReplicaSet", short_names=("rs",), categories=("all",), subresources=SCALABLE
+        ),
+        "keeps up its number of pods, adopts and releases them",
+        ReplicaSetStrategy(),
+        load_order=LoadOrder.POD_OWNERS,
+    ),
+    Declaration(
+        Resource(
+            "apps",
+            "v1",
+            "statefulsets",
+            "StatefulSet",
+            short_names=("sts",),
+            categories=("all",),
+            subresources=SCALABLE,
+        ),
+        "creates pods in order with their claims; partitions, retention of claims",
+        StatefulSetStrategy(),
+        load_order=LoadOrder.POD_OWNERS,
+    ),
+    Declaration(
+        Resource(
+            "apps", "v1", "daemonsets", "DaemonSet", short_names=("ds",), categories=("all",), subresources=STATUS
+        ),
+        "has a pod on every node that it may run on; rolling update with surge",
+        DaemonSetStrategy(),
+        load_order=LoadOrder.POD_OWNERS,
+    ),
+    Declaration(
+        Resource("apps", "v1", "controllerrevisions", "ControllerRevision"),
+        "made by StatefulSets and DaemonSets, and cleaned up",
+        ControllerRevisionStrategy(),
+        load_order=LoadOrder.OWNERS,
+    ),
+    Declaration(
+        Resource("batch", "v1", "jobs", "Job", categories=("all",), subresources=STATUS),
+        "runs pods to completion: indexes, back-off, failure and success policies, suspension, TTL",
+        JobStrategy(),
+        load_order=LoadOrder.POD_OWNERS,
+    ),
+    Declaration(
+        Resource("batch", "v1", "cronjobs", "CronJob", short_names=("cj",), categories=("all",), subresources=STATUS),
+        "creates Jobs by its schedule: time zones, concurrency, history",
+        CronJobStrategy(),
+        load_order=LoadOrder.OWNERS,
+    ),
+    Declaration(
+        Resource(
+            "autoscaling",
+            "v2",
+            "horizontalpodautoscalers",
+            "HorizontalPodAutoscaler",
+            short_names=("hpa",),
+            categories=("all",),
+            subresources=STATUS,
+        ),
+        "scales what it names, by what annotations of pods say that they use",
+        HorizontalPodAutoscalerStrategy(),
+    ),
+    Declaration(
+        Resource(
+            "autoscaling",
+            "v1",
+            "horizontalpodautoscalers",
+            "HorizontalPodAutoscaler",
+            short_names=("hpa",),
+            categories=("all",),
+            subresources=STATUS,
+            same_store_as="horizontalpodautoscalers.autoscaling",
+            conversion=AutoscalerConversion(),
+        ),
+        "the same objects as those of autoscaling/v2",
+    ),
+    Declaration(
+        Resource("metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", namespaced=False, verbs=READ_ONLY),
+        "the sum over the pods of a node",
+    ),
+    Declaration(
+        Resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", verbs=READ_ONLY),
+        "what a running pod requests, or what its annotations `kubesched.io/cpu-usage` and "
+        "`kubesched.io/memory-usage` say",
+    ),
+    Declaration(
+        Resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False),
+        "gives pods overhead, tolerations and node selectors",
+        RuntimeClassStrategy(),
+        load_order=LoadOrder.CLASSES,
+    ),
+)
