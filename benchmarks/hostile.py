@@ -26,7 +26,6 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Placed
-from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, an_affinity
 from kubesched.testing.devices import (
     a_claiming_pod,
@@ -181,13 +180,7 @@ def measure(name: str, nodes: int) -> Cost:
         cluster.add(filler(number, f"node-{number:05}", 1000))
         for obj in case.nodes(number) if case.nodes is not None else ():
             cluster.add(obj)
-    context = CycleContext(
-        cluster=cluster,
-        profiles=engine.profiles,
-        evaluators=engine.evaluators,
-        pick=random.Random(1).randrange,
-        visit_order=VisitOrder(cluster.table),
-    )
+    context = CycleContext(engine, random.Random(1).randrange)
     _cycle(context, a_pod("warm"))
     gc.collect()
     before = _memory()

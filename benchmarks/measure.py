@@ -17,7 +17,6 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Failed, Placed
-from kubesched.core.scheduling.visit_order import VisitOrder
 
 # so that large clusters fit into memory
 MOST_PLACED = 300_000
@@ -48,13 +47,7 @@ def measure(name: str, nodes: int, pods: int, seed: int) -> Measurement:
     """Return how long `pods` pods of a workload take on `nodes` nodes."""
     workload = next(workload for workload in WORKLOADS if workload.name == name)
     engine = _prepared(workload, nodes)
-    context = CycleContext(
-        cluster=engine.cluster,
-        profiles=engine.profiles,
-        evaluators=engine.evaluators,
-        pick=random.Random(seed).randrange,
-        visit_order=VisitOrder(engine.cluster.table),
-    )
+    context = CycleContext(engine, random.Random(seed).randrange)
     warm, incoming = 20, [workload.pod(number) for number in range(pods + 20)]
     placed = 0
     gc.collect()

@@ -15,6 +15,7 @@ from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.plugin import Permission, PermitPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Code, Status
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.testing import (
     a_claim,
@@ -387,7 +388,7 @@ class Both:
 @pytest.mark.parametrize("seed", range(3))
 def test_fault_45_two_copies_bind_every_pod_once_and_agree_in_the_end(seed: int) -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
-        copy = build_scheduler(world, options=LoopOptions(seed=seed + 1), note=world.notes.append)
+        copy = build_scheduler(world, options=LoopOptions(seed=seed + 1), services=LoopServices(world.notes.append))
         world.scheduler = Both(scheduler, copy)  # type: ignore[assignment]
         running = asyncio.get_running_loop().create_task(copy.run())
         world.report_seconds = lambda: world.random.random()

@@ -25,6 +25,7 @@ from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Permission, 
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Code, Status, unschedulable
 from kubesched.core.loop.gauges import read_gauges
+from kubesched.core.loop.loop_events import Activate
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.metrics.registry import MetricRegistry
 from kubesched.serving.metrics.scheduler_metrics import SchedulerGauges, SchedulerMetrics
@@ -257,7 +258,7 @@ def test_a_gated_pod_that_is_looked_at_in_vain_enters_only_if_it_had_left() -> N
         world.put(held)
         await asyncio.sleep(1)
         # it stays where it is
-        scheduler.inbox.later(lambda: scheduler.queue.activate([held.uid], scheduler.now()))
+        scheduler.inbox.post(Activate([held.uid]))
         await asyncio.sleep(1)
         assert page.samples("queue_incoming_pods_total") == {"UnschedulablePodAdd unschedulable": 1}
         # the flush takes it out and puts it back

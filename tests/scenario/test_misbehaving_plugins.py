@@ -412,7 +412,7 @@ def test_a_function_that_a_plugin_has_called_between_cycles_may_raise_anything()
             if pod.name == "evil":
                 calls.append("pre_bind")
                 if len(calls) <= 2:
-                    await self._waits.at_rest(_raise_exit)
+                    await self._waits.between_cycles(_raise_exit)
             return None
 
     world = play(Bad)

@@ -15,6 +15,7 @@ from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registra
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
 from kubesched.core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from kubesched.core.loop.loop_events import Activate
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.testing import a_node, a_pod
@@ -33,7 +34,7 @@ async def nudge(scheduler: Scheduler, name: str, seconds: int) -> None:
     """Have a pod tried again every second, as unrelated events might."""
     for _ in range(seconds):
         await asyncio.sleep(1)
-        scheduler.inbox.later(lambda: scheduler.queue.activate([f"default-{name}"], scheduler.now()))
+        scheduler.inbox.post(Activate([f"default-{name}"]))
 
 
 def test_fault_39_a_preemptor_that_is_nudged_evicts_everybody_once() -> None:
@@ -231,7 +232,7 @@ def test_a_victim_that_leaves_its_node_in_memory_is_not_deleted(
         assert waiting is not None
         monkeypatch.setattr(Opening, "opened", True)
         # the preemptor is tried before the victim's binding cycle sees that it was rejected
-        scheduler.inbox.later(lambda: scheduler.queue.activate(["default-high"], scheduler.now()))
+        scheduler.inbox.post(Activate(["default-high"]))
         if rejected_by == "a preemption":
             waiting.preempt("DefaultPreemption", "preempted")
         else:

@@ -15,6 +15,7 @@ from tests.support.world import World, assert_settled
 
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.core.assembly import build_scheduler
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 
@@ -109,7 +110,7 @@ def extended(story: Story, replies: Mapping[str, Reply], **settings: Any) -> Wor
         extender_client = HttpExtenderClient([], lambda name: world.objects.get(("Node", name)))
         config = configuration(service, settings)
         scheduler = world.scheduler = build_scheduler(
-            world, config, extender_client=extender_client, note=world.notes.append
+            world, config, extender_client=extender_client, services=LoopServices(world.notes.append)
         )
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:

@@ -32,10 +32,11 @@ from kubesched.core.framework.effects import (
     Read,
     Write,
 )
-from kubesched.core.framework.observer import Observer, Observers
+from kubesched.core.framework.observer import NOBODY, Observer, Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.comparer import compare
-from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.loop_events import Recorded
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions, Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.core.scheduling.decision import decide
@@ -279,12 +280,13 @@ def live(
     registry: Registry | None = None,
     extender_client: Callable[[World], ExtenderClient] | None = None,
     observers: Collection[Observer] = (),
+    record: list[Recorded] | None = None,
 ) -> World:
     """Play a story in a new world with a living scheduler, in virtual time; hold what must hold in the end.
 
     After every step (a report delivered, an effect carried out) the queue is validated. `registry` brings plugins of
     the story's own, `extender_client` makes what answers for the extenders, `observers` see every plugin
-    timed.
+    timed, `record` gets the events of the loop.
     """
 
     async def play() -> World:
@@ -298,9 +300,12 @@ def live(
             registry,
             options=LoopOptions(seed=seed),
             extender_client=extender_client(world) if extender_client else None,
-            note=world.notes.append,
-            observers=watchers if observers else None,
-            waits=LoopWaits(lambda: BEGINNING + timedelta(seconds=clock())),
+            services=LoopServices(
+                world.notes.append,
+                lambda: BEGINNING + timedelta(seconds=clock()),
+                lambda event: record.append((clock(), event)) if record is not None else None,
+            ),
+            observers=watchers if observers else NOBODY,
         )
         running = asyncio.get_running_loop().create_task(scheduler.run())
         try:

@@ -17,7 +17,6 @@ from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
 from kubesched.core.scheduling.groups.results import GroupResult, PodResult
-from kubesched.core.scheduling.visit_order import VisitOrder
 
 PREFIX = "group:"
 T = TypeVar("T")
@@ -29,16 +28,7 @@ class GroupJudge:
     def __init__(self, engine: Engine, *, sequence: bool) -> None:
         self._engine = engine
         self._sequence = sequence
-        gates = engine.loaded.gates
-        self._context = CycleContext(
-            cluster=engine.cluster,
-            profiles=engine.profiles,
-            evaluators=engine.evaluators,
-            pick=lambda count: 0,
-            visit_order=VisitOrder(engine.cluster.table),
-            topology_aware=gates.enabled("TopologyAwareWorkloadScheduling"),
-            workload_aware_preemption=gates.enabled("WorkloadAwarePreemption"),
-        )
+        self._context = CycleContext(engine, lambda count: 0)
 
     def judge(self, name: str) -> Result:
         """Return the entry of the group `namespace/name`."""

@@ -3,22 +3,19 @@
 From a configuration and out-of-tree plugins to an engine (verdicts, without an API server) or to a scheduler.
 """
 
-from collections.abc import Callable
-
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
-from kubesched.core.binding.waiting_pods_map import WaitingPodsMap
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
 from kubesched.core.framework.effects import Effects
-from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.services import Services
 from kubesched.core.framework.waiting import Waits
 from kubesched.core.framework.waiting_pods import WaitingPods
-from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions, Scheduler
 from kubesched.core.plugins.in_tree import in_tree_registry
 from kubesched.core.plugins.node_pre_check import NodePreCheck
@@ -53,7 +50,7 @@ def engine_of(
     effects: Effects | None = None,
     waits: Waits | None = None,
     waiting_pods: WaitingPods | None = None,
-    observers: Observers | None = None,
+    observers: Observers = NOBODY,
 ) -> Engine:
     """Return an engine for a configuration; without `effects` they are carried out on the engine's own cluster."""
     cluster = Cluster(request_options(loaded.gates))
@@ -70,7 +67,7 @@ def build_engine(
     effects: Effects | None = None,
     waits: Waits | None = None,
     waiting_pods: WaitingPods | None = None,
-    observers: Observers | None = None,
+    observers: Observers = NOBODY,
 ) -> Engine:
     """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
     loaded = load_config(config, gates, registry, validate=validate)
@@ -79,18 +76,16 @@ def build_engine(
 
 def scheduler_of(
     engine: Engine,
-    waits: LoopWaits,
-    waiting_pods: WaitingPodsMap,
+    services: LoopServices,
     *,
     options: LoopOptions | None = None,
     extender_client: ExtenderClient | None = None,
-    note: Callable[[str], None] = lambda line: None,
 ) -> Scheduler:
-    """Return a scheduler around an engine that was made with these waits and waiting pods."""
+    """Return a scheduler around an engine whose plugins wait by these services."""
     gates = engine.loaded.gates
     hints = gates.enabled("SchedulerQueueingHints")
     pre_check = None if hints else NodePreCheck(engine.cluster, gates).admits
-    return Scheduler(engine, waits, waiting_pods, options or LoopOptions(), extender_client, note, pre_check)
+    return Scheduler(engine, services, options or LoopOptions(), extender_client, pre_check)
 
 
 def build_scheduler(
@@ -99,14 +94,19 @@ def build_scheduler(
     gates: FeatureGates | None = None,
     registry: Registry | None = None,
     *,
+    services: LoopServices | None = None,
     options: LoopOptions | None = None,
     extender_client: ExtenderClient | None = None,
-    note: Callable[[str], None] = lambda line: None,
-    waits: LoopWaits | None = None,
-    observers: Observers | None = None,
+    observers: Observers = NOBODY,
 ) -> Scheduler:
     """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
-    waits, waiting_pods = waits or LoopWaits(), WaitingPodsMap()
-    loaded = load_config(config, gates, registry)
-    engine = engine_of(loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=observers)
-    return scheduler_of(engine, waits, waiting_pods, options=options, extender_client=extender_client, note=note)
+    services = services or LoopServices()
+    engine = engine_of(
+        load_config(config, gates, registry),
+        registry,
+        effects=effects,
+        waits=services.waits,
+        waiting_pods=services.waiting_pods,
+        observers=observers,
+    )
+    return scheduler_of(engine, services, options=options, extender_client=extender_client)

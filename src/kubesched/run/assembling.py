@@ -22,10 +22,9 @@ from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
-from kubesched.core.binding.waiting_pods_map import WaitingPodsMap
-from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.registry import Registry
-from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 
 
@@ -35,7 +34,7 @@ class Dependencies(msgspec.Struct, frozen=True):
     scheduling: Rest
     events: Rest
     note: Note
-    observers: Observers | None = None
+    observers: Observers = NOBODY
     date: Callable[[], datetime] = lambda: datetime.now(UTC)
     random: Random = msgspec.field(default_factory=Random)
     host: str = msgspec.field(default_factory=socket.gethostname)
@@ -60,17 +59,20 @@ def assemble(loaded: Loaded, registry: Registry, dependencies: Dependencies, opt
         random=dependencies.random,
     )
     effects = ApiEffects(dependencies.scheduling, recorder, dependencies.note)
-    waits, waiting_pods = LoopWaits(dependencies.date), WaitingPodsMap()
+    services = LoopServices(dependencies.note, dependencies.date)
     engine = engine_of(
-        loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=dependencies.observers
+        loaded,
+        registry,
+        effects=effects,
+        waits=services.waits,
+        waiting_pods=services.waiting_pods,
+        observers=dependencies.observers,
     )
     table = engine.cluster.table
     extender_client = None
     if loaded.config.extenders:
         extender_client = HttpExtenderClient(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
-    scheduler = scheduler_of(
-        engine, waits, waiting_pods, options=options, extender_client=extender_client, note=dependencies.note
-    )
+    scheduler = scheduler_of(engine, services, options=options, extender_client=extender_client)
     kinds = watched_kinds(engine.profiles, loaded.gates)
     informers = Informers(dependencies.scheduling, kinds, scheduler, dependencies.note, dependencies.random)
     informers.tell_of_unreadable(scheduler.unreadable)

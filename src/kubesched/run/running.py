@@ -206,7 +206,7 @@ class Running:
             self._stop.set()
 
         def tell() -> None:
-            self.scheduler.inbox.later(lambda: dump(self.scheduler, self.informers.objects(), self._log))
+            self.scheduler.inbox.between_cycles(lambda: dump(self.scheduler, self.informers.objects(), self._log))
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end)

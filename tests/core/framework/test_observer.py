@@ -142,7 +142,7 @@ def test_plugins_are_timed_in_sampled_cycles_only(sampled: bool, told: list[Any]
 
 
 def test_where_nobody_observes_time_stands_still() -> None:
-    stopwatch = start(None, "mine")
+    stopwatch = start(NOBODY, "mine")
     assert stopwatch is UNTIMED
     stopwatch.point(FILTER, None, stopwatch.now())
     stopwatch.plugin("A", FILTER, None, stopwatch.now())

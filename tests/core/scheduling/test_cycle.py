@@ -78,8 +78,9 @@ def with_keeper(keeper: type[Keeper]) -> Engine:
 
 def attempt(engine: Engine, pod: Any, answers: Answerer | None = None, **context: Any) -> Outcome:
     """Run one cycle, the extenders answered by `answers`."""
-    words: dict[str, Any] = {"pick": Random(1).randrange, "visit_order": VisitOrder(engine.cluster.table), **context}
-    made = CycleContext(cluster=engine.cluster, profiles=engine.profiles, evaluators=engine.evaluators, **words)
+    made = CycleContext(engine, Random(1).randrange)
+    for name, value in context.items():
+        setattr(made, name, value)
     running = schedule(made, QueuedPod(engine.cluster.reader.read(pod), 0.0))
     try:
         question = next(running)

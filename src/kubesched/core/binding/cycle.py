@@ -1,7 +1,7 @@
 """The binding cycle of one pod, in numbered steps.
 
-From a pod that took a place to one that is bound, or a status that says why it is not. Steps may take long; meanwhile
-other pods are scheduled. Nothing here touches the table: whoever started the cycle undoes what has to be undone.
+From an assumed pod to a bound one, or to a status that says why it is not bound. Steps may take long; meanwhile other
+pods are scheduled. Nothing here changes the table: the loop forgets a pod that could not be bound.
 """
 
 # upstream: schedule_one.go (bindingCycle), framework/runtime/framework.go (RunPreBindPlugins, RunBindPlugins) (v1.36)
@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
+from kubesched.common.notes import Note
 from kubesched.config.types import Extender
 from kubesched.core.binding.hooks import ask as await_hook
 from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
@@ -21,33 +22,42 @@ from kubesched.core.framework.hooks import ask
 from kubesched.core.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.core.framework.plugin import Plugin, PreBindPlugin
 from kubesched.core.framework.status import SKIP, Code, Status, error
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Placed
 
 
-class BindingServices(msgspec.Struct):
-    """What a binding cycle works with.
+class BindingContext:
+    """What binding cycles share.
 
-    `permitted` is told when a pod needs the queue no more; `note` takes lines for the log; `ask_to_bind` has an
-    extender bind a pod and returns what went wrong; `announce_expectation` is the gate NominatedNodeNameForExpectation;
-    `observers` are told what takes how long.
+    `permitted` is called with the UID of each pod that passed Permit; `bind_by_extender` has an extender bind a pod and
+    returns what went wrong.
     """
 
-    effects: Effects
-    waiting: WaitingPodsMap
-    pre_binding: PodsInPreBind
-    permitted: Callable[[str], None]
-    note: Callable[[str], None]
-    ask_to_bind: Callable[[Extender, Bind], Awaitable[str]] | None = None
-    extenders: Sequence[Extender] = ()
-    announce_expectation: bool = True
-    observers: Observers | None = None
+    def __init__(
+        self,
+        engine: Engine,
+        waiting_pods: WaitingPodsMap,
+        pods_in_pre_bind: PodsInPreBind,
+        permitted: Callable[[str], None],
+        note: Note,
+        bind_by_extender: Callable[[Extender, Bind], Awaitable[str]] | None = None,
+    ) -> None:
+        self.effects: Effects = engine.effects
+        self.observers: Observers = engine.services.observers
+        self.extenders: Sequence[Extender] = engine.loaded.config.extenders
+        self.announce_expectation = engine.loaded.gates.enabled("NominatedNodeNameForExpectation")
+        self.waiting_pods = waiting_pods
+        self.pods_in_pre_bind = pods_in_pre_bind
+        self.permitted = permitted
+        self.note = note
+        self.bind_by_extender = bind_by_extender
 
 
 class NotBound(msgspec.Struct, frozen=True):
     """Why a pod is not bound.
 
-    `by_permit` tells that a plugin turned it away while it waited for permission; `tried` that it was sent to be bound,
-    so that it may be bound all the same if only the answer was lost.
+    `by_permit`: a plugin rejected it while it waited in Permit. `tried`: the binding was sent, and may have succeeded
+    if only the answer was lost.
     """
 
     status: Status
@@ -55,45 +65,43 @@ class NotBound(msgspec.Struct, frozen=True):
     tried: bool = False
 
 
-async def bind_pod(placed: Placed, services: BindingServices) -> NotBound | None:
-    """Bind a pod; return None, or why it is not bound."""
+async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
+    """Bind an assumed pod; return None, or why it is not bound."""
     # 1. Is there anything to prepare?
     preparing, failure = _pre_flights(placed)
     if failure is not None:
         return NotBound(failure)
-    waiting = _waiting(placed, services)
-    # 2. Let others know where the pod will be, if that will take a while.
-    if services.announce_expectation and (preparing or waiting is not None):
-        await _announce(placed, services)
+    waiting = _waiting(placed, context)
+    # 2. Announce the expected node (nominatedNodeName), if binding will take a while.
+    if context.announce_expectation and (preparing or waiting is not None):
+        await _announce(placed, context)
     # 3. Wait for permission.
     if waiting is not None:
-        status = await _permission(placed, waiting, services)
+        status = await _permission(placed, waiting, context)
         if not status.ok:
             if status.rejected:
                 return NotBound(status, by_permit=True)
             return NotBound(error(f"waiting on permit for pod: {status.message}"))
-    services.permitted(placed.pod.uid)
+    context.permitted(placed.pod.uid)
     # 4. Prepare.
-    failure = await _prepared(placed, preparing, services.pre_binding)
+    failure = await _prepared(placed, preparing, context.pods_in_pre_bind)
     if failure is not None:
         return NotBound(failure)
     # 5. Bind.
-    failure = await _bind(placed, services)
+    failure = await _bind(placed, context)
     if failure is not None:
         return NotBound(failure, tried=True)
-    # 6. Tell.
+    # 6. Report the binding.
     pod = placed.pod
-    tell_bound(placed, services.observers)
+    tell_bound(placed, context.observers)
     note = f"Successfully assigned {pod.namespace}/{pod.name} to {placed.node_name}"
-    await _quietly(services, Emit(pod.pod, "Normal", "Scheduled", "Binding", note))
-    await _post_bind(placed, services)
+    await _quietly(context, Emit(pod.pod, "Normal", "Scheduled", "Binding", note))
+    await _post_bind(placed, context)
     return None
 
 
-def tell_bound(placed: Placed, observers: Observers | None) -> None:
+def tell_bound(placed: Placed, observers: Observers) -> None:
     """Tell observers that a pod is bound."""
-    if observers is None:
-        return
     queued = placed.queued
     now = asyncio.get_running_loop().time()
     observers.pod_bound(
@@ -114,40 +122,39 @@ def tell_bound(placed: Placed, observers: Observers | None) -> None:
 # -- permission
 
 
-async def _permission(placed: Placed, waiting: PermitWait, services: BindingServices) -> Status:
-    """Return success, or why a pod that waited for permission may not go on."""
+async def _permission(placed: Placed, waiting: PermitWait, context: BindingContext) -> Status:
+    """Return success, or why Permit rejected a waiting pod."""
     began = placed.cycle.stopwatch.now()
     status = await waiting.decision()
     if status.ok:
-        services.waiting.remove(placed.pod.uid)
-    if services.observers is not None:
-        services.observers.permit_awaited(status.code.text, placed.cycle.stopwatch.now() - began)
+        context.waiting_pods.remove(placed.pod.uid)
+    context.observers.permit_awaited(status.code.text, placed.cycle.stopwatch.now() - began)
     return status
 
 
-def _waiting(placed: Placed, services: BindingServices) -> PermitWait | None:
-    """Return the pod among those that wait for permission, if Permit made it wait."""
-    return services.waiting.get(placed.pod.uid) if placed.waits else None
+def _waiting(placed: Placed, context: BindingContext) -> PermitWait | None:
+    """Return the pod's wait in Permit, None if no plugin made it wait."""
+    return context.waiting_pods.get(placed.pod.uid) if placed.waits else None
 
 
-async def _announce(placed: Placed, services: BindingServices) -> None:
+async def _announce(placed: Placed, context: BindingContext) -> None:
     body = {"metadata": {"uid": placed.pod.uid}, "status": {"nominatedNodeName": placed.node_name}}
-    await _quietly(services, Patch("Pod", placed.pod.namespace, placed.pod.name, body, "status"))
+    await _quietly(context, Patch("Pod", placed.pod.namespace, placed.pod.name, body, "status"))
 
 
-async def _quietly(services: BindingServices, effect: Emit | Patch) -> None:
-    """Carry out an effect that the pod does not depend on."""
+async def _quietly(context: BindingContext, effect: Emit | Patch) -> None:
+    """Carry out an effect; note it if it is refused."""
     try:
-        await services.effects.perform(effect)
+        await context.effects.perform(effect)
     except EffectError as refused:
-        services.note(str(refused))
+        context.note(str(refused))
 
 
 # -- PreBind
 
 
 def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
-    """Return the plugins that have something to prepare, or the failure of one that cannot tell."""
+    """Return the plugins whose PreBind has something to do, or the failure of PreBindPreFlight."""
     preparing: list[PreBindPlugin] = []
     failure: Status | None = None
     stopwatch = placed.cycle.stopwatch
@@ -165,7 +172,7 @@ def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
 
 
 def _unusable(plugin: PreBindPlugin, status: Status) -> Status:
-    """Return what is wrong with an answer to the question whether there is anything to prepare."""
+    """Return the error for a status that PreBindPreFlight must not return."""
     if status.code is Code.ERROR:
         return error(f'running PreBindPreFlight "{plugin.name}": {status.message}')
     return error(
@@ -174,38 +181,40 @@ def _unusable(plugin: PreBindPlugin, status: Status) -> Status:
     )
 
 
-async def _prepared(placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PodsInPreBind) -> Status | None:
-    """Run PreBind where it can be called back; return why the pod cannot be bound."""
+async def _prepared(
+    placed: Placed, preparing: Sequence[PreBindPlugin], pods_in_pre_bind: PodsInPreBind
+) -> Status | None:
+    """Run PreBind in a task that evictions can cancel; return why the pod cannot be bound."""
     began = placed.cycle.stopwatch.now()
-    failure = await _called_back_or_done(placed, preparing, pre_binding) if preparing else None
+    failure = await _called_back_or_done(placed, preparing, pods_in_pre_bind) if preparing else None
     placed.cycle.stopwatch.point(PRE_BIND, failure, began)
     return failure
 
 
 async def _called_back_or_done(
-    placed: Placed, preparing: Sequence[PreBindPlugin], pre_binding: PodsInPreBind
+    placed: Placed, preparing: Sequence[PreBindPlugin], pods_in_pre_bind: PodsInPreBind
 ) -> Status | None:
     uid = placed.pod.uid
     task = asyncio.ensure_future(_pre_bind(placed, preparing))
-    pre_binding.begin(uid, task)
+    pods_in_pre_bind.begin(uid, task)
     try:
         failure = await task
     except asyncio.CancelledError:
-        why = pre_binding.why_cancelled(uid)
+        why = pods_in_pre_bind.why_cancelled(uid)
         if not why:
             raise
         return error(why)
-    pre_binding.end(uid)
+    pods_in_pre_bind.end(uid)
     return failure
 
 
 async def _pre_bind(placed: Placed, preparing: Sequence[PreBindPlugin]) -> Status | None:
-    """Run the plugins in order, neighbours that allow it side by side; return the first failure."""
+    """Run PreBind in order, consecutive parallel plugins concurrently; return the first failure."""
     for group in _groups(preparing):
         unfinished = [asyncio.ensure_future(_pre_bind_one(placed, plugin)) for plugin in group]
         try:
             while unfinished:
-                # a plugin may be deaf to being called back: it is not waited for then
+                # a plugin that ignores its cancellation is not waited for
                 done, _ = await asyncio.wait(unfinished, return_when=asyncio.FIRST_COMPLETED)
                 for task in unfinished:
                     if task in done and (failure := task.result()) is not None:
@@ -234,22 +243,21 @@ async def _pre_bind_one(placed: Placed, plugin: PreBindPlugin) -> Status | None:
 # -- Bind
 
 
-async def _bind(placed: Placed, services: BindingServices) -> Status | None:
+async def _bind(placed: Placed, context: BindingContext) -> Status | None:
     """Have an extender or the Bind plugins bind the pod; return why it is not bound."""
-    pod, observers = placed.pod, services.observers
-    if observers is not None:
-        observers.binding_began(pod, placed.node_name)
-    failure = await _bind_by_extender_or_plugin(placed, services)
-    if failure is not None and observers is not None:
+    pod, observers = placed.pod, context.observers
+    observers.binding_began(pod, placed.node_name)
+    failure = await _bind_by_extender_or_plugin(placed, context)
+    if failure is not None:
         observers.binding_failed(pod, placed.node_name)
     return failure
 
 
-async def _bind_by_extender_or_plugin(placed: Placed, services: BindingServices) -> Status | None:
+async def _bind_by_extender_or_plugin(placed: Placed, context: BindingContext) -> Status | None:
     pod = placed.pod
-    for extender in services.extenders:
-        if extender.bind_verb and services.ask_to_bind is not None and is_interested(extender, pod.spec):
-            refused = await services.ask_to_bind(extender, Bind(pod.namespace, pod.name, pod.uid, placed.node_name))
+    for extender in context.extenders:
+        if extender.bind_verb and context.bind_by_extender is not None and is_interested(extender, pod.spec):
+            refused = await context.bind_by_extender(extender, Bind(pod.namespace, pod.name, pod.uid, placed.node_name))
             if refused and extender.ignorable:
                 continue
             return error(refused) if refused else None
@@ -268,7 +276,7 @@ async def _bind_by_plugin(placed: Placed) -> Status | None:
 
 
 def _final(plugin: Plugin, point: str, status: Status | None) -> Status | None:
-    """Return a plugin's status as the cycle tells it, None for success."""
+    """Return a plugin's failure under its name, None for success."""
     if status is None or status.ok:
         return None
     if status.rejected:
@@ -279,12 +287,12 @@ def _final(plugin: Plugin, point: str, status: Status | None) -> Status | None:
 # -- PostBind
 
 
-async def _post_bind(placed: Placed, services: BindingServices) -> None:
-    """Run PostBind; the pod is bound, whatever a plugin thinks of it."""
+async def _post_bind(placed: Placed, context: BindingContext) -> None:
+    """Run PostBind; a failure is noted."""
     stopwatch = placed.cycle.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.post_bind:
         failure = await await_hook(plugin, "post_bind", placed, unchecked)
         if failure is not None:
-            services.note(failure.message)
+            context.note(failure.message)
     stopwatch.point(POST_BIND, None, began)

@@ -1,8 +1,8 @@
 """What happens in a scheduler, told to whoever wants to know: metrics, logs, records of a simulation.
 
 From the queue, the cycles and the bindings to observers, in plain values and never in references to columns. The core
-does not know who listens: it holds `Observers` or None, and where it holds None nothing is measured. An observer that
-raises is dropped with a line for the log; no pod suffers from it.
+does not know who listens: it holds `Observers`, and with NOBODY nothing is measured. An observer that raises is dropped
+with a line for the log; no pod suffers from it.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -341,6 +341,6 @@ class _Untimed(Stopwatch):
 UNTIMED: Stopwatch = _Untimed()
 
 
-def start(observers: Observers | None, profile: str) -> Stopwatch:
-    """Return a stopwatch for an attempt that begins."""
-    return UNTIMED if observers is None else Stopwatch(observers, profile)
+def start(observers: Observers, profile: str, *, closely: bool = False) -> Stopwatch:
+    """Return a stopwatch for an attempt that begins; without observers nothing is timed."""
+    return UNTIMED if observers is NOBODY else Stopwatch(observers, profile, closely=closely)

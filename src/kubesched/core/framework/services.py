@@ -23,13 +23,13 @@ class Services:
         effects: Effects,
         waits: Waits | None = None,
         waiting_pods: WaitingPods | None = None,
-        observers: Observers | None = None,
+        observers: Observers = NOBODY,
     ) -> None:
         self.cluster = cluster
         self.effects = effects
         self.waits = waits or NoWaits()
         self.waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
-        self.observers = observers or NOBODY
+        self.observers = observers
         self.preemptions = RunningPreemptions(cluster.table.pods)
 
     def by_name(self) -> dict[str, Any]:

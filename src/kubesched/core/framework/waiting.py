@@ -32,8 +32,8 @@ class Waits(Protocol):
         Raises TimedOut if there is no answer in time.
         """
 
-    async def at_rest(self, change: Callable[[], T]) -> T:
-        """Return what `change` returns, called while no scheduling cycle is under way: it may change the cluster."""
+    async def between_cycles(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called while no scheduling cycle is running: it may change the cluster."""
 
     def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
         """Return a context that whoever names the same key enters one after the other, first come, first served."""
@@ -63,7 +63,7 @@ class NoWaits:
             raise TimedOut
         return answer
 
-    async def at_rest(self, change: Callable[[], T]) -> T:
+    async def between_cycles(self, change: Callable[[], T]) -> T:
         """Return what `change` returns, called at once."""
         return change()
 

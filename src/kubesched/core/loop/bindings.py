@@ -7,25 +7,27 @@ server did not answer, its node's resources stay taken until a read shows whethe
 # upstream: schedule_one.go (bindingCycle, handleBindingCycleError) (v1.36)
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from kubesched.api.meta import ApiObject
 from kubesched.common.notes import sampled
-from kubesched.core.binding.cycle import BindingServices, NotBound, bind_pod, tell_bound
+from kubesched.config.types import Extender
+from kubesched.core.binding.cycle import BindingContext, NotBound, bind_pod, tell_bound
 from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.binding.waiting_pods_map import PermitWait
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
-from kubesched.core.framework.effects import EffectError, Read
+from kubesched.core.framework.effects import Bind, EffectError, Read
 from kubesched.core.framework.extenders import is_interested
 from kubesched.core.framework.status import error
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.event_handlers import POD_GONE, EventHandlers
 from kubesched.core.loop.failure_handler import FailureHandler
+from kubesched.core.loop.loop_events import BindingDone, BindingFailed, BindingVerified, Dropped, Permitted, Put
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import undo
-from kubesched.core.scheduling.diagnosis import Diagnosis
+from kubesched.core.scheduling.cycle import commit_failure
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
 
 # how often a pod is read whose binding was not answered
@@ -41,56 +43,113 @@ class Bindings:
     """Starts binding cycles; undoes Reserve and assume for pods that could not be bound."""
 
     def __init__(
-        self, context: LoopContext, handlers: EventHandlers, failures: FailureHandler, services: BindingServices
+        self,
+        context: LoopContext,
+        handlers: EventHandlers,
+        failures: FailureHandler,
+        bind_by_extender: Callable[[Extender, Bind], Awaitable[str]] | None,
     ) -> None:
         self._context = context
         self._handlers = handlers
         self._failures = failures
-        self._services = services
+        self._cycles = BindingContext(
+            context.engine,
+            context.waiting_pods,
+            context.pods_in_pre_bind,
+            permitted=lambda uid: context.inbox.post(Permitted(uid)),
+            note=context.note,
+            bind_by_extender=bind_by_extender,
+        )
+        # the assumed pods whose binding cycle has not ended, by UID
+        self._placed: dict[str, Placed] = {}
         # how many binding cycles run
         self.under_way = 0
         # one line a minute: a failing API server fails for all pods
-        self._complain = sampled(services.note, context.now)
-        handlers.withdraw = self._withdraw
+        self._complain = sampled(context.note, context.now)
 
     def begin(self, placed: Placed) -> None:
         """Start the binding cycle of an assumed pod."""
+        self._placed[placed.pod.uid] = placed
         self._activate(placed)
         if placed.waits:
-            self._services.waiting.add(PermitWait(placed.pod, placed.node_name, placed.waits))
+            self._context.waiting_pods.add(PermitWait(placed.pod, placed.node_name, placed.waits))
         self._context.tasks.start(self._bind(placed))
+
+    # -- events
+
+    def permitted(self, uid: str) -> None:
+        """Apply that a pod passed Permit: the queue keeps no events for it any more."""
+        self._context.waiting_pods.remove(uid)
+        self._context.queue.done(uid)
+
+    def done(self, uid: str) -> None:
+        """Apply that a pod is bound."""
+        placed = self._placed[uid]
+        self._activate(placed)
+        if not self._extender_binds(placed.pod):
+            del self._placed[uid]
+
+    def verified(self, uid: str) -> None:
+        """Apply that a pod which an extender bound is reported as bound, or gone."""
+        del self._placed[uid]
+
+    def failed(self, uid: str, why: NotBound) -> None:
+        """Undo Reserve and assume for a pod that could not be bound, and requeue it."""
+        placed = self._placed.pop(uid)
+        self._context.waiting_pods.remove(uid)
+        self._context.pods_in_pre_bind.end(uid)
+        confirmed = self._handlers.latest(placed.pod)
+        if confirmed is not None and confirmed.spec.node_name:
+            # bound after all: only the answer was lost
+            self._context.queue.done(uid)
+            tell_bound(placed, self._context.observers)
+            return
+        for fault in undo(self._context.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
+            self._context.note(fault.message)
+        placed.cycle.stopwatch.tell()
+        if confirmed is None:
+            self._context.cluster.remove_pod(uid)
+            self._context.queue.delete(uid)
+            self._failures.tell(_failed(placed.queued, why))
+        else:
+            self._requeue(placed.queued, confirmed, why)
+        # a rejected pod is not woken by its own departure
+        only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
+        self._context.queue.on_event(POD_GONE, placed.pod, None, self._context.now(), only_others)
+
+    # -- the task
 
     async def _bind(self, placed: Placed) -> None:
         self.under_way += 1
         try:
-            await self._bind_or_give_back(placed)
+            await self._bind_or_fail(placed)
         finally:
             self.under_way -= 1
             placed.cycle.stopwatch.tell()
 
-    async def _bind_or_give_back(self, placed: Placed) -> None:
+    async def _bind_or_fail(self, placed: Placed) -> None:
+        post = self._context.inbox.post
         # a condition of an earlier attempt must not be written after the binding
         await self._failures.status_writer.drain(placed.pod.uid)
         try:
-            failure = await bind_pod(placed, self._services)
+            failure = await bind_pod(placed, self._cycles)
         except BaseException as raised:
             if is_called_off(raised):
                 # a plugin that cancels its own task leaves nothing assumed; at the end of the process nothing follows
-                given_up = NotBound(error(CALLED_OFF))
-                self._context.inbox.later(lambda: self._give_back(placed, given_up))
+                post(BindingFailed(placed.pod.uid, NotBound(error(CALLED_OFF))))
                 raise
             failure = NotBound(error(f"internal error: {described(raised)}"))
         if failure is None:
-            self._context.inbox.later(lambda: self._activate(placed))
+            post(BindingDone(placed.pod.uid))
             if self._extender_binds(placed.pod):
                 await self._verify(placed)
             return
         if failure.tried:
             await self._look(placed.pod)
-        self._context.inbox.later(lambda: self._give_back(placed, failure))
+        post(BindingFailed(placed.pod.uid, failure))
 
     def _extender_binds(self, pod: PodInfo) -> bool:
-        return any(e.bind_verb and is_interested(e, pod.spec) for e in self._services.extenders)
+        return any(e.bind_verb and is_interested(e, pod.spec) for e in self._cycles.extenders)
 
     async def _verify(self, placed: Placed) -> None:
         """Wait until a pod that an extender claims to have bound is reported as bound; requeue it otherwise."""
@@ -100,26 +159,24 @@ class Bindings:
             await asyncio.sleep(seconds)
             latest = self._handlers.latest(placed.pod)
             if latest is None or latest.spec.node_name:
+                self._context.inbox.post(BindingVerified(placed.pod.uid))
                 return
         await self._look(placed.pod)
-        self._context.inbox.later(lambda: self._give_back(placed, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
+        self._context.inbox.post(BindingFailed(placed.pod.uid, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
 
     async def _look(self, pod: PodInfo) -> None:
         """Read a pod whose binding failed or was not answered, and report it; it stays assumed until then."""
         # differs (a binding that is refused or not answered): the reference forgets the pod at once, and may overcommit
         # the node if the pod was bound
         found = await self._found(pod)
-        if found is not None:
-            self._context.inbox.later(lambda: self._handlers.put(found))
-        else:
-            self._context.inbox.later(lambda: self._handlers.drop(pod.pod))
+        self._context.inbox.post(Put(found) if found is not None else Dropped(pod.pod))
 
     async def _found(self, pod: PodInfo) -> ApiObject | None:
         """Return a pod as the API server has it, None if it is gone; asks until there is an answer."""
         seconds = FIRST_LOOK_SECONDS
         while True:
             try:
-                return await self._services.effects.perform(Read("Pod", pod.namespace, pod.name))
+                return await self._context.effects.perform(Read("Pod", pod.namespace, pod.name))
             except EffectError as refused:
                 self._complain(f"cannot tell whether pod {pod.namespace}/{pod.name} is bound: {refused}")
             await asyncio.sleep(seconds)
@@ -132,46 +189,15 @@ class Bindings:
             self._context.queue.activate(list(named), self._context.now())
             named.clear()
 
-    def _give_back(self, placed: Placed, why: NotBound) -> None:
-        """Undo Reserve and assume for a pod that could not be bound, and requeue it."""
-        uid = placed.pod.uid
-        self._services.waiting.remove(uid)
-        self._services.pre_binding.end(uid)
-        confirmed = self._handlers.latest(placed.pod)
-        if confirmed is not None and confirmed.spec.node_name:
-            # bound after all: only the answer was lost
-            self._context.queue.done(uid)
-            tell_bound(placed, self._services.observers)
-            return
-        for fault in undo(self._context.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
-            self._services.note(fault.message)
-        placed.cycle.stopwatch.tell()
-        if confirmed is None:
-            self._context.cluster.remove_pod(uid)
-            self._context.queue.delete(uid)
-            self._failures.tell(_failed(placed.queued, why))
-        else:
-            self._requeue(placed.queued, confirmed, why)
-        # a rejected pod is not woken by its own departure
-        only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
-        self._context.queue.on_event(POD_GONE, placed.pod, None, self._context.now(), only_others)
-
     def _requeue(self, queued: QueuedPod, latest: PodInfo, why: NotBound) -> None:
         """Requeue a pod whose binding failed: unschedulable if Permit rejected it, else with backoff."""
         queued.pod = latest
         self._context.queue.resume(queued)
         self._failures.fail(_failed(queued, why))
 
-    def _withdraw(self, assumed: PodInfo) -> bool:
-        """Reject a deleted pod that waits in Permit; return whether it did."""
-        waiting = self._services.waiting.get(assumed.uid)
-        return waiting is not None and waiting.reject("", "removed")
-
 
 def _failed(queued: QueuedPod, why: NotBound) -> Failed:
     """Return the failure of an attempt that got as far as binding."""
-    status = why.status
-    if not why.by_permit:
-        return Failed(queued, UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR, status.message)
-    diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1)
-    return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
+    if why.by_permit:
+        return commit_failure(queued, why.status)
+    return Failed(queued, UNSCHEDULABLE if why.status.rejected else SCHEDULER_ERROR, why.status.message)

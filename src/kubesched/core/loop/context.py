@@ -3,29 +3,38 @@
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-import msgspec
-
 from kubesched.common.notes import Note
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.profile import Profile
-from kubesched.core.loop.inbox import Inbox, Tasks
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
+from kubesched.core.scheduling.engine import Engine
 
 
-class LoopContext(msgspec.Struct, frozen=True):
-    """The cluster, queue, inbox, tasks and clock of one scheduler."""
+class LoopContext:
+    """The engine, the queue, the loop's services and its clock, for one scheduler."""
 
-    cluster: Cluster
-    queue: SchedulingQueue
-    profiles: Mapping[str, Profile]
-    effects: Effects
-    inbox: Inbox
-    tasks: Tasks
-    now: Callable[[], float]
-    date: Callable[[], datetime]
-    note: Note
-    observers: Observers
-    # the loop's time, less what was spent waiting for extenders
-    busy_time: Callable[[], float]
+    def __init__(
+        self,
+        engine: Engine,
+        queue: SchedulingQueue,
+        services: LoopServices,
+        busy_time: Callable[[], float],
+    ) -> None:
+        self.engine = engine
+        self.cluster: Cluster = engine.cluster
+        self.profiles: Mapping[str, Profile] = engine.profiles
+        self.effects: Effects = engine.effects
+        self.observers: Observers = engine.services.observers
+        self.queue = queue
+        self.inbox = services.inbox
+        self.waiting_pods = services.waiting_pods
+        self.pods_in_pre_bind = services.pods_in_pre_bind
+        self.tasks = services.tasks
+        self.note: Note = services.note
+        self.now: Callable[[], float] = services.waits.now
+        self.date: Callable[[], datetime] = services.waits.date
+        # the loop's time, less what was spent waiting for extenders
+        self.busy_time = busy_time

@@ -16,11 +16,13 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
-from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
 from kubesched.core.queue.scheduling_queue import WAITING_POD_ADDED, WAITING_POD_UPDATED, SchedulingQueue
 from kubesched.core.queue.update_events import node_events, pod_events
 
 Events = Collection[ClusterEvent]
+NodePreCheck = Callable[[PodInfo, str], bool]
 
 NODE_ADDED = ClusterEvent(Resource.NODE, Action.ADD)
 POD_ASSIGNED = ClusterEvent(Resource.ASSIGNED_POD, Action.ADD)
@@ -44,9 +46,18 @@ class EventHandlers:
         schedulers: Collection[str],
         gates: FeatureGates,
         now: Callable[[], float],
-        observers: Observers | None = None,
+        *,
+        observers: Observers = NOBODY,
+        waiting_pods: WaitingPods | None = None,
+        changed: Callable[[str], None] = lambda kind: None,
+        pre_check: NodePreCheck | None = None,
     ) -> None:
         self._observers = observers
+        self._waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
+        # called with the kind of every object that changed
+        self._changed = changed
+        # returns whether a node that was added or changed could take a waiting pod; None: ask the hints
+        self._pre_check = pre_check
         self._cluster = cluster
         self._queue = queue
         self._schedulers = schedulers
@@ -57,12 +68,6 @@ class EventHandlers:
         # without the gate nobody asks who belongs to which group
         self._pod_groups = cluster.pod_groups if gates.enabled("GenericWorkload") else None
         self._gangs = gates.enabled("GangScheduling")
-        # asked when a pod vanishes that is assumed; set by the scheduler
-        self.withdraw: Callable[[PodInfo], bool] = lambda pod: False
-        # asked which pods a node that was added or changed is for; None: all
-        self.admits: Callable[[PodInfo, str], bool] | None = None
-        # told of every kind of which an object changed
-        self.changed: Callable[[str], None] = lambda kind: None
 
     # -- any object
 
@@ -75,13 +80,12 @@ class EventHandlers:
         self._apply(obj, self._drop)
 
     def _apply(self, obj: ApiObject, apply: Callable[[ApiObject], Events]) -> None:
-        began = self._observers.clock() if self._observers is not None else 0.0
+        began = self._observers.clock()
         events = apply(obj)
-        self.changed(type(obj).__name__)
-        if self._observers is not None:
-            seconds = self._observers.clock() - began
-            for event in events:
-                self._observers.event_handled(event, obj, seconds)
+        self._changed(type(obj).__name__)
+        seconds = self._observers.clock() - began
+        for event in events:
+            self._observers.event_handled(event, obj, seconds)
 
     def _put(self, obj: ApiObject) -> Events:
         """Apply an object; return the cluster events."""
@@ -140,8 +144,8 @@ class EventHandlers:
         old = None if row is None else self._cluster.table.nodes[row]
         self._cluster.add(node)
         events = node_events(old, node, self._gates) if old is not None else [NODE_ADDED]
-        admits = self.admits
-        concerns = None if admits is None else lambda pod: admits(pod, node.name)
+        pre_check = self._pre_check
+        concerns = None if pre_check is None else lambda pod: pre_check(pod, node.name)
         for event in events:
             self._queue.on_event(event, old, node, self._now(), concerns)
         return events
@@ -220,7 +224,8 @@ class EventHandlers:
     def _withdraw(self, pod: PodInfo) -> None:
         """Forget an assumed pod that was deleted; its binding, if under way, fails by itself."""
         assumed = self._cluster.table.pods[pod.uid]
-        if not self.withdraw(assumed):
+        waiting = self._waiting_pods.get(pod.uid)
+        if waiting is None or not waiting.reject("", "removed"):
             self._cluster.remove_pod(pod.uid)
         self._queue.on_event(POD_GONE, assumed, None, self._now())
 

@@ -8,17 +8,17 @@ after a pause if an eviction failed, at once if a node was added meanwhile.
 # upstream: framework/preemption/executor.go (v1.36)
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import msgspec
 
-from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMap
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Delete, EffectError, Emit, NotFoundError, Patch
 from kubesched.core.framework.preemption import Preemption, RunningPreemptions
 from kubesched.core.loop.conditions import condition_patch
 from kubesched.core.loop.context import LoopContext
+from kubesched.core.loop.loop_events import Activate, Dropped, LastVictim, PreemptionEnded
 
 TRY_AGAIN_SECONDS = 1.0
 
@@ -41,19 +41,9 @@ class Preemptor(msgspec.Struct, frozen=True):
 class Evictions:
     """Carries preemptions out."""
 
-    def __init__(
-        self,
-        context: LoopContext,
-        preemptions: RunningPreemptions,
-        waiting: WaitingPodsMap,
-        pre_binding: PodsInPreBind,
-        gone: Callable[[PodInfo], None],
-    ) -> None:
+    def __init__(self, context: LoopContext) -> None:
         self._context = context
-        self._preemptions = preemptions
-        self._waiting = waiting
-        self._pre_binding = pre_binding
-        self._gone = gone
+        self._preemptions: RunningPreemptions = context.engine.services.preemptions
         self._retry: set[str] = set()
         self._running: set[str] = set()
 
@@ -85,13 +75,13 @@ class Evictions:
             await self._clear_nominations(preemptor, node_name)
             *others, last = victims
             await asyncio.gather(*(self._evict(preemptor, preemption, victim) for victim in others))
-            self._preemptions.last_victim(uid, last.uid)
+            self._context.inbox.post(LastVictim(uid, last.uid))
             await self._evict(preemptor, preemption, last)
         except Exception as raised:
             # the next attempt finds the victims that are left
             failure = raised
         finally:
-            self._preemptions.end(uid)
+            self._context.inbox.post(PreemptionEnded(uid))
             self._running.discard(uid)
             woken = uid in self._retry
             self._retry.discard(uid)
@@ -105,8 +95,7 @@ class Evictions:
             # API server is away
             await asyncio.sleep(TRY_AGAIN_SECONDS)
         if failure is not None or woken:
-            queue, now = self._context.queue, self._context.now
-            self._context.inbox.later(lambda: queue.activate(preemptor.pods, now()))
+            self._context.inbox.post(Activate(preemptor.pods))
         if failure is not None and not isinstance(failure, EffectError):
             raise failure
 
@@ -119,7 +108,7 @@ class Evictions:
                         Patch("Pod", nominated.namespace, nominated.name, body, "status")
                     )
                 except NotFoundError:
-                    self._gone(nominated)
+                    self._context.inbox.post(Dropped(nominated.pod))
 
     async def _evict(self, preemptor: Preemptor, preemption: Preemption, victim: PodInfo) -> None:
         node_name = preemption.node_name
@@ -137,7 +126,7 @@ class Evictions:
                 await self._delete(preemptor, victim)
             except NotFoundError:
                 # deleted by somebody else; the report is late, lost, or came while the preemptor was held
-                self._gone(victim)
+                self._context.inbox.post(Dropped(victim.pod))
                 self._retry.add(preemptor.uid)
                 self._context.observers.victim_gone(preemptor.pod, victim, node_name)
                 return
@@ -147,10 +136,10 @@ class Evictions:
 
     def _called_back(self, victim: PodInfo, plugin: str) -> bool:
         """Stop a victim that is not bound yet; return whether that was in time."""
-        waiting = self._waiting.get(victim.uid)
+        waiting = self._context.waiting_pods.get(victim.uid)
         if waiting is not None:
             return waiting.preempt(plugin, "preempted")
-        return self._pre_binding.call_back(victim.uid, f"preempted by {plugin}")
+        return self._context.pods_in_pre_bind.call_back(victim.uid, f"preempted by {plugin}")
 
     async def _delete(self, preemptor: Preemptor, victim: PodInfo) -> None:
         scheduler = preemptor.pod.spec.scheduler_name

@@ -1,7 +1,7 @@
-"""What is to be done between cycles, and what runs beside the loop.
+"""The inbox: events that wait until no cycle is running; and the tasks beside the loop.
 
-From reports and tasks to the loop: changes of the table and the queue wait here in order until no cycle is under way,
-and whatever arrives or ends wakes the loop.
+From informers and tasks to the loop. Events are applied in the order in which they were posted; whatever is posted, and
+every task that ends, wakes the loop.
 """
 
 import asyncio
@@ -12,39 +12,44 @@ from typing import Any
 from kubesched.common.notes import Note
 from kubesched.core.framework.hooks import is_interrupt
 from kubesched.core.framework.texts import described
+from kubesched.core.loop.loop_events import Call, LoopEvent
 
-# so many changes are made between two looks at the clock
+# so many events are applied between two looks at the clock
 BETWEEN_LOOKS = 16
 
 
 class Inbox:
-    """Changes that wait for their turn, in order."""
+    """Events that wait to be applied, in order."""
 
     def __init__(self, note: Note) -> None:
         self._note = note
-        self._changes: deque[Callable[[], None]] = deque()
+        self._events: deque[LoopEvent] = deque()
         self._wake = asyncio.Event()
 
     def __len__(self) -> int:
-        return len(self._changes)
+        return len(self._events)
 
-    def later(self, change: Callable[[], None]) -> None:
-        """Have something done as soon as no cycle is under way."""
-        self._changes.append(change)
+    def post(self, event: LoopEvent) -> None:
+        """Have an event applied as soon as no cycle is running."""
+        self._events.append(event)
         self._wake.set()
+
+    def between_cycles(self, function: Callable[[], None]) -> None:
+        """Have a function called as soon as no cycle is running."""
+        self.post(Call(function))
 
     def wake(self) -> None:
         """End a rest."""
         self._wake.set()
 
-    def apply(self, until: float, now: Callable[[], float]) -> bool:
-        """Do what waits until a time has come; return whether that was all. One strange object must not stop others."""
+    def drain(self, apply: Callable[[LoopEvent], None], until: float, now: Callable[[], float]) -> bool:
+        """Apply events until a time has come; return whether that was all. One event that fails stops no other."""
         self._wake.clear()
         done = 0
-        while self._changes:
-            change = self._changes.popleft()
+        while self._events:
+            event = self._events.popleft()
             try:
-                change()
+                apply(event)
             except BaseException as raised:
                 # plugins may follow what is reported, and nothing here waits: whatever it is, it is no call to end
                 if is_interrupt(raised):
@@ -53,10 +58,10 @@ class Inbox:
             done += 1
             if done % BETWEEN_LOOKS == 0 and now() >= until:
                 break
-        return not self._changes
+        return not self._events
 
     async def rest(self, seconds: float) -> None:
-        """Return when something arrived, or after a while."""
+        """Return when something was posted, or after a while."""
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
                 await self._wake.wait()
@@ -65,7 +70,7 @@ class Inbox:
 
 
 class Tasks:
-    """Work that runs beside the loop; held until it is done, and noted if it fails."""
+    """Tasks beside the loop: held until they are done, and noted if they fail."""
 
     def __init__(self, note: Note, ended: Callable[[], None]) -> None:
         self._note = note
@@ -76,7 +81,7 @@ class Tasks:
         return len(self._tasks)
 
     def start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Begin something."""
+        """Start a task."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._finished)

@@ -9,7 +9,11 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TypeVar
 
+from kubesched.common.notes import Note
+from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMap
 from kubesched.core.framework.waiting import TimedOut
+from kubesched.core.loop.inbox import Inbox, Tasks
+from kubesched.core.loop.loop_events import LoopEvent
 
 T = TypeVar("T")
 
@@ -28,12 +32,11 @@ class Line:
 class LoopWaits:
     """Waits on the running asyncio loop; its clock is the only clock, but for the date."""
 
-    def __init__(self, date: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, inbox: Inbox, date: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._inbox = inbox
         self._date = date
         self._waiting: dict[str, set[asyncio.Event]] = {}
         self._lines: dict[Hashable, Line] = {}
-        # how something is done when no cycle is under way; set by the scheduler
-        self.between_cycles: Callable[[Callable[[], None]], None] = lambda change: change()
 
     def now(self) -> float:
         """Return the loop's time."""
@@ -48,8 +51,8 @@ class LoopWaits:
         for event in self._waiting.get(kind, ()):
             event.set()
 
-    async def at_rest(self, change: Callable[[], T]) -> T:
-        """Return what `change` returns, called while no cycle is under way."""
+    async def between_cycles(self, change: Callable[[], T]) -> T:
+        """Return what `change` returns, called while no cycle is running."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
         def do() -> None:
@@ -63,7 +66,7 @@ class LoopWaits:
                 if not done.cancelled():
                     done.set_result(answer)
 
-        self.between_cycles(do)
+        self._inbox.between_cycles(do)
         return await done
 
     @asynccontextmanager
@@ -99,3 +102,22 @@ class LoopWaits:
         finally:
             for kind in kinds:
                 self._waiting[kind].discard(changed)
+
+
+class LoopServices:
+    """What the loop shares with plugins: the inbox, the tasks, how plugins wait, the pods in Permit and PreBind."""
+
+    def __init__(
+        self,
+        note: Note = lambda line: None,
+        date: Callable[[], datetime] = lambda: datetime.now(UTC),
+        record: Callable[[LoopEvent], None] = lambda event: None,
+    ) -> None:
+        self.note = note
+        self.inbox = Inbox(note)
+        # called with every event of the loop, in order
+        self.record = record
+        self.tasks = Tasks(note, self.inbox.wake)
+        self.waits = LoopWaits(self.inbox, date)
+        self.waiting_pods = WaitingPodsMap()
+        self.pods_in_pre_bind = PodsInPreBind()

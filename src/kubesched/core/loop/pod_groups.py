@@ -16,7 +16,7 @@ from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import Patch
-from kubesched.core.framework.observer import ERROR, SCHEDULED, WAITS_FOR_PREEMPTION, GroupAttempt, Stopwatch
+from kubesched.core.framework.observer import ERROR, SCHEDULED, WAITS_FOR_PREEMPTION, GroupAttempt, start
 from kubesched.core.framework.observer import UNSCHEDULABLE as UNSCHEDULABLE_RESULT
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
@@ -116,16 +116,14 @@ class PodGroupScheduler:
 
     async def _cycle(self, profile: Profile, pods: Sequence[QueuedPod]) -> GroupResult:
         observers = self._context.observers
-        if observers is not None:
-            observers.group_attempt_began("/".join(group_of(pods[0].pod) or ()))
-            for queued in pods:
-                queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
-                observers.attempt_began(queued.pod)
+        observers.group_attempt_began("/".join(group_of(pods[0].pod) or ()))
+        for queued in pods:
+            queued.stopwatch = start(observers, profile.scheduler_name, closely=queued.was_slow)
+            observers.attempt_began(queued.pod)
         result = await self._run(schedule_group(self._context, profile, pods))
-        if observers is not None:
-            for queued in pods:
-                observers.algorithm_ran(queued.stopwatch.seconds)
-                queued.stopwatch.tell()
+        for queued in pods:
+            observers.algorithm_ran(queued.stopwatch.seconds)
+            queued.stopwatch.tell()
         return result
 
     # -- a group that can be placed

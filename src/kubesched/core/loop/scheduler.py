@@ -18,24 +18,34 @@ from typing import Protocol, TypeVar
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.common.notes import Note
 from kubesched.config.types import Extender
-from kubesched.core.binding.cycle import BindingServices
 from kubesched.core.binding.hooks import is_called_off
-from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMap
 from kubesched.core.cluster.pod_groups import group_of
-from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import Bind, Effects
+from kubesched.core.framework.effects import Bind
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderPrioritizeArgs, ExtenderResult
-from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.bindings import Bindings
 from kubesched.core.loop.context import LoopContext
-from kubesched.core.loop.event_handlers import EventHandlers
+from kubesched.core.loop.event_handlers import EventHandlers, NodePreCheck
 from kubesched.core.loop.evictions import Evictions
 from kubesched.core.loop.failure_handler import FailureHandler
-from kubesched.core.loop.inbox import Inbox, Tasks
-from kubesched.core.loop.loop_waits import LoopWaits
+from kubesched.core.loop.loop_events import (
+    Activate,
+    Attempt,
+    BindingDone,
+    BindingFailed,
+    BindingVerified,
+    Call,
+    Dropped,
+    LastVictim,
+    LoopEvent,
+    Permitted,
+    PreemptionEnded,
+    Put,
+    Tick,
+    Unreadable,
+)
+from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.pod_groups import PodGroupScheduler
 from kubesched.core.loop.slow_cycles import note_duration
 from kubesched.core.queue.backoff import BackoffPolicy
@@ -46,7 +56,6 @@ from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped
-from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T")
@@ -66,10 +75,6 @@ class ExtenderClient(Protocol):
         """Have an extender bind a pod; return what went wrong, or an empty text."""
 
 
-# Returns whether a node that was added or changed could take a waiting pod.
-NodePreCheck = Callable[[PodInfo, str], bool]
-
-
 class LoopOptions(msgspec.Struct, frozen=True):
     """How the loop runs."""
 
@@ -83,88 +88,51 @@ class Scheduler:
     def __init__(
         self,
         engine: Engine,
-        waits: LoopWaits,
-        waiting: WaitingPodsMap,
+        services: LoopServices,
         options: LoopOptions,
-        extender_client: ExtenderClient | None,
-        note: Note,
+        extender_client: ExtenderClient | None = None,
         pre_check: NodePreCheck | None = None,
     ) -> None:
-        effects = engine.effects
-        observers = None if engine.services.observers is NOBODY else engine.services.observers
         self.engine = engine
         self.cluster = engine.cluster
-        self._note = note
-        self._carrier = extender_client
+        self._note = services.note
+        self._extender_client = extender_client
         self._stopping = False
         self._held = False
         # asked before pods are scheduled
         self._conditions: list[Callable[[], bool]] = []
-        self._observers = observers
-        # how many extenders are being asked, and how many of them for their priorities
+        self._observers = engine.services.observers
+        # how many extenders are being called, and how many of them for their priorities
         self.asking = 0
         self.prioritizing = 0
         self._asked_seconds = 0.0
         # how often the loop has turned; the watchdog compares
         self.turns = 0
-        self.inbox = Inbox(note)
-        self._tasks = Tasks(note, self.inbox.wake)
-        self.queue = _queue(engine, options, observers)
+        self.inbox = services.inbox
+        self._record = services.record
+        self._tasks = services.tasks
+        self.queue = _queue(engine, options)
+        self.waiting_pods, self.pods_in_pre_bind = services.waiting_pods, services.pods_in_pre_bind
         self.event_handlers = EventHandlers(
-            self.cluster, self.queue, engine.profiles, engine.loaded.gates, self.now, observers
-        )
-        self.event_handlers.changed = waits.notify
-        self.event_handlers.admits = pre_check
-        waits.between_cycles = self.inbox.later
-        self.waiting_pods = waiting
-        self.pods_in_pre_bind = PodsInPreBind()
-        context = LoopContext(
             self.cluster,
             self.queue,
             engine.profiles,
-            effects,
-            self.inbox,
-            self._tasks,
+            engine.loaded.gates,
             self.now,
-            waits.date,
-            note,
-            observers or NOBODY,
-            self.busy_time,
+            observers=self._observers,
+            waiting_pods=services.waiting_pods,
+            changed=services.waits.notify,
+            pre_check=pre_check,
         )
-        self.evictions = Evictions(
-            context, engine.services.preemptions, waiting, self.pods_in_pre_bind, gone=lambda pod: self.drop(pod.pod)
-        )
+        context = LoopContext(engine, self.queue, services, self.busy_time)
+        self.evictions = Evictions(context)
         self._failures = FailureHandler(context, self.evictions)
-        self.bindings = Bindings(context, self.event_handlers, self._failures, self._binding_services(effects))
-        self._context = CycleContext(
-            cluster=self.cluster,
-            profiles=engine.profiles,
-            evaluators=engine.evaluators,
-            pick=Random(options.seed).randrange,
-            visit_order=VisitOrder(self.cluster.table),
-            extenders=engine.loaded.config.extenders,
-            percentage_of_nodes_to_score=engine.loaded.config.percentage_of_nodes_to_score,
-            observers=observers,
-            topology_aware=engine.loaded.gates.enabled("TopologyAwareWorkloadScheduling"),
-            workload_aware_preemption=engine.loaded.gates.enabled("WorkloadAwarePreemption"),
-        )
+        bind_by_extender = extender_client.bind if extender_client is not None else None
+        self.bindings = Bindings(context, self.event_handlers, self._failures, bind_by_extender)
+        self._context = CycleContext(engine, Random(options.seed).randrange)
         self._pod_groups: PodGroupScheduler | None = None
         if engine.loaded.gates.enabled("GenericWorkload"):
             self._pod_groups = PodGroupScheduler(context, self._context, self.bindings, self._failures, self._drive)
-
-    def _binding_services(self, effects: Effects) -> BindingServices:
-        loaded = self.engine.loaded
-        return BindingServices(
-            effects,
-            self.waiting_pods,
-            self.pods_in_pre_bind,
-            permitted=lambda uid: self.inbox.later(lambda: self.queue.done(uid)),
-            note=self._note,
-            ask_to_bind=self._carrier.bind if self._carrier is not None else None,
-            extenders=loaded.config.extenders,
-            announce_expectation=loaded.gates.enabled("NominatedNodeNameForExpectation"),
-            observers=self._observers,
-        )
 
     def now(self) -> float:
         """Return the loop's time."""
@@ -193,15 +161,15 @@ class Scheduler:
 
     def put(self, obj: ApiObject) -> None:
         """Report an object that was added or changed."""
-        self.inbox.later(lambda: self._take_in(obj))
+        self.inbox.post(Put(obj))
 
     def drop(self, obj: ApiObject) -> None:
         """Report an object that is gone."""
-        self.inbox.later(lambda: self.event_handlers.drop(obj))
+        self.inbox.post(Dropped(obj))
 
     def unreadable(self, kind: str, full_name: str, why: str) -> None:
         """Report an object that cannot be decoded, or (without a reason) that it is gone or can be decoded again."""
-        self.inbox.later(lambda: self.cluster.objects.unreadable.mark(kind, full_name, why))
+        self.inbox.post(Unreadable(kind, full_name, why))
 
     def stop(self) -> None:
         """End `run` after the current slice; bindings under way are left to finish."""
@@ -223,7 +191,38 @@ class Scheduler:
         self._held = False
         self.inbox.wake()
 
-    def _take_in(self, obj: ApiObject) -> None:
+    # -- events
+
+    def apply(self, event: LoopEvent) -> None:
+        """Apply an event to the cluster and the queue; no cycle is running."""
+        self._record(event)
+        match event:
+            case Put(obj):
+                self._put(obj)
+            case Dropped(obj):
+                self.event_handlers.drop(obj)
+            case Unreadable(kind, full_name, reason):
+                self.cluster.objects.unreadable.mark(kind, full_name, reason)
+            case Permitted(uid):
+                self.bindings.permitted(uid)
+            case BindingDone(uid):
+                self.bindings.done(uid)
+            case BindingVerified(uid):
+                self.bindings.verified(uid)
+            case BindingFailed(uid, why):
+                self.bindings.failed(uid, why)
+            case LastVictim(preemptor_uid, victim_uid):
+                self.engine.services.preemptions.last_victim(preemptor_uid, victim_uid)
+            case PreemptionEnded(preemptor_uid):
+                self.engine.services.preemptions.end(preemptor_uid)
+            case Activate(uids):
+                self.queue.activate(uids, self.now())
+            case Tick():
+                self.queue.flush(self.now())
+            case Call(function):
+                function()
+
+    def _put(self, obj: ApiObject) -> None:
         nodes = self.cluster.table.node_count
         try:
             self.event_handlers.put(obj)
@@ -240,12 +239,12 @@ class Scheduler:
         next_flush = self.now()
         while not self._stopping:
             self.turns += 1
-            if not self.inbox.apply(self.now() + SLICE_SECONDS, self.now):
+            if not self.inbox.drain(self.apply, self.now() + SLICE_SECONDS, self.now):
                 # a long list: let other tasks run in between
                 await asyncio.sleep(0)
                 continue
             if self.now() >= next_flush:
-                self.queue.flush(self.now())
+                self.apply(Tick())
                 next_flush = self.now() + TICK_SECONDS
             if await self._slice():
                 await asyncio.sleep(0)
@@ -264,16 +263,23 @@ class Scheduler:
             return False
         end = self.now() + SLICE_SECONDS
         while not len(self.inbox) and self._sending < MOST_BINDINGS:
-            queued = self.queue.pop()
-            if queued is None:
+            if not await self.attempt_next():
                 return False
-            if self._pod_groups is not None and group_of(queued.pod) is not None:
-                await self._pod_groups.attempt(queued)
-            else:
-                await self._attempt(queued)
             if self.now() >= end:
                 return True
         return bool(len(self.inbox))
+
+    async def attempt_next(self) -> bool:
+        """Pop a pod and run the scheduling cycle of it or its group; return whether there was one."""
+        queued = self.queue.pop()
+        if queued is None:
+            return False
+        self._record(Attempt(queued.uid))
+        if self._pod_groups is not None and group_of(queued.pod) is not None:
+            await self._pod_groups.attempt(queued)
+        else:
+            await self._attempt(queued)
+        return True
 
     async def _attempt(self, queued: QueuedPod) -> None:
         began = self.busy_time()
@@ -289,8 +295,7 @@ class Scheduler:
             self.bindings.begin(outcome)
         elif isinstance(outcome, Skipped):
             self.queue.done(queued.uid)
-            if self._observers is not None:
-                self._observers.attempt_skipped(queued.pod)
+            self._observers.attempt_skipped(queued.pod)
         else:
             self._failures.fail(outcome)
 
@@ -306,22 +311,22 @@ class Scheduler:
 
     async def _ask(self, question: ExtenderArgs) -> ExtenderResult:
         """Return an extender's answer."""
-        assert self._carrier is not None, "extenders are configured but nobody carries questions to them"
+        assert self._extender_client is not None, "extenders are configured but nobody carries questions to them"
         prioritizing = isinstance(question, ExtenderPrioritizeArgs)
         began = self.now()
         self.asking += 1
         self.prioritizing += prioritizing
         try:
-            return await self._carrier.ask(question)
+            return await self._extender_client.ask(question)
         finally:
             self._asked_seconds += self.now() - began
             self.asking -= 1
             self.prioritizing -= prioritizing
 
 
-def _queue(engine: Engine, options: LoopOptions, observers: Observers | None) -> SchedulingQueue:
+def _queue(engine: Engine, options: LoopOptions) -> SchedulingQueue:
     """Return the queue that an engine's configuration asks for."""
-    config, gates = engine.loaded.config, engine.loaded.gates
+    config, gates, observers = engine.loaded.config, engine.loaded.gates, engine.services.observers
     pop_early = gates.enabled("SchedulerPopFromBackoffQ")
     backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
     hints, groups = gates.enabled("SchedulerQueueingHints"), gates.enabled("GenericWorkload")

@@ -22,7 +22,7 @@ from kubesched.core.queue.queueing_hints import QueueingHints
 class PreEnqueueGate:
     """Runs the PreEnqueue plugins of a pod's profile."""
 
-    def __init__(self, profiles: Mapping[str, Profile], hints: QueueingHints, observers: Observers | None) -> None:
+    def __init__(self, profiles: Mapping[str, Profile], hints: QueueingHints, observers: Observers) -> None:
         self._profiles = profiles
         self._hints = hints
         self._observers = observers
@@ -54,8 +54,7 @@ class PreEnqueueGate:
         queued.gating_plugin = plugin
         queued.gating_events = self._hints.events_of(plugin)
         queued.was_flushed = False
-        if self._observers is not None:
-            self._observers.pod_gated(queued.pod, plugin, refusal)
+        self._observers.pod_gated(queued.pod, plugin, refusal)
 
 
 def _refusal(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch) -> Status | None:

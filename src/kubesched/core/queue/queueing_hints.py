@@ -21,7 +21,7 @@ from kubesched.core.framework.events import (
     registrations_for_extenders,
 )
 from kubesched.core.framework.hooks import is_interrupt
-from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.profile import Profile, registered_events
 from kubesched.core.queue.queued_pod import QueuedPod
 
@@ -99,7 +99,7 @@ class QueueingHints:
     """The hints of all profiles, by event."""
 
     def __init__(
-        self, profiles: Mapping[str, Profile], asked: HintOptions = PLUGIN_HINTS, observers: Observers | None = None
+        self, profiles: Mapping[str, Profile], asked: HintOptions = PLUGIN_HINTS, observers: Observers = NOBODY
     ) -> None:
         self.asks_plugins = asked.hints
         self._observers = observers
@@ -186,7 +186,7 @@ class EventHints:
         old: Any,
         new: Any,
         matching: Mapping[str, Sequence[Registered]],
-        observers: Observers | None = None,
+        observers: Observers = NOBODY,
     ) -> None:
         self._event = event
         self._old = old
@@ -234,7 +234,7 @@ class EventHints:
 
     def _ask(self, plugin: str, hint: HintFunction, pod: PodInfo) -> Hint:
         observers = self._observers
-        began = observers.clock() if observers is not None else 0.0
+        began = observers.clock()
         failure: BaseException | None = None
         try:
             answer = checked_hint(hint(pod, self._old, self._new), "a hint")
@@ -243,12 +243,10 @@ class EventHints:
                 raise
             # An attempt in vain costs less than a pod that is forgotten.
             answer, failure = Hint.QUEUE, raised
-        if observers is not None:
-            label = self._event.label
-            said = answer.value if failure is None else "Error"
-            observers.hint_asked(plugin, label, said, observers.clock() - began)
-            if failure is not None:
-                observers.hint_failed(plugin, label, pod, failure)
+        label = self._event.label
+        observers.hint_asked(plugin, label, answer.value if failure is None else "Error", observers.clock() - began)
+        if failure is not None:
+            observers.hint_failed(plugin, label, pod, failure)
         return answer
 
 

@@ -34,6 +34,7 @@ from kubesched.core.framework.observer import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
     FORCE_ACTIVATED,
+    NOBODY,
     POPPED_FROM_BACKOFF,
     TIMED_OUT,
     Observers,
@@ -70,7 +71,7 @@ class SchedulingQueue:
         nominations: Nominations,
         hints: QueueingHints,
         options: QueueOptions | None = None,
-        observers: Observers | None = None,
+        observers: Observers = NOBODY,
     ) -> None:
         self.options = options or QueueOptions()
         self._nominations = nominations
@@ -345,8 +346,7 @@ class SchedulingQueue:
         self._tell(queued, place, event)
 
     def _tell(self, queued: QueuedPod, place: Place, event: str) -> None:
-        if self._observers is not None:
-            self._observers.pod_queued(queued.pod, place.value, event, queued.rejected_by)
+        self._observers.pod_queued(queued.pod, place.value, event, queued.rejected_by)
 
     # -- nominations
 

@@ -9,7 +9,6 @@ an extender's call and is sent the result, otherwise it runs through. The table 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,7 +17,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.observer import Observers, Stopwatch
+from kubesched.core.framework.observer import Observers, start
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Candidate, Candidates, Preemption
 from kubesched.core.framework.profile import Profile
@@ -30,6 +29,7 @@ from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
 from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose
+from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extender_calls import Asking, FilteredNodes, ask_filters, ask_preemption, ask_priorities
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
@@ -38,20 +38,22 @@ from kubesched.core.scheduling.visit_order import VisitOrder
 MOST_DRAWS = 2**31
 
 
-class CycleContext(msgspec.Struct):
-    """What every cycle works with; `pick(n)` is the source of randomness."""
+class CycleContext:
+    """What scheduling cycles share; `pick(n)` is the source of randomness."""
 
-    cluster: Cluster
-    profiles: Mapping[str, Profile]
-    evaluators: Mapping[str, Evaluator]
-    pick: Callable[[int], int]
-    visit_order: VisitOrder
-    extenders: Sequence[Extender] = ()
-    percentage_of_nodes_to_score: int = 0
-    observers: Observers | None = None
-    # the gates TopologyAwareWorkloadScheduling and WorkloadAwarePreemption, of interest to groups of pods only
-    topology_aware: bool = False
-    workload_aware_preemption: bool = False
+    def __init__(self, engine: Engine, pick: Callable[[int], int]) -> None:
+        config, gates = engine.loaded.config, engine.loaded.gates
+        self.cluster: Cluster = engine.cluster
+        self.profiles: Mapping[str, Profile] = engine.profiles
+        self.evaluators: Mapping[str, Evaluator] = engine.evaluators
+        self.observers: Observers = engine.services.observers
+        self.pick = pick
+        self.visit_order = VisitOrder(engine.cluster.table)
+        self.extenders: Sequence[Extender] = config.extenders
+        self.percentage_of_nodes_to_score = config.percentage_of_nodes_to_score
+        # of interest to pod groups only
+        self.topology_aware = gates.enabled("TopologyAwareWorkloadScheduling")
+        self.workload_aware_preemption = gates.enabled("WorkloadAwarePreemption")
 
 
 def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
@@ -64,15 +66,12 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     if pod.terminating:
         return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
     observers = context.observers
-    if observers is not None:
-        queued.stopwatch = Stopwatch(observers, profile.scheduler_name, closely=queued.was_slow)
-        observers.attempt_began(pod)
+    queued.stopwatch = start(observers, profile.scheduler_name, closely=queued.was_slow)
+    observers.attempt_began(pod)
     found = yield from choose_or_preempt(context, profile, queued)
-    if observers is not None:
-        observers.algorithm_ran(queued.stopwatch.seconds)
+    observers.algorithm_ran(queued.stopwatch.seconds)
     outcome = found if isinstance(found, Failed) else _commit(context, profile, queued, *found)
-    if observers is not None:
-        queued.stopwatch.tell()
+    queued.stopwatch.tell()
     return outcome
 
 
@@ -244,8 +243,7 @@ def _post_filtered(
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
-    if context.observers is not None:
-        context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
+    context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
     message, nominated = helped.message, helped.nominated_node_name
     preemption = _preemption(helped, nominated)
     if preemption is not None and any(extender.preempt_verb for extender in context.extenders):

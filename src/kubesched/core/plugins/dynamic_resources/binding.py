@@ -95,7 +95,7 @@ class ClaimBinder:
             if allocation is not None:
                 self._claims.end_allocation(held_as, for_all=known)
 
-        await self._waits.at_rest(show)
+        await self._waits.between_cycles(show)
         if made_up:
             # so that Unreserve can delete it if the pod cannot be told
             state.claims[index] = written
