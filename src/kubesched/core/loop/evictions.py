@@ -8,7 +8,7 @@ after a pause if an eviction failed, at once if a node was added meanwhile.
 # upstream: framework/preemption/executor.go (v1.36)
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import msgspec
@@ -18,7 +18,7 @@ from kubesched.core.framework.effects import Delete, EffectError, Emit, NotFound
 from kubesched.core.framework.preemption import Preemption, RunningPreemptions
 from kubesched.core.loop.conditions import condition_patch
 from kubesched.core.loop.context import LoopContext
-from kubesched.core.loop.loop_events import Activate, Dropped, LastVictim, PreemptionEnded
+from kubesched.core.loop.loop_events import Activate, Dropped, LastVictim, LoopEvent, PreemptionEnded
 
 TRY_AGAIN_SECONDS = 1.0
 
@@ -41,8 +41,10 @@ class Preemptor(msgspec.Struct, frozen=True):
 class Evictions:
     """Carries preemptions out."""
 
-    def __init__(self, context: LoopContext) -> None:
+    def __init__(self, context: LoopContext, apply: Callable[[LoopEvent], None]) -> None:
         self._context = context
+        # applies an event at once: PreEnqueue must not hold a preemptor whose victims are gone
+        self._apply = apply
         self._preemptions: RunningPreemptions = context.engine.services.preemptions
         self._retry: set[str] = set()
         self._running: set[str] = set()
@@ -75,13 +77,13 @@ class Evictions:
             await self._clear_nominations(preemptor, node_name)
             *others, last = victims
             await asyncio.gather(*(self._evict(preemptor, preemption, victim) for victim in others))
-            self._context.inbox.post(LastVictim(uid, last.uid))
+            self._apply(LastVictim(uid, last.uid))
             await self._evict(preemptor, preemption, last)
         except Exception as raised:
             # the next attempt finds the victims that are left
             failure = raised
         finally:
-            self._context.inbox.post(PreemptionEnded(uid))
+            self._apply(PreemptionEnded(uid))
             self._running.discard(uid)
             woken = uid in self._retry
             self._retry.discard(uid)

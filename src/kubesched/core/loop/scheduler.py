@@ -125,7 +125,7 @@ class Scheduler:
             pre_check=pre_check,
         )
         context = LoopContext(engine, self.queue, services, self.busy_time)
-        self.evictions = Evictions(context)
+        self.evictions = Evictions(context, self.apply)
         self._failures = FailureHandler(context, self.evictions)
         bind_by_extender = extender_client.bind if extender_client is not None else None
         self.bindings = Bindings(context, self.event_handlers, self._failures, bind_by_extender)
@@ -194,7 +194,7 @@ class Scheduler:
     # -- events
 
     def apply(self, event: LoopEvent) -> None:
-        """Apply an event to the cluster and the queue; no cycle is running."""
+        """Apply an event to the cluster and the queue; no cycle is running, except for events of evictions."""
         self._record(event)
         match event:
             case Put(obj):
