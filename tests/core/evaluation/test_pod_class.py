@@ -1,14 +1,33 @@
-"""Combined columns of a class of pods while rows come and go."""
+"""Combined columns of a class of pods while rows come and go, and questions whose plugin failed."""
 
-from kubesched.core.assembly import build_engine
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kubesched import Group, Registry, build_engine
+from kubesched.core.evaluation.pod_class import WORST
+from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
+from kubesched.core.framework.status import Status, unschedulable
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod
 
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    multiPoint:
+      enabled: [{name: Moody}]
+"""
+
+
+def evaluation(engine: Engine, **fields: Any) -> Any:
+    return engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="1", **fields)))
+
 
 def feasible(engine: Engine) -> list[str]:
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="1")))
     names = engine.cluster.table.names
-    return [name for name, passes in zip(names, evaluation.feasible().mask.tolist(), strict=True) if passes]
+    return [name for name, passes in zip(names, evaluation(engine).feasible().mask.tolist(), strict=True) if passes]
 
 
 def test_a_pod_on_a_node_that_is_not_known_yet_adds_a_row_that_nobody_passes() -> None:
@@ -21,3 +40,138 @@ def test_a_pod_on_a_node_that_is_not_known_yet_adds_a_row_that_nobody_passes() -
     assert feasible(engine) == ["free"]
     engine.cluster.add(a_node("late", cpu="2"))
     assert feasible(engine) == ["free", "late"]
+
+
+def test_passing_has_another_version_only_when_a_row_begins_or_ceases_to_pass() -> None:
+    engine = build_engine()
+    for name in ("a", "b"):
+        engine.cluster.add(a_node(name, cpu="2"))
+    passing = evaluation(engine).pod_class.passing
+    first = evaluation(engine).feasible().version
+    engine.cluster.add(a_pod("x", node="a", cpu="1"))
+    assert evaluation(engine).feasible().version == first, "a still has room"
+    mask = passing.mask
+    engine.cluster.add(a_pod("y", node="a", cpu="1"))
+    assert evaluation(engine).feasible().version != first
+    assert passing.mask is mask, "the one row was looked at"
+    assert mask.tolist() == [False, True]
+
+
+def test_the_ranking_has_the_base_scores_of_the_rows_that_pass() -> None:
+    engine = build_engine()
+    for name, cpu in (("small", "2"), ("large", "32"), ("full", "1")):
+        engine.cluster.add(a_node(name, cpu=cpu))
+    engine.cluster.add(a_pod("x", node="full", cpu="1"))
+
+    def ranking() -> list[int]:
+        now = evaluation(engine)
+        totals = now.score().totals
+        ranked = now.pod_class.ranking(now.feasible().mask, totals)
+        assert ranked.tolist() == np.where(now.feasible().mask, totals, WORST).tolist()
+        return [int(total) for total in ranked]
+
+    before = ranking()
+    assert before[2] == WORST
+    engine.cluster.add(a_pod("y", node="large", cpu="30"))
+    after = ranking()
+    assert after[1] < before[1]
+    assert (after[0], after[2]) == (before[0], before[2])
+    engine.cluster.remove(a_pod("x", node="full", cpu="1"))
+    assert ranking()[2] > WORST
+
+
+def test_columns_of_its_own_alone_are_ranked_by_a_class() -> None:
+    engine = build_engine()
+    engine.cluster.add(a_node("a"))
+    now = evaluation(engine)
+    totals = now.score().totals
+    assert now.pod_class.ranking(now.feasible().mask, totals) is not None
+    assert now.pod_class.ranking(now.feasible().mask.copy(), totals) is None
+    assert now.pod_class.ranking(now.feasible().mask, totals + 1) is None
+
+
+class Moody(FilterPlugin, ScorePlugin):
+    """Fails when it is told to; counts how often it is asked."""
+
+    name = "Moody"
+    reads = Group.LABELS
+    score_reads = Group.LABELS
+    failing: ClassVar[str] = ""
+    asked: ClassVar[list[str]] = []
+
+    def key(self, pod: Any) -> str:
+        return "same"
+
+    score_key = key
+
+    def filter(self, cycle: Any, pod: Any, node: Any) -> Status | None:
+        Moody.asked.append(f"filter {node.name}")
+        if Moody.failing == "filter":
+            raise RuntimeError("in a mood")
+        return unschedulable("bad") if node.labels.get("bad") else None
+
+    def score(self, cycle: Any, pod: Any, node: Any) -> int:
+        Moody.asked.append(f"score {node.name}")
+        if Moody.failing == "score":
+            raise RuntimeError("in a mood")
+        return 1
+
+
+def moody_engine() -> Engine:
+    Moody.failing, Moody.asked = "", []
+    registry = Registry()
+    registry.register(Moody)
+    engine = build_engine(CONFIG, registry=registry)
+    engine.cluster.add(a_node("a"))
+    return engine
+
+
+def test_a_question_whose_plugin_failed_is_made_anew_for_every_class_that_has_it_and_no_other_is() -> None:
+    engine = moody_engine()
+    assert evaluation(engine).filter_failure() is None
+    other = evaluation(engine, labels={"some": "label"})
+    assert other.filter_failure() is None
+    taints = {q.plugin.name: q for q in other.pod_class.filters}["TaintToleration"]
+    Moody.failing = "filter"
+    engine.cluster.add(a_node("a", labels={"x": "y"}))
+    failure = evaluation(engine).filter_failure()
+    assert failure is not None
+    assert "in a mood" in failure.message
+    Moody.failing = ""
+    for labels in ({}, {"some": "label"}):
+        now = evaluation(engine, labels=labels)
+        assert now.filter_failure() is None
+        assert now.pod_class.keep
+        assert {q.plugin.name: q for q in now.pod_class.filters}["TaintToleration"] is taints
+
+
+def test_a_score_that_failed_is_asked_again_for_the_next_pod() -> None:
+    engine = moody_engine()
+    Moody.failing = "score"
+    assert evaluation(engine).score().failure is not None
+    Moody.failing = ""
+    Moody.asked = []
+    assert evaluation(engine).score().failure is None
+    assert Moody.asked == ["score a"]
+    Moody.asked = []
+    assert evaluation(engine).score().failure is None
+    assert Moody.asked == []
+
+
+def test_another_node_on_a_row_is_asked_about_whatever_a_plugin_says_that_it_reads() -> None:
+    class Narrow(Moody):
+        reads = Group.NOTHING
+
+        def filter(self, cycle: Any, pod: Any, node: Any) -> Status | None:
+            return unschedulable("odd") if node.name.startswith("odd") else None
+
+    registry = Registry()
+    registry.register(Narrow)
+    engine = build_engine(CONFIG, registry=registry)
+    engine.cluster.add(a_node("odd-1"))
+    engine.cluster.add(a_node("b"))
+    assert feasible(engine) == ["b"]
+    engine.cluster.remove(a_node("odd-1"))
+    engine.cluster.add(a_node("even"))
+    assert engine.cluster.table.row_of["even"] == 0, "rows are recycled"
+    assert feasible(engine) == ["even", "b"]

@@ -71,10 +71,3 @@ def test_the_table_gives_equal_statuses_one_number() -> None:
     assert table[first] == Status(Code.UNSCHEDULABLE, ("full",), "A")
     assert table[0].ok
     assert len(table) == 4
-    assert not table.has_errors
-
-
-def test_the_table_knows_whether_it_holds_an_error() -> None:
-    table = StatusTable()
-    table.intern(error("boom"), "A")
-    assert table.has_errors

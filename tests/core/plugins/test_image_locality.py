@@ -71,14 +71,14 @@ def test_the_question_is_asked_anew_only_when_its_images_move() -> None:
     question = ImageLocality(cluster).score_question(cluster.reader.read(a_pod(image="x:1")))
     question.refresh()
     assert question.raw.tolist() == [48, 0]
-    before = question.wide_seq
+    before = question.generation
     cluster.add(a_node("b", images={"other:1": 5}))
     question.refresh()
-    assert question.wide_seq == before, "another image came"
+    assert question.generation == before, "another image came"
     cluster.add(a_node("b", images={"x:1": 100 * MIB}))
     question.refresh()
     assert question.raw.tolist() == [100, 7], "the spread changed for the other node, too"
-    assert question.wide_seq > before
+    assert question.generation > before
     cluster.remove(a_node("b"))
     question.refresh()
     assert question.raw[0] == 100

@@ -452,15 +452,15 @@ def test_a_host_follows_its_own_pods_alone() -> None:
     pod = a_pod(labels=WEB, spread=a_spread("hostname", "app=web"))
     question = built(cluster).filter_question(cluster.reader.read(pod), StatusTable())
     assert (question.judge(np.arange(4)) != 0).tolist() == [True, False, False, False]
-    column, wide = question.ids, question.wide_seq
+    column, wide = question.ids, question.generation
     cluster.add(web("y", "b1"))
     assert (question.judge(np.arange(4)) != 0).tolist() == [True, False, True, False]
     assert question.ids is column, "no other row was looked at"
-    assert question.wide_seq == wide
+    assert question.generation == wide
     cluster.add(web("z", "a2"))
     cluster.add(web("u", "bare"))
     assert not question.judge(np.arange(4)).any(), "every host has a pod now"
-    assert question.wide_seq > wide
+    assert question.generation > wide
 
 
 # -- keys

@@ -57,10 +57,9 @@ class Changes:
     `everywhere` is the union of the epochs; `rows` maps a row to the groups that changed in it.
     """
 
-    __slots__ = ("everywhere", "groups", "rows", "until")
+    __slots__ = ("everywhere", "groups", "rows")
 
-    def __init__(self, until: int) -> None:
-        self.until = until
+    def __init__(self) -> None:
         self.groups: int = 0
         self.everywhere: int = 0
         self.rows: dict[int, int] = {}
@@ -120,7 +119,7 @@ class ChangeLog:
         known = self._known.get(seq)
         if known is not None:
             return known
-        changes = self._known[seq] = Changes(self.seq)
+        changes = self._known[seq] = Changes()
         rows, union, everywhere = changes.rows, 0, 0
         start = seq - self._base
         for row, groups in zip(self._rows[start:], self._groups[start:], strict=True):

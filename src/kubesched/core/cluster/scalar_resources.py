@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 # A name that no more rows offer than this, or this part of them, is no column.
-FEW_ROWS: Final = 16
+FEWEST_OFFERING: Final = 16
 FEW_OF: Final = 32
 
 _NOBODY: Final[frozenset[int]] = frozenset()
@@ -71,4 +71,4 @@ class ScalarResources:
 
     def is_common(self, name: str) -> bool:
         """Return whether many rows offer a resource."""
-        return len(self.rows_offering(name)) > max(FEW_ROWS, len(self.offered) // FEW_OF)
+        return len(self.rows_offering(name)) > max(FEWEST_OFFERING, len(self.offered) // FEW_OF)

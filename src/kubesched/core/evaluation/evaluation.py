@@ -31,6 +31,7 @@ class Evaluation:
         self.pod_class = pod_class
         self.cycle = cycle
         cycle.what_if_source = self.what_if
+        self._errors_before = statuses.errors
         self.pre_filtered = pod_class.pre_filter()
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
@@ -84,14 +85,15 @@ class Evaluation:
         if rows is not None:
             return self._filter_rows(rows)
         pod_class = self.pod_class
-        pod_class.refresh_passing()
-        mask, version = pod_class.passing, [pod_class.passing_version]
+        passing = pod_class.passing
+        passing.refresh()
+        mask, version = passing.mask, [passing.version]
         for question in pod_class.wide_filters:
             if not question.skip:
                 question.refresh()
                 if not question.passes_everywhere:
                     mask = mask & (question.ids == 0)
-                    version.append(question.seq)
+                    version.append(question.cursor.seq)
         blocked = self._blocked_by_nominations()
         alive_filters = [question for question in pod_class.alive_filters if not question.skip]
         if blocked or alive_filters:
@@ -107,7 +109,7 @@ class Evaluation:
     def filter_failure(self) -> Status | None:
         """Return the error of the first row on which a filter failed: it ends the cycle, whatever others say."""
         self.feasible()
-        if not self.statuses.has_errors:
+        if not self._has_errors:
             return None
         ids = self.first_objectors()
         failed = [index for index, status in enumerate(self.statuses.statuses) if status.code is Code.ERROR]
@@ -116,6 +118,11 @@ class Evaluation:
             return None
         status = self.statuses[int(ids[rows[0]])]
         return Status(Code.ERROR, (f'running "{status.plugin}" filter plugin: {status.message}',), status.plugin)
+
+    @property
+    def _has_errors(self) -> bool:
+        """Return whether a plugin failed on a node; one that failed for an earlier pod is asked anew."""
+        return self.statuses.errors != self._errors_before
 
     def _filter_rows(self, rows: NDArray[np.intp]) -> Feasible:
         mask = np.zeros(self.table.size, np.bool_)
@@ -229,11 +236,7 @@ class Evaluation:
         """Return the weighted total of every feasible row, or of fewer rows."""
         feasible = feasible or self.feasible()
         failure = self._pre_score(feasible)
-        scoring = self._score(feasible) if failure is None else Scoring(np.zeros(0, np.int64), failure=failure)
-        if scoring.failure is not None:
-            # so that whoever failed is asked again for the next pod
-            self.statuses.has_errors = True
-        return scoring
+        return self._score(feasible) if failure is None else Scoring(np.zeros(0, np.int64), failure=failure)
 
     def _pre_score(self, feasible: Feasible) -> Status | None:
         return pre_score(self.pod_class, feasible)

@@ -19,7 +19,7 @@ from kubesched.core.framework.observer import UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
-from kubesched.core.framework.status import Code, StatusTable
+from kubesched.core.framework.status import StatusTable
 
 # where plugins are that are tested to read what they say
 IN_TREE = "kubesched.core.plugins."
@@ -91,8 +91,7 @@ class Evaluator:
         statuses = self.statuses
         crowded = len(statuses) > STATUSES or statuses.reasons > REASONS
         crowded = crowded or len(self._templates) > 4 * CLASSES or self._template_bytes > 2 * SPECIFIED_BYTES
-        if statuses.has_errors or crowded:
-            # An internal error is never kept: whoever failed is asked again.
+        if crowded:
             self._start()
         cycle = CycleState(stopwatch, group_state)
         if stopwatch is UNTIMED:
@@ -117,7 +116,8 @@ class Evaluator:
                 raise
             # somebody's key cannot be had; that one's question says so
             return self._new_class(None, pod, cycle)
-        return known if known is not None else self._new_class(class_key, pod, cycle)
+        # An internal error is never kept: the plugin that failed is asked again.
+        return known if known is not None and known.keep else self._new_class(class_key, pod, cycle)
 
     def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState) -> PodClass:
         """Return a new class, remembered under its key if it may be."""
@@ -145,19 +145,19 @@ class Evaluator:
     ) -> None:
         """Remember the questions that may be kept, and the class if all of them may.
 
-        One whose PreFilter failed may not: whoever failed is asked again.
+        One whose plugin failed may not: it is asked again.
         """
         kept = True
         size = max(1, self.cluster.table.size)
         self._classes.limit = min(CLASSES, max(FEWEST, CELLS // size))
         self._filters.limit = self._scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
         for filter_key, filter_question in filters:
-            if filter_key is None or _failed(filter_question):
+            if filter_key is None or not filter_question.keep:
                 kept = False
             else:
                 self._filters.put(filter_key, filter_question, weight)
         for score_key, score_question in scores:
-            if score_key is None:
+            if score_key is None or not score_question.keep:
                 kept = False
             else:
                 self._scores.put(score_key, score_question, weight)
@@ -175,8 +175,10 @@ class Evaluator:
             known = self._filters.get((index, key))
         except BaseException as raised:
             return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
-        # what is kept outlives the cycle, so it gets a state of its own
-        return (index, key), known or _kept(self._questioner.filter_question(plugin, pod, CycleState()))
+        if known is None or not known.keep:
+            # what is kept outlives the cycle, so it gets a state of its own
+            known = _kept(self._questioner.filter_question(plugin, pod, CycleState()))
+        return (index, key), known
 
     def _score_question(
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
@@ -189,7 +191,9 @@ class Evaluator:
             known = self._scores.get((index, key))
         except BaseException as raised:
             return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
-        return (index, key), known or _kept(self._questioner.score_question(plugin, pod, CycleState()))
+        if known is None or not known.keep:
+            known = _kept(self._questioner.score_question(plugin, pod, CycleState()))
+        return (index, key), known
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
@@ -206,13 +210,8 @@ Q = TypeVar("Q", FilterQuestion, ScoreQuestion)
 
 def _kept(question: Q) -> Q:
     """Return a new question that will outlive its cycle, and so has to hear of what it depends on."""
-    question.keep(trusted=type(question.plugin).__module__.startswith(IN_TREE))
+    question.outlive_cycle(trusted=type(question.plugin).__module__.startswith(IN_TREE))
     return question
-
-
-def _failed(question: FilterQuestion) -> bool:
-    """Return whether PreFilter ended in an error."""
-    return question.rejection is not None and question.rejection.code is Code.ERROR
 
 
 def _positions(some: Sequence[Plugin], among: Sequence[Plugin]) -> list[int]:

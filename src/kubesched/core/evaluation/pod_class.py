@@ -1,9 +1,10 @@
 """A class of pods: the questions that pods of one kind ask, and the columns combined from them.
 
-From questions to two combined columns over all rows, caught up only where something changed:
+From questions to combined columns over all rows, which follow the change log (`cluster.following`):
 
-* `passing`: the rows that every row-scoped filter lets through;
-* `base_scores`: the weighted sum of the scores that need no normalisation.
+* `Passing`: the rows that every row-scoped filter lets through;
+* `BaseScores`: the weighted sum of the scores that need no normalisation;
+* `Ranking`: the base scores of the rows that pass.
 
 Filters and scores that look at several rows at once (spreading, affinity) stay apart and are combined last.
 """
@@ -14,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import ANYTHING
+from kubesched.core.cluster.following import CombinedColumn, Cursor
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.evaluation.pre_filtering import PreFiltered, pre_filter
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
-from kubesched.core.framework.questions import FEW_ROWS, SOME_ROWS, FilterQuestion, Question, ScoreQuestion
+from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion
 
 # the rank of a row that is not feasible
@@ -27,6 +29,103 @@ WORST = -(2**31)
 Names = tuple[tuple[str, ...], tuple[str, ...]]
 # 32-bit or 64-bit integers
 Totals = NDArray[Any]
+Weighted = tuple[ScoreQuestion, int]
+
+
+class Passing(CombinedColumn):
+    """The rows with a node that every row-scoped filter lets through.
+
+    `version` is another object whenever the mask may differ; no two classes have an equal one.
+    """
+
+    def __init__(self, table: NodeTable, filters: Sequence[FilterQuestion]) -> None:
+        super().__init__(table, filters)
+        self._filters = filters
+        self.mask: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        self.version = object()
+
+    def evaluate(self) -> None:
+        """Combine all rows."""
+        mask = self.table.present[: self.table.size].copy()
+        for question in self._filters:
+            if not question.passes_everywhere:
+                mask &= question.ids == 0
+        self.mask = mask
+        self.version = object()
+
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Combine some rows."""
+        rejected = ~self.table.present[rows]
+        for question in self._filters:
+            if not question.passes_everywhere:
+                rejected |= question.ids[rows] != 0
+        if (self.mask[rows] == rejected).any():
+            self.mask[rows] = ~rejected
+            self.version = object()
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Combine a few rows, one by one."""
+        mask, present = self.mask, self.table.present
+        columns = [question.ids for question in self._filters if not question.passes_everywhere]
+        for row in rows:
+            now = bool(present[row]) and not any(column[row] for column in columns)
+            if now != mask[row]:
+                mask[row] = now
+                self.version = object()
+
+
+class BaseScores(CombinedColumn):
+    """The weighted sum of the scores that count as they are."""
+
+    def __init__(self, table: NodeTable, scores: Sequence[Weighted], dtype: type[np.int32] | type[np.int64]) -> None:
+        super().__init__(table, [question for question, _ in scores])
+        self._scores = scores
+        self._dtype = dtype
+        self.totals: Totals = np.zeros(0, dtype)
+
+    def evaluate(self) -> None:
+        """Add up all rows."""
+        self.totals = np.zeros(self.table.size, self._dtype)
+        for question, weight in self._scores:
+            self.totals += np.multiply(question.raw, weight, dtype=self._dtype)
+
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Add up some rows."""
+        totals = np.zeros(len(rows), self._dtype)
+        for question, weight in self._scores:
+            totals += np.multiply(question.raw[rows], weight, dtype=self._dtype)
+        self.totals[rows] = totals
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Add up a few rows, one by one."""
+        totals = self.totals
+        columns = [(question.raw, weight) for question, weight in self._scores]
+        for row in rows:
+            totals[row] = sum(int(column[row]) * weight for column, weight in columns)
+
+
+class Ranking(CombinedColumn):
+    """The base scores where a row passes, WORST elsewhere."""
+
+    def __init__(self, table: NodeTable, passing: Passing, base_scores: BaseScores) -> None:
+        super().__init__(table, (passing, base_scores))
+        self._passing = passing
+        self._base_scores = base_scores
+        self.totals: Totals = np.zeros(0, np.int32)
+
+    def evaluate(self) -> None:
+        """Rank all rows."""
+        self.totals = np.where(self._passing.mask, self._base_scores.totals, WORST)
+
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Rank some rows."""
+        self.totals[rows] = np.where(self._passing.mask[rows], self._base_scores.totals[rows], WORST)
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Rank a few rows, one by one."""
+        totals, passing, base = self.totals, self._passing.mask, self._base_scores.totals
+        for row in rows:
+            totals[row] = base[row] if passing[row] else WORST
 
 
 class PodClass:
@@ -60,21 +159,23 @@ class PodClass:
         ]
         self.wide_filters = [q for q in filters if not isinstance(q, RowFilterQuestion) and not q.plugin.alive_only]
         self.alive_filters = [q for q in filters if q.plugin.alive_only]
-        self.passing: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        self.passing_seq = -1
-        # another object whenever `passing` may differ; questions are shared, so no two classes may have an equal one
-        self.passing_version = object()
+        self.passing = Passing(table, self.row_filters)
+        # every question once: one whose plugin failed must not be asked again
+        self._questions = list(dict.fromkeys([*pre_filters, *filters, *self.scoring]))
+        self.scoring_cursor = Cursor(table, ANYTHING)
         # half the memory unless weights are enormous
         highest = MAX_NODE_SCORE * sum(weight for _, weight in scores)
         self._dtype: type[np.int32] | type[np.int64] = np.int32 if highest < 2**30 else np.int64
-        self.base_scores: Totals = np.zeros(0, self._dtype)
-        self.base_seq = -1
-        # when the questions of scoring were last brought up to date
-        self.scored_seq = -1
-        # the newest sequence number at which one of the two was made as a whole
-        self._whole_seq = -1
-        self._ranking: Totals = np.zeros(0, self._dtype)
-        self._ranking_seq = -1
+        # made when it is known which scores are skipped
+        self._base_scores: BaseScores | None = None
+        self._active: Sequence[Weighted] = ()
+        self._ranking: Ranking | None = None
+
+    @property
+    def keep(self) -> bool:
+        """Return whether no plugin failed to answer one of the questions."""
+        # a list, which is faster than a generator: this is asked for every pod
+        return False not in [question.keep for question in self._questions]
 
     def pre_filter(self) -> PreFiltered:
         """Return what PreFilter as a whole says, its questions' outcomes brought up to date."""
@@ -93,111 +194,20 @@ class PodClass:
         """Return whether PreFilter narrows the search to some nodes."""
         return any(question.node_names is not None for question in self.pre_filters)
 
-    def refresh_passing(self) -> None:
-        """Bring `passing` up to date."""
-        seq = self.table.log.seq
-        if self.passing_seq == seq:
-            return
-        rows = self._changed_rows(self.row_filters, self.passing_seq, Group.PRESENCE)
-        if rows is None or len(self.passing) != self.table.size:
-            self._combine_passing()
-            self._whole_seq = seq
-        elif rows:
-            self._recheck_passing(rows)
-        self.passing_seq = seq
+    def base_scores(self, active: Sequence[Weighted]) -> Totals:
+        """Return the weighted sum of some scores, brought up to date."""
+        if self._base_scores is None or active != self._active:
+            self._active = active
+            self._base_scores = BaseScores(self.table, active, self._dtype)
+            self._ranking = Ranking(self.table, self.passing, self._base_scores)
+        self._base_scores.refresh()
+        return self._base_scores.totals
 
-    def _combine_passing(self) -> None:
-        passing = self.table.present[: self.table.size].copy()
-        for question in self.row_filters:
-            if not question.passes_everywhere:
-                passing &= question.ids == 0
-        self.passing = passing
-        self.passing_version = object()
-
-    def _recheck_passing(self, rows: Sequence[int]) -> None:
-        passing, present = self.passing, self.table.present
-        columns = [question.ids for question in self.row_filters if not question.passes_everywhere]
-        if len(rows) > FEW_ROWS:
-            these = np.array(rows)
-            rejected = ~present[these]
-            for column in columns:
-                rejected |= column[these] != 0
-            if (passing[these] == rejected).any():
-                passing[these] = ~rejected
-                self.passing_version = object()
-            return
-        for row in rows:
-            now = bool(present[row]) and not any(column[row] for column in columns)
-            if now != passing[row]:
-                passing[row] = now
-                self.passing_version = object()
-
-    def refresh_base_scores(self, active: Sequence[tuple[ScoreQuestion, int]]) -> None:
-        """Bring `base_scores`, the sum over `active`, up to date."""
-        seq = self.table.log.seq
-        if self.base_seq == seq:
-            return
-        rows = self._changed_rows([question for question, _ in active], self.base_seq, Group.NOTHING)
-        if rows is None or len(self.base_scores) != self.table.size:
-            self.base_scores = np.zeros(self.table.size, self._dtype)
-            for question, weight in active:
-                self.base_scores += np.multiply(question.raw, weight, dtype=self._dtype)
-            self._whole_seq = seq
-        elif rows:
-            base = self.base_scores
-            columns = [(question.raw, weight) for question, weight in active]
-            if len(rows) > FEW_ROWS:
-                these = np.array(rows)
-                totals = np.zeros(len(rows), self._dtype)
-                for column, weight in columns:
-                    totals += np.multiply(column[these], weight, dtype=self._dtype)
-                base[these] = totals
-            else:
-                for row in rows:
-                    base[row] = sum(int(column[row]) * weight for column, weight in columns)
-        self.base_seq = seq
-
-    def ranking(self) -> Totals:
-        """Return `base_scores` where a row passes and WORST elsewhere; both must be up to date."""
-        since, seq = self._ranking_seq, self.table.log.seq
-        if since == seq:
-            return self._ranking
-        changes = self.table.log.since(since) if since >= self._whole_seq else None
-        if changes is None or len(changes.rows) > self.table.size // SOME_ROWS:
-            self._ranking = np.where(self.passing, self.base_scores, WORST)
-        elif len(changes.rows) > FEW_ROWS:
-            rows = np.array(list(changes.rows))
-            self._ranking[rows] = np.where(self.passing[rows], self.base_scores[rows], WORST)
-        else:
-            for row in changes.rows:
-                self._ranking[row] = self.base_scores[row] if self.passing[row] else WORST
-        self._ranking_seq = seq
-        return self._ranking
-
-    def _changed_rows(self, questions: Sequence[Question], since: int, also: int) -> list[int] | None:
-        """Refresh the questions; return the rows in which any may differ from `since`, None if that is unknown."""
-        seq, size = self.table.log.seq, self.table.size
-        changes = self.table.log.since(since) if since >= 0 else None
-        groups = changes.groups if changes is not None else 0
-        reads = also
-        wide = changes is None
-        for question in questions:
-            if question.seq != seq:
-                if (
-                    changes is not None
-                    and question.seq >= since
-                    and question.size == size
-                    and not question.reads & groups
-                ):
-                    # nothing that it reads has changed, and there are no rows that it has not seen
-                    question.seq = seq
-                else:
-                    question.refresh()
-            wide = wide or question.wide_seq > since
-            reads |= question.reads
-        if wide or changes is None:
+    def ranking(self, feasible: NDArray[np.bool_], totals: Totals) -> Totals | None:
+        """Return `totals` where a row is feasible and WORST elsewhere, if those are this class' own columns."""
+        if self._ranking is None or self._base_scores is None:
             return None
-        if not groups & reads:
-            return []
-        rows = changes.touching(reads)
-        return rows if len(rows) <= max(FEW_ROWS, size // SOME_ROWS) else None
+        if totals is not self._base_scores.totals or feasible is not self.passing.mask:
+            return None
+        self._ranking.refresh()
+        return self._ranking.totals

@@ -10,11 +10,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.evaluation.pod_class import WORST, PodClass, Totals
-from kubesched.core.framework.questions import Feasible, ScoreQuestion
+from kubesched.core.cluster.changes import ANYTHING
+from kubesched.core.cluster.following import EVERYTHING
+from kubesched.core.evaluation.pod_class import WORST, PodClass, Totals, Weighted
+from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.status import Status, error
-
-Weighted = tuple[ScoreQuestion, int]
 
 
 class Scoring(msgspec.Struct, frozen=True):
@@ -43,27 +43,19 @@ def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
         question = weighted[0]
         if not question.skip:
             (normalized if question.normalized else base).append(weighted)
-    pod_class.refresh_base_scores(base)
-    return _added(pod_class.base_scores, normalized, feasible)
+    return _added(pod_class.base_scores(base), normalized, feasible)
 
 
 def _prepare(pod_class: PodClass, feasible: Feasible) -> bool:
     """Bring the questions up to date, leaving alone those whose inputs did not change; return whether one failed."""
-    size, log, since = pod_class.table.size, pod_class.table.log, pod_class.scored_seq
-    seq = log.seq
-    changes = log.since(since) if since >= 0 else None
-    groups = changes.groups if changes is not None else 0
+    changed = pod_class.scoring_cursor.advance()
+    groups = 0 if changed is None else ANYTHING if changed is EVERYTHING else changed.groups
     failed = False
     for question in pod_class.scoring:
-        if question.settled and question.skip:
+        if question.settled and (question.skip or not question.reads & groups):
             continue
-        untouched = changes is not None and not question.reads & groups and question.size == size
-        if untouched and question.settled and question.seq >= since:
-            question.seq = seq
-        else:
-            question.prepare(feasible)
-            failed = failed or question.failure is not None
-    pod_class.scored_seq = seq
+        question.prepare(feasible)
+        failed = failed or question.failure is not None
     return failed
 
 
@@ -99,8 +91,8 @@ def _failure(pod_class: PodClass) -> Status | None:
 
 def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> NDArray[np.intp]:
     """Return the feasible rows with the highest total."""
-    if totals is pod_class.base_scores and feasible.mask is pod_class.passing:
-        ranking = pod_class.ranking()
+    if (ranked := pod_class.ranking(feasible.mask, totals)) is not None:
+        ranking = ranked
     elif feasible.count == len(totals):
         ranking = totals
     else:

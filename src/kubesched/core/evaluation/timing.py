@@ -100,7 +100,7 @@ class TimedEvaluation(Evaluation):
             if self._stopwatch.sampled and rows is None:
                 self._time_columns()
             self._feasible = self._filter()
-            self._stopwatch.point(FILTER, FAILED if self.statuses.has_errors else None, began)
+            self._stopwatch.point(FILTER, FAILED if self._has_errors else None, began)
             self._stopwatch.asked(FILTER, self._filtering, self.table.node_count if rows is None else len(rows))
         return self._feasible
 

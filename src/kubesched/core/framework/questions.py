@@ -1,9 +1,7 @@
 """A plugin's answers for one kind of pod, kept true while the table changes.
 
-From plugins to the evaluator. A question belongs to (plugin, key); it holds a column over all rows and the sequence
-number the column is true for, and catches up from the change log: few rows one by one, more by a gathered vector, all
-of them after an epoch or when the log does not reach back. `wide_seq` is the newest sequence number at which rows may
-have changed that the log does not name; a reader that is older looks at the whole column again.
+From plugins to the evaluator. A question belongs to (plugin, key); it is a column over all rows that follows the change
+log (`cluster.following`). One whose plugin failed says so (`keep`) and is made anew for the next pod.
 """
 
 from abc import ABC, abstractmethod
@@ -12,53 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, Changes
+from kubesched.core.cluster.following import DerivedColumn
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
-from kubesched.core.framework.status import Status, StatusTable
+from kubesched.core.framework.status import Code, Status, StatusTable
 from kubesched.core.framework.verdict import Verdict
 
-# Up to so many changed rows are caught up one by one.
-FEW_ROWS = 25
-# Up to one in so many rows is caught up by a gathered vector; of more, the whole column is made anew.
-SOME_ROWS = 8
 
-
-class Question(ABC):
-    """The bookkeeping that all questions share."""
-
-    reads: int
+class Question(DerivedColumn):
+    """A plugin's column for one kind of pod."""
 
     def __init__(self, table: NodeTable, reads: int) -> None:
-        self.table = table
-        self.reads = reads
-        # what the plugin may read while it makes the column; less than anything where it promised so
-        self.held_to: int = ANYTHING
-        self.seq = -1
-        self.wide_seq = -1
-        self.size = 0
+        super().__init__(table, reads)
+        # False once the plugin failed: the next pod gets a new question
+        self.keep = True
 
-    def refresh(self) -> None:
-        """Bring the column up to date."""
-        log = self.table.log
-        seq = log.seq
-        if self.seq == seq:
-            return
-        changes = log.since(self.seq) if self.seq >= 0 and self.size == self.table.size else None
-        log.may_read = self.held_to
-        try:
-            if changes is None or changes.everywhere & self.reads:
-                self.evaluate()
-                self.size = self.table.size
-                self.wide_seq = seq
-            elif changes.groups & self.reads:
-                self.catch_up(changes)
-        finally:
-            log.may_read = ANYTHING
-        self.seq = seq
-
-    def keep(self, *, trusted: bool) -> None:
+    def outlive_cycle(self, *, trusted: bool) -> None:
         """Have changes logged that the column depends on, since it will be kept; hold the plugin to what it reads.
 
         Plugins that are `trusted` are known to read no more than they say.
@@ -66,14 +34,6 @@ class Question(ABC):
         self.table.log.wanted |= self.reads
         if not trusted:
             self.held_to = self.reads
-
-    @abstractmethod
-    def evaluate(self) -> None:
-        """Compute the whole column."""
-
-    @abstractmethod
-    def catch_up(self, changes: Changes) -> None:
-        """Bring the column up to date with some changed rows; sets `wide_seq` if it touched other rows."""
 
 
 class FilterWorlds(ABC):
@@ -95,8 +55,10 @@ class FilterWorlds(ABC):
 class FilterQuestion(Question):
     """PreFilter's and Filter's answers: `skip`, `rejection`, `node_names`, and a status index for every row."""
 
-    def __init__(self, plugin: FilterPlugin, pod: PodInfo, table: NodeTable, statuses: StatusTable) -> None:
-        super().__init__(table, plugin.reads)
+    def __init__(
+        self, plugin: FilterPlugin, pod: PodInfo, table: NodeTable, statuses: StatusTable, reads: int | None = None
+    ) -> None:
+        super().__init__(table, plugin.reads if reads is None else reads)
         self.plugin = plugin
         self.pod = pod
         self.statuses = statuses
@@ -110,6 +72,11 @@ class FilterQuestion(Question):
     def begin(self) -> None:
         """Bring `skip`, `rejection` and `node_names` up to date; where they never change there is nothing to do."""
 
+    def reject(self, status: Status) -> None:
+        """Take a rejection, or an error, as PreFilter's outcome."""
+        self.rejection = status.by(self.plugin.name)
+        self.keep = status.code is not Code.ERROR
+
     def assign(self, verdict: Verdict, rows: NDArray[np.intp] | None = None) -> None:
         """Write a verdict into the column, at some rows or as a whole."""
         ids = self.indices(verdict)
@@ -122,9 +89,15 @@ class FilterQuestion(Question):
 
     def indices(self, verdict: Verdict) -> NDArray[np.int16]:
         """Return a verdict as indices into the status table."""
-        translate = np.array(self.statuses.intern_all(verdict.statuses, self.plugin.name), np.int16)
+        translate = np.array([self.index(status) for status in verdict.statuses], np.int16)
         ids: NDArray[np.int16] = translate[verdict.which]
         return ids
+
+    def index(self, status: Status | None) -> int:
+        """Return a status as an index into the status table; an error is not kept."""
+        if status is not None and status.code is Code.ERROR:
+            self.keep = False
+        return self.statuses.intern(status, self.plugin.name)
 
     @abstractmethod
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
@@ -176,18 +149,21 @@ class ScoreQuestion(Question):
     # whether `scores` differ from `raw`
     normalized = True
 
-    def __init__(self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable) -> None:
-        super().__init__(table, plugin.score_reads)
+    def __init__(self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, reads: int | None = None) -> None:
+        super().__init__(table, plugin.score_reads if reads is None else reads)
         self.plugin = plugin
         self.pod = pod
         self.skip = False
         self.failure: Status | None = None
-        # whether nothing but the column groups it reads can change what it says
+        # whether nothing but what it reads can change what it says; otherwise it is prepared in every cycle
         self.settled = False
         # whose failure it is: PreScore's, or Score's
         self.pre_score_failed = True
-        # integers, of the smallest kind that holds them
-        self.raw: NDArray[Any] = np.zeros(0, np.int64)
+
+    @property
+    @abstractmethod
+    def raw(self) -> NDArray[Any]:
+        """Return the raw score of every row: integers, of the smallest kind that holds them."""
 
     def prepare(self, feasible: Feasible) -> None:
         """Bring `raw`, `skip` and `failure` up to date for a set of feasible rows."""

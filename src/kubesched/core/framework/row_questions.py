@@ -4,10 +4,14 @@ From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. A plugin that
 in the message; it never takes the engine down.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, Changes, Group
+from kubesched.core.cluster.changes import ANYTHING, Group
+from kubesched.core.cluster.following import RowwiseColumn
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.answers import (
@@ -31,7 +35,6 @@ from kubesched.core.framework.plugin import (
     ScorePlugin,
 )
 from kubesched.core.framework.questions import (
-    FEW_ROWS,
     Feasible,
     FilterQuestion,
     FilterWorlds,
@@ -50,7 +53,7 @@ OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEV
 UNIFORM = object()
 
 
-class RowFilterQuestion(FilterQuestion):
+class RowFilterQuestion(RowwiseColumn, FilterQuestion):
     """A filter whose verdict for a row depends on that row alone; derived from `filter` and `filter_nodes`."""
 
     def __init__(
@@ -68,7 +71,7 @@ class RowFilterQuestion(FilterQuestion):
         if pre_filter and isinstance(plugin, PreFilterPlugin):
             failure = guarded(plugin, "pre_filter", lambda: self._take(plugin.pre_filter(cycle, pod)))
             if failure is not None:
-                self.rejection = failure
+                self.reject(failure)
 
     def _take(self, outcome: PreFilterResult | Status | None) -> None:
         if isinstance(outcome, PreFilterResult):
@@ -78,7 +81,7 @@ class RowFilterQuestion(FilterQuestion):
         if outcome is not None and outcome.code is Code.SKIP:
             self.skip = True
         elif outcome is not None and outcome.code is not Code.SUCCESS:
-            self.rejection = outcome.by(self.plugin.name)
+            self.reject(outcome)
 
     def evaluate(self) -> None:
         """Ask the plugin about every row that has a node."""
@@ -91,19 +94,16 @@ class RowFilterQuestion(FilterQuestion):
             self.passes_everywhere = True
             self.assign(verdict, nodes.rows)
 
-    def catch_up(self, changes: Changes) -> None:
-        """Ask the plugin about the changed rows."""
-        rows = changes.touching(self.reads)
-        if not rows:
-            return
-        if len(rows) > FEW_ROWS:
-            changed = np.array(rows)
-            here = self.table.present[changed]
-            self.ids[changed[~here]] = 0
-            changed = changed[here]
-            self.assign(self._ask(Nodes(self.table, changed)), changed)
-            return
-        table, ids, intern = self.table, self.ids, self.statuses.intern
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Ask the plugin about some rows at once."""
+        here = self.table.present[rows]
+        self.ids[rows[~here]] = 0
+        present = rows[here]
+        self.assign(self._ask(Nodes(self.table, present)), present)
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Ask the plugin about a few rows, one by one."""
+        table, ids = self.table, self.ids
         for row in rows:
             if table.nodes[row] is None:
                 ids[row] = 0
@@ -112,7 +112,7 @@ class RowFilterQuestion(FilterQuestion):
                 status = checked_status(self.plugin.filter(self.cycle, self.pod, NodeRow(table, row)), "filter")
             except BaseException as raised:
                 status = failed(self.plugin, "filter", raised)
-            index = 0 if status is None else intern(status, self.plugin.name)
+            index = 0 if status is None else self.index(status)
             ids[row] = index
             if index:
                 self.passes_everywhere = False
@@ -154,8 +154,10 @@ class UnchangingWorlds(FilterWorlds):
         return UnchangingWorlds(Verdict(self._verdict.which[worlds], self._verdict.statuses))
 
 
-class RowScoreQuestion(ScoreQuestion):
+class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
     """A score whose raw value for a row depends on that row alone; derived from `score` and `score_nodes`."""
+
+    raw: NDArray[Any] = np.zeros(0, np.int64)
 
     def __init__(
         self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, cycle: CycleState, *, pre_score: bool
@@ -185,9 +187,9 @@ class RowScoreQuestion(ScoreQuestion):
             if status is not None and status.code is Code.SKIP:
                 self.skip = True
             elif status is not None and status.code is not Code.SUCCESS:
-                self.failure = status.by(self.plugin.name)
+                self._fail(status)
                 self.pre_score_failed = True
-        if not self.skip and self.failure is None and self.seq != self.table.log.seq:
+        if not self.skip and self.failure is None and self.cursor.seq != self.table.log.seq:
             self.refresh()
             if self.failure is not None and self.normalized:
                 self._ask_about(feasible)
@@ -199,7 +201,7 @@ class RowScoreQuestion(ScoreQuestion):
         values = self._ask(nodes)
         self._scores_for = None
         if isinstance(values, Status):
-            self.failure = values.by(self.plugin.name)
+            self._fail(values)
             return
         # scores that count as they are lie between 0 and 100
         self.raw = np.zeros(self.table.size, np.int64 if self.normalized else np.int16)
@@ -215,32 +217,35 @@ class RowScoreQuestion(ScoreQuestion):
         values = self._ask(Nodes(self.table, rows))
         self.table.log.may_read = ANYTHING
         if isinstance(values, Status):
-            self.failure = values.by(self.plugin.name)
+            self._fail(values)
             return
         self.failure = None
         self.raw = np.zeros(self.table.size, np.int64)
         self.raw[rows] = values
         self._uniform = None
         self._scores_for = None
-        # true for these rows only, hence not to be kept
-        self.seq = -1
+        # true for these rows only
+        self.cursor.lose()
 
-    def catch_up(self, changes: Changes) -> None:
-        """Ask the plugin about the changed rows."""
-        rows = changes.touching(self.reads)
-        if not rows:
-            return
+    def _fail(self, status: Status) -> None:
+        """Take a failure of the plugin, which is asked anew for the next pod."""
+        self.failure = status.by(self.plugin.name)
+        self.keep = False
+
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Ask the plugin about some rows at once."""
         self._scores_for = None
-        if len(rows) > FEW_ROWS:
-            changed = np.array(rows)
-            changed = changed[self.table.present[changed]]
-            scores = self._ask(Nodes(self.table, changed))
-            if isinstance(scores, Status):
-                self.failure = scores.by(self.plugin.name)
-                return
-            self.raw[changed] = scores
-            self._uniform = None
+        present = rows[self.table.present[rows]]
+        scores = self._ask(Nodes(self.table, present))
+        if isinstance(scores, Status):
+            self._fail(scores)
             return
+        self.raw[present] = scores
+        self._uniform = None
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Ask the plugin about a few rows, one by one."""
+        self._scores_for = None
         for row in rows:
             if self.table.nodes[row] is not None:
                 try:
@@ -250,7 +255,7 @@ class RowScoreQuestion(ScoreQuestion):
                 except BaseException as raised:
                     score = failed(self.plugin, "score", raised)
                 if isinstance(score, Status):
-                    self.failure = score.by(self.plugin.name)
+                    self._fail(score)
                     return
                 if score != self._uniform:
                     self._uniform = None
@@ -268,6 +273,8 @@ class RowScoreQuestion(ScoreQuestion):
         wanted = feasible.version if self._uniform is None else UNIFORM
         if self._scores_for != wanted:
             self._scores = self._normalize(feasible)
+            if isinstance(self._scores, Status):
+                self.keep = False
             self._scores_for = wanted
         return self._scores
 
@@ -287,6 +294,6 @@ class RowScoreQuestion(ScoreQuestion):
                 return invalid_score(self.plugin.name, int(wrong[0]))
         if self._uniform is not None:
             return int(normalized[0])
-        column = np.zeros(self.size, np.int64)
+        column = np.zeros(len(self.raw), np.int64)
         column[feasible.mask] = normalized
         return column

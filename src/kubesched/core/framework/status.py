@@ -87,13 +87,13 @@ def error(*reasons: str) -> Status:
 class StatusTable:
     """Statuses by small integer. Entry 0 is success; entries are never dropped while columns refer to them."""
 
-    __slots__ = ("_codes", "has_errors", "reasons", "statuses")
+    __slots__ = ("_codes", "errors", "reasons", "statuses")
 
     def __init__(self) -> None:
+        # how often an internal error was interned
+        self.errors = 0
         # how many reasons all entries have together
         self.reasons = 0
-        # whether any entry is an internal error
-        self.has_errors = False
         self.statuses: list[Status] = [SUCCESS]
         self._codes: dict[Status, int] = {SUCCESS: 0}
 
@@ -107,13 +107,14 @@ class StatusTable:
         """Return the index of a plugin's status; None and success are 0."""
         if status is None or status.code is Code.SUCCESS:
             return 0
+        if status.code is Code.ERROR:
+            self.errors += 1
         status = status.by(plugin)
         index = self._codes.get(status)
         if index is None:
             index = self._codes[status] = len(self.statuses)
             self.statuses.append(status)
             self.reasons += len(status.reasons)
-            self.has_errors = self.has_errors or status.code is Code.ERROR
         return index
 
     def intern_all(self, statuses: Iterable[Status | None], plugin: str) -> list[int]:

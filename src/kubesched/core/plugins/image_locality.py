@@ -63,6 +63,7 @@ class ImageQuestion(ScoreQuestion):
     """The scores of all rows for some images."""
 
     normalized = False
+    raw: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def __init__(self, plugin: ImageLocality, pod: PodInfo, table: NodeTable) -> None:
         super().__init__(plugin, pod, table)
@@ -87,7 +88,7 @@ class ImageQuestion(ScoreQuestion):
         """Evaluate again if the holders of an image changed; what else changed in a row's images does not matter."""
         if self._versions != self._current_versions():
             self.evaluate()
-            self.wide_seq = changes.until
+            self.generation += 1
 
     def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
         """Return the raw scores, which are in range."""

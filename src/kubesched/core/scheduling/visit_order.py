@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.table import NodeTable
 
 ZONE = "topology.kubernetes.io/zone"
@@ -23,7 +24,7 @@ class VisitOrder:
     def __init__(self, table: NodeTable) -> None:
         self._table = table
         self._rows: NDArray[np.intp] = np.zeros(0, np.intp)
-        self._seq = -1
+        self._cursor = Cursor(table, Group.PRESENCE | Group.LABELS)
         self._start = 0
 
     def cut(self, feasible: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:
@@ -39,12 +40,9 @@ class VisitOrder:
         return kept
 
     def _ordered(self) -> NDArray[np.intp]:
-        table = self._table
-        changes = table.log.since(self._seq) if self._seq >= 0 else None
-        if changes is None or changes.groups & (Group.PRESENCE | Group.LABELS):
-            self._rows = _interleaved(table)
+        if self._cursor.advance() is not None:
+            self._rows = _interleaved(self._table)
             self._start = self._start % len(self._rows) if len(self._rows) else 0
-        self._seq = table.log.seq
         return self._rows
 
 

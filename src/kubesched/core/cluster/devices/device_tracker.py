@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kubesched.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.devices.resource_claims import ResourceClaims
+from kubesched.core.cluster.following import EVERYTHING, Cursor
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
@@ -40,7 +41,7 @@ class DeviceTracker:
         self._signatures: Interner[object] = Interner()
         self._codes: NDArray[np.int32] = np.zeros(0, np.int32)
         # what the codes are true for
-        self._table_seq = -1
+        self._cursor = Cursor(table, Group.LABELS | Group.PRESENCE)
         self._state_version = -1
         self._codes_inventory: DeviceInventory | None = None
         # another object whenever codes mean something else
@@ -78,7 +79,6 @@ class DeviceTracker:
             if stale.shared_pools:
                 self._sign_alike(inventory, stale.rows)
             self._sign(inventory, stale.rows)
-        self._table_seq = self._table.log.seq
         self._state_version = self.state.version
         self._codes_inventory = inventory
         return self._codes
@@ -120,13 +120,11 @@ class DeviceTracker:
 
     def _stale(self, inventory: DeviceInventory) -> "Stale | None":
         """Return whose code may be wrong; None: everybody's."""
-        if inventory is not self._codes_inventory or len(self._codes) != self._table.size:
-            return None
-        changes = self._table.log.since(self._table_seq)
+        changed = self._cursor.advance()
         pools = self.state.pools_changed_since(self._state_version)
-        if changes is None or pools is None:
+        if inventory is not self._codes_inventory or changed is EVERYTHING or pools is None:
             return None
-        rows = set(changes.touching(Group.LABELS | Group.PRESENCE))
+        rows = set(changed.touching(self._cursor.reads) if changed is not None else ())
         shared = False
         for pool in pools:
             names: Iterable[str] | None = inventory.nodes_of(pool)

@@ -23,6 +23,7 @@ from kubesched.api.storage import (
 )
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.columns import grown
+from kubesched.core.cluster.following import EVERYTHING, Cursor
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
@@ -61,7 +62,7 @@ class AttachedVolumes:
     def __init__(self, table: NodeTable, objects: Objects) -> None:
         self._table = table
         self._objects = objects
-        self._seq = -1
+        self._cursor = Cursor(table, Group.PRESENCE)
         # per row the code of its drivers with their limits
         self.drivers: NDArray[np.int32] = np.zeros(0, np.int32)
         self.driver_sets: Interner[Drivers] = Interner()
@@ -130,16 +131,16 @@ class AttachedVolumes:
 
     def refresh(self) -> None:
         """Bring everything up to date."""
-        table, log = self._table, self._table.log
-        if self._seq == log.seq:
+        table = self._table
+        if self._cursor.seq == table.log.seq:
             return
         rows = table.volume_users.take_touched()
-        changes = log.since(self._seq) if self._seq >= 0 else None
-        if changes is None:
+        changed = self._cursor.advance()
+        if changed is EVERYTHING:
             # pods and objects were noted as they changed; nodes are recognised by their names
             rows.update(row for row in range(table.size) if self._names.get(row) != _name(table, row))
-        elif changes.groups & Group.PRESENCE:
-            rows.update(changes.touching(Group.PRESENCE))
+        elif changed is not None:
+            rows.update(changed.touching(Group.PRESENCE))
         for dependency in self._changed:
             rows |= self._dependents.get(dependency, set())
             if dependency[0] is CSINode and (row := table.row_of.get(dependency[1])) is not None:
@@ -150,7 +151,6 @@ class AttachedVolumes:
             self._totals = {driver: grown(totals, table.capacity) for driver, totals in self._totals.items()}
         for row in rows:
             self._count(row)
-        self._seq = log.seq
 
     def _note(self, old: ApiObject | None, new: ApiObject | None) -> None:
         obj = new if new is not None else old

@@ -24,6 +24,7 @@ from kubesched.api.node_selectors import CompiledNodeSelector, CompiledTerm, com
 from kubesched.api.pods import NodeSelector
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.columns import LabelColumn
+from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows
 from kubesched.core.cluster.table import NodeTable
 
@@ -104,13 +105,12 @@ class _ByLabels(_Group):
         # of each pair with a combination that occurs, by code, then by position
         self._codes: NDArray[np.intp] = np.zeros(0, np.intp)
         self._positions: Positions = np.zeros(0, np.int32)
-        self._seq = -1
+        self._cursor = Cursor(table, Group.LABELS)
 
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions]) -> Positions:
         """Return for each row the first eligible position that asks for the row's values, or NONE."""
-        if _labels_changed(self._table, self._seq, len(self._row_codes)):
+        if self._cursor.advance() is not None:
             self._resolve()
-        self._seq = self._table.log.seq
         chosen = eligible[self._positions]
         positions, codes = self._positions[chosen], self._codes[chosen]
         ends = np.cumsum(np.bincount(codes, minlength=self._code_count))
@@ -155,24 +155,15 @@ class _ByTerm(_Group):
         self._term = term
         self._positions = np.array(positions, np.int32)
         self._mask: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        self._seq = -1
+        self._cursor = Cursor(table, Group.LABELS)
 
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions]) -> Positions:
         """Return for each matching row the first eligible position, else NONE."""
-        if _labels_changed(self._table, self._seq, len(self._mask)):
+        if self._cursor.advance() is not None:
             self._mask = matching_rows(self._table, self._term, slice(0, self._table.size))
-        self._seq = self._table.log.seq
         positions = self._positions[eligible[self._positions]]
         ends = np.where(self._mask[rows], len(positions), 0)
         return _first_not_taken(positions, np.zeros(len(ends), np.intp), ends, taken)
-
-
-def _labels_changed(table: NodeTable, seq: int, size: int) -> bool:
-    """Return whether rows or their labels may differ from what they were at a sequence number."""
-    if seq == table.log.seq:
-        return False
-    changes = table.log.since(seq) if seq >= 0 and size == table.size else None
-    return changes is None or bool(changes.groups & Group.LABELS)
 
 
 def _label_choices(term: CompiledTerm) -> tuple[tuple[str, ...], list[tuple[str, ...]]] | None:

@@ -18,11 +18,12 @@ from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.changes import Changes, Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.columns import ABSENT
+from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, PodMatch
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.nodes import Rows
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.questions import FEW_ROWS, FilterQuestion, FilterWorlds
+from kubesched.core.framework.questions import FilterQuestion, FilterWorlds
 from kubesched.core.framework.status import Status, StatusTable, unresolvable, unschedulable
 from kubesched.core.plugins.inter_pod_affinity.domains import (
     NO_ROW,
@@ -62,7 +63,7 @@ class AffinityFilterQuestion(FilterQuestion):
         self.has_terms = bool(self.affinity_terms or self.anti_affinity_terms)
         self._selects_itself = bool(self.affinity_terms) and selects_itself(pod)
         if terms.errors:
-            self.rejection = unresolvable(f"parsing pod: {aggregate(terms.errors)}").by(plugin.name)
+            self.reject(unresolvable(f"parsing pod: {aggregate(terms.errors)}"))
         labels = dict(table.counts.mentioned(pod.labels))
         self.meaning = MeaningTerms(cluster, pod.namespace, labels, (Carried.REQUIRED_ANTI_AFFINITY,))
         self.affinity = Tally(table, OccupiedDomains)
@@ -88,8 +89,8 @@ class AffinityFilterQuestion(FilterQuestion):
     # -- the column
 
     def evaluate(self) -> None:
-        """Compute the whole column, counting anew only what is unknown."""
-        changes = self.table.log.since(self.seq) if self.seq >= 0 else None
+        """Judge every row, counting only changed rows again where they are known."""
+        changes = self.cursor.named()
         if self._take_matches() or changes is None:
             self.meaning.refresh()
             self.affinity.start(self._affinity_sources())
@@ -109,13 +110,13 @@ class AffinityFilterQuestion(FilterQuestion):
         if len(touched) + len(stale) > FEW_ROWS or first != self._first_of_its_kind:
             self._first_of_its_kind = first
             self._assign_everywhere()
-            self.wide_seq = changes.until
+            self.generation += 1
             return
         for domain in touched:
             row = domain.only_row(rows)
             if row == NO_ROW:
                 self._assign_rows(domain.rows(self.table.size))
-                self.wide_seq = changes.until
+                self.generation += 1
             else:
                 stale.add(row)
         for row in stale:

@@ -17,10 +17,11 @@ from kubesched.config.args import InterPodAffinityArgs
 from kubesched.core.cluster.affinity_terms import NO_TERMS
 from kubesched.core.cluster.changes import Changes, Group
 from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, PodMatch, TermKey
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, ScorePlugin
-from kubesched.core.framework.questions import FEW_ROWS, Feasible, ScoreQuestion
+from kubesched.core.framework.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.status import Status, error
 from kubesched.core.plugins.inter_pod_affinity.domains import (
     NO_ROW,
@@ -53,6 +54,8 @@ def ignored(pod: PodInfo, args: InterPodAffinityArgs) -> bool:
 
 class AffinityScoreQuestion(ScoreQuestion):
     """The scores for pods with certain preferences, in a namespace, with certain labels that carried terms mention."""
+
+    raw: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def __init__(self, plugin: ScorePlugin, pod: PodInfo, cluster: Cluster, args: InterPodAffinityArgs) -> None:
         table = cluster.table
@@ -92,8 +95,8 @@ class AffinityScoreQuestion(ScoreQuestion):
     # -- raw scores
 
     def evaluate(self) -> None:
-        """Compute the whole column, counting anew only what is unknown."""
-        changes = self.table.log.since(self.seq) if self.seq >= 0 else None
+        """Score every row, counting only changed rows again where they are known."""
+        changes = self.cursor.named()
         matches = tuple(match_of(term, self._cluster) for term, _ in self._terms)
         if changes is None or matches != self._matches:
             self._matches = matches
@@ -114,7 +117,7 @@ class AffinityScoreQuestion(ScoreQuestion):
             stale.add(NO_ROW)
         if NO_ROW in stale:
             self._score_everywhere()
-            self.wide_seq = changes.until
+            self.generation += 1
             return
         for row in stale:
             self.raw[row] = sum(domains.sum_at(row) for domains in self._tally)

@@ -8,12 +8,13 @@ Invariant: which rows are included and where they are does not change during the
 whose nodes changed makes new ones.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.node_matching import matching_rows, tolerated_rows
 from kubesched.core.cluster.pod_counts import PodMatch
@@ -22,8 +23,6 @@ from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, S
 
 # upstream: podtopologyspread/filtering.go, newCriticalPaths (v1.36): the minimum over no domains
 NO_MINIMUM = 2**31 - 1
-# So many rows are always looked at one by one.
-FEW_ROWS = 25
 
 
 class Move(NamedTuple):
@@ -111,9 +110,9 @@ class Minimum:
         return np.where(totals == lowest, next_lowest, lowest)
 
 
-def too_many(rows: Sequence[int], table: NodeTable) -> bool:
-    """Return whether counting everything again is cheaper than counting so many rows one by one."""
-    return len(rows) > max(FEW_ROWS, table.size // 8)
+def nodes_read(key: SpreadKey) -> int:
+    """Return what decides which nodes are in which domain, and which of them count."""
+    return Group.LABELS | Group.PRESENCE | (Group.TAINTS if key.honors_taints else Group.NOTHING)
 
 
 def match_of(table: NodeTable, namespace: str, constraint: Constraint) -> PodMatch | None:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.following import too_many
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.questions import FilterQuestion
 from kubesched.core.framework.status import StatusTable, error
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadKey
-from kubesched.core.plugins.pod_topology_spread.domains import DomainTotals, included_rows, match_of, too_many
+from kubesched.core.plugins.pod_topology_spread.domains import DomainTotals, included_rows, match_of, nodes_read
 from kubesched.core.plugins.pod_topology_spread.hard_constraint import MISSING_LABEL, TOO_UNEVEN, HardConstraint
 from kubesched.core.plugins.pod_topology_spread.worlds import SpreadWorlds
 
@@ -35,15 +36,13 @@ class SpreadFilterQuestion(FilterQuestion):
         *,
         comparison: bool,
     ) -> None:
-        super().__init__(plugin, pod, table, statuses)
+        super().__init__(plugin, pod, table, statuses, nodes_read(key) | Group.PODS)
+        self._of_nodes = nodes_read(key)
         self.key = key
         self._comparison = comparison
         self.hard: list[HardConstraint] = []
-        # what decides which nodes are in which domain, and which of them count
-        self._of_nodes = Group.LABELS | Group.PRESENCE | (Group.TAINTS if key.honors_taints else Group.NOTHING)
-        self.reads = self._of_nodes | Group.PODS
         if key.failure:
-            self.rejection = error(f"get constraints from pod: {key.failure}").by(plugin.name)
+            self.reject(error(f"get constraints from pod: {key.failure}"))
         self.skip = not key.constraints and not key.failure
 
     def evaluate(self) -> None:
@@ -66,9 +65,9 @@ class SpreadFilterQuestion(FilterQuestion):
     def catch_up(self, changes: Changes) -> None:
         """Count the changed rows again and judge the rows of the domains that it concerns."""
         rows = changes.touching(Group.PODS)
-        if changes.groups & self._of_nodes or too_many(rows, self.table):
+        if changes.groups & self._of_nodes or too_many(len(rows), self.table.size):
             self.evaluate()
-            self.wide_seq = changes.until
+            self.generation += 1
             return
         single: list[int] = []
         gather = False
@@ -84,7 +83,7 @@ class SpreadFilterQuestion(FilterQuestion):
                     single += [row for row in rows if int(codes[row]) in domains]
         if gather:
             self._gather()
-            self.wide_seq = changes.until
+            self.generation += 1
         else:
             for row in single:
                 self._judge_row(row)

@@ -19,6 +19,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kubesched.core.cluster.changes import Changes, Group
 from kubesched.core.cluster.columns import ABSENT
+from kubesched.core.cluster.following import too_many
 from kubesched.core.cluster.pod_counts import PodMatch
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
@@ -31,8 +32,8 @@ from kubesched.core.plugins.pod_topology_spread.domains import (
     DomainTotals,
     included_rows,
     match_of,
+    nodes_read,
     rows_with_keys,
-    too_many,
 )
 from kubesched.core.plugins.pod_topology_spread.signatures import LEFT_OUT, Signatures
 
@@ -139,12 +140,10 @@ class SpreadScoreQuestion(ScoreQuestion):
     def __init__(
         self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, key: SpreadKey, *, comparison: bool
     ) -> None:
-        super().__init__(plugin, pod, table)
+        super().__init__(plugin, pod, table, nodes_read(key) | Group.PODS)
+        self._of_nodes = nodes_read(key)
         self.key = key
         self._comparison = comparison
-        # what decides which nodes are in which domain, and which of them count
-        self._of_nodes = Group.LABELS | Group.PRESENCE | (Group.TAINTS if key.honors_taints else Group.NOTHING)
-        self.reads = self._of_nodes | Group.PODS
         if key.failure:
             self.failure = error(f"calculating preScoreState: {key.failure}").by(plugin.name)
         self.skip = not key.constraints and not key.failure
@@ -194,9 +193,9 @@ class SpreadScoreQuestion(ScoreQuestion):
         """Count the changed rows again."""
         rows = changes.touching(Group.PODS)
         signatures = self._signatures
-        if changes.groups & self._of_nodes or too_many(rows, self.table) or signatures.crowded:
+        if changes.groups & self._of_nodes or too_many(len(rows), self.table.size) or signatures.crowded:
             self.evaluate()
-            self.wide_seq = changes.until
+            self.generation += 1
             return
         for index, soft in enumerate(self._soft):
             if isinstance(soft, PerDomain):
@@ -207,7 +206,7 @@ class SpreadScoreQuestion(ScoreQuestion):
                     if signatures.replace(row, index, soft.part(row)):
                         self._scored = False
         if not self._scored:
-            self.wide_seq = changes.until
+            self.generation += 1
 
     # -- scoring
 
@@ -215,10 +214,6 @@ class SpreadScoreQuestion(ScoreQuestion):
     def raw(self) -> NDArray[np.int64]:
         """Return the raw score of every row, gathered when it is asked for: scheduling reads only the final ones."""
         return self._raw_scores.take(self._signatures.of_row)
-
-    @raw.setter
-    def raw(self, column: NDArray[np.int64]) -> None:
-        """Leave things as they are: the base class has no scores to set."""
 
     def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:
         """Return the final score of every feasible row."""

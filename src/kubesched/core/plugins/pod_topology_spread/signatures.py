@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.plugins.pod_topology_spread.domains import FEW_ROWS
+from kubesched.core.cluster.following import FEW_ROWS
 
 LEFT_OUT: Final = 0
 _SPARE = 16

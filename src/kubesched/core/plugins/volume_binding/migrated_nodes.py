@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from kubesched.api.storage import CSINode
 from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.storage.csi_translation import migrated_plugins
 
@@ -20,8 +21,7 @@ class MigratedNodes:
         self._cluster = cluster
         self._masks: dict[str, NDArray[np.bool_]] = {}
         self._version = -1
-        self._size = 0
-        self._seq = -1
+        self._cursor = Cursor(cluster.table, Group.NODE_COUNT)
 
     def rows(self, plugin_name: str, rows: Rows) -> NDArray[np.bool_]:
         """Return which rows have left the volumes of an in-tree plugin to its CSI driver."""
@@ -37,12 +37,7 @@ class MigratedNodes:
 
     def _current(self) -> bool:
         """Return whether the masks are those of the cluster as it is."""
-        log, version = self._cluster.log, self._cluster.objects.versions.get("CSINode", 0)
-        changes = log.since(self._seq) if self._seq >= 0 else None
-        current = (
-            changes is not None
-            and not changes.everywhere & Group.NODE_COUNT
-            and (version, self._cluster.table.size) == (self._version, self._size)
-        )
-        self._version, self._size, self._seq = version, self._cluster.table.size, log.seq
+        version = self._cluster.objects.versions.get("CSINode", 0)
+        current = self._cursor.advance() is None and version == self._version
+        self._version = version
         return current

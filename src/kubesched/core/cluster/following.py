@@ -1,0 +1,192 @@
+"""Following the change log: a reader's place in it, and columns that are kept true while the table changes.
+
+From the change log to everything that is derived from the table. `Cursor` is a place in the log; it knows which groups
+its reader reads, and says what of them changed since the reader last looked. `DerivedColumn` is a column over all rows
+with a cursor; `RowwiseColumn` one whose value in a row depends on that row alone; `CombinedColumn` one that is made
+from other columns row by row.
+
+Why a column is true after `refresh`. A column is *true at p* if it is what `evaluate` makes of the table as it was
+after change p. It depends on nothing but the groups that it reads and on how many rows there are. Let its cursor
+advance from p to s.
+
+* None: no change in (p, s] touches what it reads. What was true at p is true at s.
+* `Changes`: every change that touches what it reads names a row. `catch_up` looks at these rows again; where it changes
+  others, too, it counts up `generation`.
+* `EVERYTHING`: an epoch changed, rows were added, or the log does not reach back to p, as at the beginning. `evaluate`
+  makes the whole column, which counts up `generation`.
+
+A combined column reads all that its inputs read. Suppose that its inputs are true at p. At s, an input of which nothing
+changed in (p, s] is still true, so it is left alone, wherever its own cursor stands; the others are refreshed. A row of
+the combined column differs only where a row of an input does. That row is named in (p, s], unless an input changed
+rows that the log does not name; then its generation is another one than when this column last refreshed it, and the
+whole column is made anew. It makes no difference whether another column refreshed an input meanwhile: the rows of
+(p, s] include those that changed then.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from enum import Enum, auto
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.changes import ANYTHING, Changes, Group
+from kubesched.core.cluster.table import NodeTable
+
+# Up to so many changed rows are looked at one by one.
+FEW_ROWS: Final = 25
+# Up to one in so many rows is looked at by a gathered vector; of more, the whole column is made anew.
+SOME_ROWS: Final = 8
+
+
+def too_many(rows: int, size: int) -> bool:
+    """Return whether to make a column of `size` rows anew is cheaper than to look at so many of its rows."""
+    return rows > FEW_ROWS and rows > size // SOME_ROWS
+
+
+class Extent(Enum):
+    """What a cursor says in place of changed rows: any row may differ."""
+
+    EVERYTHING = auto()
+
+
+EVERYTHING: Final = Extent.EVERYTHING
+
+
+class Cursor:
+    """A reader's place in the change log; `seq` is the newest change that the reader knows of."""
+
+    __slots__ = ("_before", "_size", "_table", "reads", "seq")
+
+    def __init__(self, table: NodeTable, reads: int) -> None:
+        self._table = table
+        self.reads = reads
+        self.seq = -1
+        self._before = -1
+        self._size = 0
+
+    def advance(self) -> Changes | Extent | None:
+        """Go to the newest change; return what changed on the way of what the reader reads, None for nothing."""
+        log = self._table.log
+        before, seq = self.seq, log.seq
+        if before == seq:
+            return None
+        changes = log.since(before)
+        self._before, self.seq = before, seq
+        size = self._table.size
+        if changes is None or self._size != size or changes.everywhere & self.reads:
+            self._size = size
+            return EVERYTHING
+        return changes if changes.groups & self.reads else None
+
+    def named(self) -> Changes | None:
+        """Return the changes that the last advance passed, even if any row may differ; None if they are not known."""
+        return self._table.log.since(self._before)
+
+    def lose(self) -> None:
+        """Leave the log: the next advance says that everything may differ."""
+        self.seq = -1
+
+
+class DerivedColumn(ABC):
+    """A column that is made from the table; `generation` counts changes of rows that the log does not name.
+
+    It always reads which node is on a row. While it is made, nothing may be read but `held_to`, which is less than
+    anything where plugins say what they read.
+    """
+
+    def __init__(self, table: NodeTable, reads: int) -> None:
+        self.table = table
+        self.reads = reads | Group.PRESENCE
+        self.held_to: int = ANYTHING
+        self.cursor = Cursor(table, self.reads)
+        self.generation = 0
+
+    def refresh(self) -> None:
+        """Bring the column up to date."""
+        changed = self.cursor.advance()
+        if changed is None:
+            return
+        log = self.table.log
+        log.may_read = self.held_to
+        try:
+            if changed is EVERYTHING:
+                self.generation += 1
+                self.evaluate()
+            else:
+                self.catch_up(changed)
+        except BaseException:
+            self.cursor.lose()
+            raise
+        finally:
+            log.may_read = ANYTHING
+
+    @abstractmethod
+    def evaluate(self) -> None:
+        """Make the whole column."""
+
+    @abstractmethod
+    def catch_up(self, changes: Changes) -> None:
+        """Bring the column up to date with changed rows; counts up `generation` if other rows change, too."""
+
+
+class RowwiseColumn(DerivedColumn):
+    """A column whose value in a row depends on that row alone."""
+
+    def catch_up(self, changes: Changes) -> None:
+        """Look at few changed rows one by one, at some by a gathered vector; of more, make the column anew."""
+        rows = changes.touching(self.reads)
+        if len(rows) <= FEW_ROWS:
+            self.evaluate_few(rows)
+        elif len(rows) <= self.table.size // SOME_ROWS:
+            self.evaluate_rows(np.array(rows, np.intp))
+        else:
+            self.generation += 1
+            self.evaluate()
+
+    @abstractmethod
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Make the column anew at a few rows, one by one."""
+
+    @abstractmethod
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Make the column anew at some rows."""
+
+
+class CombinedColumn(RowwiseColumn):
+    """A column that is made row by row from other columns."""
+
+    def __init__(self, table: NodeTable, inputs: Sequence[DerivedColumn]) -> None:
+        reads: int = Group.NOTHING
+        for column in inputs:
+            reads |= column.reads
+        super().__init__(table, reads)
+        self._inputs = inputs
+        # of each input, when it was last refreshed for this column
+        self._generations = [0] * len(inputs)
+
+    def refresh(self) -> None:
+        """Bring the column up to date, and before it the inputs of which something changed."""
+        changed = self.cursor.advance()
+        if changed is None:
+            return
+        remade = changed is EVERYTHING
+        groups = ANYTHING if changed is EVERYTHING else changed.groups
+        seq, generations = self.cursor.seq, self._generations
+        try:
+            for index, column in enumerate(self._inputs):
+                if column.reads & groups:
+                    if column.cursor.seq != seq:
+                        column.refresh()
+                    if column.generation != generations[index]:
+                        generations[index] = column.generation
+                        remade = True
+            if remade or changed is EVERYTHING:
+                self.generation += 1
+                self.evaluate()
+            else:
+                self.catch_up(changed)
+        except BaseException:
+            self.cursor.lose()
+            raise
