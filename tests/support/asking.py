@@ -13,8 +13,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
-from kubesched.core.framework.questions import QuestionScorePlugin
+from kubesched.core.framework.plugin import FilterPlugin, Plugin, QuestionScorePlugin, ScorePlugin
 from kubesched.core.framework.status import Status
 
 

@@ -9,7 +9,14 @@ from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.single_plugins import SinglePlugins
 from kubesched.core.framework.events import Action, Registration, registrations_for_extenders
-from kubesched.core.framework.plugin import Plugin, can_reject
+from kubesched.core.framework.plugin import (
+    FilterPlugin,
+    PermitPlugin,
+    Plugin,
+    PreEnqueuePlugin,
+    PreFilterPlugin,
+    ReservePlugin,
+)
 from kubesched.core.framework.registry import Registry
 from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.errors import InvalidObjectError, PluginError
@@ -46,9 +53,15 @@ def _registered(line: Mapping[str, Any], registry: Registry | None) -> dict[str,
         except PluginError as error:
             registered[name] = str(error)
             continue
-        if can_reject(plugin):
+        if _can_reject(plugin):
             registered[name] = _described(plugin.events_to_register())
     return registered
+
+
+# upstream: framework/runtime/framework.go, shouldHaveEnqueueExtensions (v1.36)
+def _can_reject(plugin: Plugin) -> bool:
+    """Return whether the plugin can reject a pod, so that the events it registers for matter."""
+    return isinstance(plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin)
 
 
 def _described(registrations: Iterable[Registration]) -> list[dict[str, Any]]:

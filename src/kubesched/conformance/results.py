@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.config.types import Extender
+from kubesched.conformance.plans import claims_released, described_plan
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.plugin import PlanningPlugin, PreEnqueuePlugin
+from kubesched.core.framework.plugin import PreEnqueuePlugin
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.scheduling.decision import NO_NODES
@@ -208,9 +209,9 @@ class Judge:
         elif result.get("best"):
             result["chosen"] = result["best"][0]
         for plugin in self.profile.plugins.values():
-            if isinstance(plugin, PlanningPlugin) and "chosen" in result:
+            if "chosen" in result:
                 cycle, pod = self.evaluation.cycle, self.evaluation.pod
-                result.update(plugin.describe_plan(cycle, pod, result["chosen"]))
+                result.update(described_plan(plugin, cycle, pod, result["chosen"]))
 
     # -- failing
 
@@ -227,8 +228,8 @@ class Judge:
 
     def _preemption(self, found: PostFiltered) -> None:
         for name, outcome in found.by_plugin.items():
-            if outcome.released:
-                self.result["claimsReleased"] = list(outcome.released)
+            if claims := claims_released(outcome.effects):
+                self.result["claimsReleased"] = claims
             if name != "DefaultPreemption":
                 continue
             self.result["preemptionCandidates"] = {

@@ -8,11 +8,11 @@ import msgspec
 
 from kubesched.api.pods import Pod
 from kubesched.api.resources import pod_resources
+from kubesched.core.framework.queue_order import active_order
 from kubesched.core.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
 from kubesched.core.queue.backoff import (
     NO_BACKOFF,
     BackoffPolicy,
-    active_order,
     backoff_expiry,
     backoff_order,
     backoff_seconds,

@@ -35,7 +35,7 @@ class Reader(ScorePlugin):
     """Scores nodes by something that it reads; counts how often it is asked."""
 
     name = "Reader"
-    score_reads: ClassVar[int] = ANYTHING
+    score_reads = ANYTHING
     asked: ClassVar[list[str]] = []
     what: ClassVar[Any] = None
 

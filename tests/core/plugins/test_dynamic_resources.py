@@ -29,6 +29,7 @@ from kubesched.config.args import DynamicResourcesArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import seconds
 from kubesched.config.intree import IN_TREE
+from kubesched.conformance.plans import claims_released
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
@@ -448,7 +449,7 @@ def test_an_idle_claim_that_is_in_the_way_is_given_back() -> None:
             freed = engine.cluster.claims.get("default/claim")
             assert freed is not None
             assert freed.status.allocation is None
-            assert result.released == ("default/claim",)
+            assert claims_released(result.effects) == ["default/claim"]
 
 
 def test_a_claim_that_was_not_the_reason_stays() -> None:

@@ -10,6 +10,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.storage import PersistentVolume
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.conformance.plans import described_plan
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences
@@ -72,7 +73,7 @@ class Asked:
 
     def plan(self, node_name: str) -> Any:
         self.statuses()
-        return self.plugin.describe_plan(self.cycle, self.pod, node_name).get("volumes")
+        return described_plan(self.plugin, self.cycle, self.pod, node_name).get("volumes")
 
 
 def test_without_pre_filter_nothing_is_found() -> None:
@@ -83,7 +84,7 @@ def test_without_pre_filter_nothing_is_found() -> None:
     assert verdict.statuses[verdict.which[0]] == error("not found")
     assert asked.plugin.reserve(unprepared, asked.pod, "n1") == error("not found")
     assert asked.plugin.pre_bind_pre_flight(unprepared, asked.pod, "n1") == error("not found")
-    assert asked.plugin.describe_plan(unprepared, asked.pod, "n1") == {}
+    assert described_plan(asked.plugin, unprepared, asked.pod, "n1") == {}
     asked.plugin.unreserve(unprepared, asked.pod, "n1")
 
 

@@ -11,6 +11,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource
 from kubesched.config.args import VolumeBindingArgs
+from kubesched.conformance.plans import described_plan
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
@@ -339,7 +340,7 @@ def test_a_retry_finds_the_volume_that_was_written_before_the_failure() -> None:
     cycle.give_up()
     cycle.cluster.add(BOUND_VOLUME)
     cycle.attempt()
-    assert cycle.plugin.describe_plan(cycle.state, cycle.pod, "n1") == {
+    assert described_plan(cycle.plugin, cycle.state, cycle.pod, "n1") == {
         "volumes": {"bindings": {"c": "v"}, "provision": ["d"]}
     }
     cycle.at(1, newer(BOUND_VOLUME, "4"), BOUND_CLAIM, PROVIDED_CLAIM, PROVIDED_VOLUME)

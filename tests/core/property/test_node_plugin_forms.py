@@ -19,11 +19,8 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import HostPort
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
-from kubesched.core.framework.questions import (
-    QuestionScorePlugin,
-    ScoreQuestion,
-)
+from kubesched.core.framework.plugin import FilterPlugin, QuestionScorePlugin, ScorePlugin
+from kubesched.core.framework.questions import ScoreQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.core.framework.status import StatusTable
 from kubesched.core.plugins.image_locality import ImageLocality

@@ -11,6 +11,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.quantity import quantity_of
 from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubesched.conformance.plans import described_plan
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
@@ -209,7 +210,7 @@ class Asked:
         return passing
 
     def check_plan(self, node_name: str, sizes: list[Any], provided: list[str]) -> None:
-        plan = self.plugin.describe_plan(self.cycle, self.pod, node_name).get("volumes", {})
+        plan = described_plan(self.plugin, self.cycle, self.pod, node_name).get("volumes", {})
         found = {}
         for claim, name in plan.get("bindings", {}).items():
             volume = self.cluster.volumes.volume(name)

@@ -20,8 +20,8 @@ from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.plugin import UNCACHED, FilterPlugin
-from kubesched.core.framework.questions import FilterQuestion, QuestionFilterPlugin
+from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, QuestionFilterPlugin
+from kubesched.core.framework.questions import FilterQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion
 from kubesched.core.framework.status import Code, Status, StatusTable
 from kubesched.core.plugins.node_volume_limits import NodeVolumeLimits

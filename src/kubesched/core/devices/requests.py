@@ -16,12 +16,11 @@ from kubesched.api.devices import (
     DeviceRequest,
     DeviceSelector,
     DeviceSubRequest,
-    DeviceTaint,
-    DeviceToleration,
     ExactDeviceRequest,
     ResourceClaim,
 )
 from kubesched.api.quantity import Quantity
+from kubesched.api.tolerations import tolerates_device
 from kubesched.cel import CelRuntimeError, compile_selector, is_compiled
 from kubesched.core.devices.amounts import Amounts, consumption, in_nanos
 from kubesched.core.devices.budget import COMPILING, Budget
@@ -105,7 +104,7 @@ class RequestPlan:
 
     def tolerates(self, content: DeviceContent) -> bool:
         """Return whether every taint that keeps a device from being given is tolerated."""
-        return all(any(tolerates(each, taint) for each in self.tolerations) for taint in content.blocking_taints)
+        return all(any(tolerates_device(each, taint) for each in self.tolerations) for taint in content.blocking_taints)
 
     def consumes(self, content: DeviceContent) -> Consumption | None:
         """Return what it takes of a device's capacities; None where the device cannot give that."""
@@ -193,13 +192,3 @@ def plan_request(
     if written.allocation_mode not in (EXACT_COUNT, ALL):
         raise AllocationError(f"{where}: unsupported count mode {written.allocation_mode}")
     return RequestPlan(claim, request, written, device_class, features)
-
-
-# upstream: dynamic-resource-allocation/resourceclaim/devicetoleration.go (v1.36)
-def tolerates(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
-    """Return whether a toleration covers a taint."""
-    if toleration.effect not in ("", taint.effect) or toleration.key not in ("", taint.key):
-        return False
-    if toleration.operator in ("", "Equal"):
-        return toleration.value == taint.value
-    return toleration.operator == "Exists"

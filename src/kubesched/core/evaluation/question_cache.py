@@ -17,14 +17,16 @@ from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import failed
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.outcomes import PreFilterResult
-from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import (
-    FilterQuestion,
+from kubesched.core.framework.plugin import (
+    FilterPlugin,
+    PreFilterPlugin,
+    PreScorePlugin,
     QuestionFilterPlugin,
     QuestionScorePlugin,
-    ScoreQuestion,
+    ScorePlugin,
 )
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.core.framework.status import Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict
@@ -123,7 +125,7 @@ class _Failing(FilterPlugin):
     """Stands in for a filter that cannot be asked: an error on every node."""
 
     def __init__(self, name: str, failure: Status) -> None:
-        self.name = name  # type: ignore[misc]
+        self.name = name
         self._failure = failure
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
@@ -134,7 +136,7 @@ class PreFilterOnly(PreFilterPlugin, FilterPlugin):
     """Stands in for a plugin that only pre-filters."""
 
     def __init__(self, plugin: PreFilterPlugin) -> None:
-        self.name = plugin.name  # type: ignore[misc]
+        self.name = plugin.name
         self.stands_in_for = plugin
         self._plugin = plugin
 
@@ -151,7 +153,7 @@ class PreScoreOnly(PreScorePlugin, ScorePlugin):
     """Stands in for a plugin that only pre-scores."""
 
     def __init__(self, plugin: PreScorePlugin) -> None:
-        self.name = plugin.name  # type: ignore[misc]
+        self.name = plugin.name
         self.stands_in_for = plugin
         self._plugin = plugin
 

@@ -54,13 +54,11 @@ class PostFilterResult(msgspec.Struct, frozen=True):
     """What PostFilter found.
 
     With success `nominated_node_name` is where there will be room; `""` (not None) clears an earlier nomination.
-    `candidates` and `best` are preemption's findings; `released` are claims that are released by carrying out
-    `effects`, one after the other.
+    `candidates` and `best` are preemption's findings; `effects` are carried out one after the other.
     """
 
     status: Status
     nominated_node_name: str | None = None
     candidates: Sequence[Candidate] = ()
     best: Sequence[str] = ()
-    released: Sequence[str] = ()
     effects: Sequence[Effect] = ()

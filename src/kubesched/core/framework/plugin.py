@@ -1,15 +1,25 @@
 """The plugin contract: one base class per extension point, under upstream's names.
 
-A filter is a function from a pod and nodes to a verdict; a score, to integers. Written for one node it is the same
-function on one row: define `filter` or `filter_nodes` (`score` or `score_nodes`), the other is derived.
+A filter is a function from a pod and nodes to a verdict; a score, to integers. There are four ways to write them; climb
+only as far as you must:
+
+* *row*: `filter`, `score` of `FilterPlugin`, `ScorePlugin`. One node at a time, as upstream's. Always begin here.
+* *columns*: `filter_nodes`, `score_nodes` of the same. All nodes at once in NumPy, where one by one is too slow.
+* *worlds*: `filter_worlds` of `WorldsFilterPlugin`. A filter in columns that reads pods: what if some came or went?
+* *question*: `filter_question`, `score_question` of `QuestionFilterPlugin`, `QuestionScorePlugin`. A node's answer
+  depends on other nodes (spreading, affinity), so that the plugin keeps its own columns.
+
+Of the row form and the column form one is enough: the other is derived from it when the class is defined. Where both
+are there they must agree; the column form is then asked about many nodes, and the row form about few.
 
 Caching is by consent: a plugin that defines `key` promises that its answer for a row depends only on that part of the
 pod and on the column groups in `reads`; its columns are then kept and caught up only where those groups changed. A
-plugin that does not is asked anew in every cycle.
+plugin that does not is asked anew in every cycle. Attributes such as `reads` and `key_of_template` may be set on the
+class or, where they depend on arguments, on the instance by the constructor.
 """
 
-from collections.abc import Generator, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Generator, Hashable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +27,14 @@ from numpy.typing import NDArray
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.changes import ANYTHING
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action as EventAction
 from kubesched.core.framework.events import ClusterEvent, Registration, Resource
-from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.forms import derive_form, filter_alone, filter_each, score_alone, score_each
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.observer import NOBODY, Observer
 from kubesched.core.framework.permission import Permission as Permission
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.status import Status, StatusTable
 from kubesched.core.framework.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -33,6 +42,7 @@ if TYPE_CHECKING:
     from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
     from kubesched.core.framework.placements import Placement
     from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
+    from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, ScoreQuestion
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
@@ -48,9 +58,9 @@ UNCACHED = Uncached()
 class Plugin:
     """Base of all plugins; `name` is what configurations call it."""
 
-    name: ClassVar[str] = ""
+    name: str = ""
     # kinds that the plugin looks up, besides pods, nodes and those whose events it registers for
-    looks_up: ClassVar[tuple[str, ...]] = ()
+    looks_up: tuple[str, ...] = ()
     # who is told when a hook fails, and whose hooks these are where they are called through another; the framework's
     observed_by: Observer = NOBODY
     stands_in_for: "Plugin | None" = None
@@ -80,7 +90,7 @@ class PreFilterPlugin(Plugin):
     """Looks at the pod before any node is filtered."""
 
     # What Filter says on every node where PreFilter is not enabled; empty if it can do without.
-    without_pre_filter: ClassVar[str] = ""
+    without_pre_filter: str = ""
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> "PreFilterResult | Status | None":
         """Return a rejection, Skip (Filter has nothing to do), a narrowing to some nodes, or None."""
@@ -98,11 +108,11 @@ class PreFilterPlugin(Plugin):
 class FilterPlugin(Plugin):
     """Says which nodes cannot take the pod."""
 
-    reads: ClassVar[int] = ANYTHING
+    reads: int = ANYTHING
     # Whether `key` reads only the specification and the namespace, so that one answer serves all pods of a template.
-    key_of_template: ClassVar[bool] = False
+    key_of_template: bool = False
     # A filter that runs only on nodes which all earlier filters passed, and is never cached.
-    alive_only: ClassVar[bool] = False
+    alive_only: bool = False
 
     def key(self, pod: PodInfo) -> Hashable:
         """Return the part of the pod that the verdict depends on."""
@@ -110,24 +120,31 @@ class FilterPlugin(Plugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return why one node cannot take the pod, or None."""
-        verdict = checked_verdict(self.filter_nodes(cycle, pod, node.alone()), 1)
-        return verdict.statuses[int(verdict.which[0])]
+        raise NotImplementedError(f"{self.name} has no filter of single nodes")
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
         """Return the verdict for many nodes."""
-        statuses: dict[Status | None, int] = {None: 0}
-        which = np.zeros(len(nodes), np.int16)
-        table = nodes.table
-        for index, row in enumerate(nodes.row_numbers()):
-            if table.nodes[row] is not None:
-                try:
-                    status = checked_status(self.filter(cycle, pod, NodeRow(table, row)), "filter")
-                except BaseException as raised:
-                    # of this node alone, which another filter may have ruled out
-                    status = failed(self, "filter", raised)
-                if status is not None and status.code is not Code.SUCCESS:
-                    which[index] = statuses.setdefault(status, len(statuses))
-        return Verdict(which, tuple(statuses))
+        raise NotImplementedError(f"{self.name} has no filter of many nodes")
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        derive_form(cls, FilterPlugin, filter=filter_alone, filter_nodes=filter_each)
+
+
+class WorldsFilterPlugin(FilterPlugin):
+    """A filter in columns that reads pods: it also judges a batch of worlds, each a row with other pods on it."""
+
+    def filter_worlds(self, pod: PodInfo, rows: NDArray[np.intp]) -> "FilterWorlds":
+        """Return a batch of worlds over `rows`, nothing changed in them yet."""
+        raise NotImplementedError
+
+
+class QuestionFilterPlugin(FilterPlugin):
+    """A filter whose verdict for a row depends on other rows: it keeps its own columns."""
+
+    def filter_question(self, pod: PodInfo, statuses: StatusTable) -> "FilterQuestion":
+        """Return the question of a pod; PreFilter's outcome is part of it."""
+        raise NotImplementedError
 
 
 class PostFilterPlugin(Plugin):
@@ -152,7 +169,7 @@ class PreScorePlugin(Plugin):
     """Looks at the pod before feasible nodes are scored."""
 
     # What Score says where PreScore is not enabled; empty if it can do without.
-    without_pre_score: ClassVar[str] = ""
+    without_pre_score: str = ""
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
         """Return Skip (Score has nothing to say), an error, or None."""
@@ -162,17 +179,18 @@ class PreScorePlugin(Plugin):
 class ScorePlugin(Plugin):
     """Says how good nodes are for the pod."""
 
-    score_reads: ClassVar[int] = ANYTHING
+    score_reads: int = ANYTHING
     # Whether `score_key` reads only the specification and the namespace.
-    score_key_of_template: ClassVar[bool] = False
+    score_key_of_template: bool = False
     # A promise that final scores lie between 0 and 100, so that nobody has to look.
-    in_range: ClassVar[bool] = False
+    in_range: bool = False
     # Whether `normalize_scores` is defined; found out by the base class.
-    normalizes: ClassVar[bool] = False
+    normalizes: bool = False
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.normalizes = cls.normalize_scores is not ScorePlugin.normalize_scores
+        derive_form(cls, ScorePlugin, score=score_alone, score_nodes=score_each)
 
     def score_key(self, pod: PodInfo) -> Hashable:
         """Return the part of the pod that the raw score depends on."""
@@ -180,29 +198,25 @@ class ScorePlugin(Plugin):
 
     def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
         """Return one node's score, or an error."""
-        scores = checked_scores(self.score_nodes(cycle, pod, node.alone()), 1, "score_nodes")
-        return scores if isinstance(scores, Status) else int(scores[0])
+        raise NotImplementedError(f"{self.name} has no score of single nodes")
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
         """Return the scores of many nodes, or an error."""
-        scores = np.zeros(len(nodes), np.int64)
-        table = nodes.table
-        for index, row in enumerate(nodes.row_numbers()):
-            if table.nodes[row] is not None:
-                try:
-                    score = checked_score(self.score(cycle, pod, NodeRow(table, row)))
-                    if isinstance(score, Status):
-                        return score
-                    scores[index] = score
-                except BaseException as raised:
-                    return failed(self, "score", raised)
-        return scores
+        raise NotImplementedError(f"{self.name} has no score of many nodes")
 
     def normalize_scores(
         self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]
     ) -> NDArray[np.int64] | Status:
         """Return the scores of all feasible nodes brought into the range from 0 to 100."""
         return scores
+
+
+class QuestionScorePlugin(ScorePlugin):
+    """A score whose raw value for a row depends on other rows: it keeps its own columns."""
+
+    def score_question(self, pod: PodInfo) -> "ScoreQuestion":
+        """Return the question of a pod; PreScore's outcome is part of it."""
+        raise NotImplementedError
 
 
 class ReservePlugin(Plugin):
@@ -224,14 +238,6 @@ class PermitPlugin(Plugin):
         raise NotImplementedError
 
 
-class PlanningPlugin(Plugin):
-    """Makes a plan for a node (volumes to bind, devices to allocate) that people want to see."""
-
-    def describe_plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
-        """Return the plan for a feasible node in the conformance corpus' form (`volumes`, `allocations`)."""
-        raise NotImplementedError
-
-
 class PreBindPlugin(Plugin):
     """Does what must be done before a pod is bound."""
 
@@ -240,7 +246,7 @@ class PreBindPlugin(Plugin):
         return None
 
     # Whether `pre_bind` may run beside those of other plugins.
-    parallel: ClassVar[bool] = False
+    parallel: bool = False
 
     async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Do it; return why the pod cannot be bound, or None."""
@@ -305,9 +311,3 @@ EXTENSION_POINTS: dict[str, type[Plugin]] = {
 def extension_points_of(plugin: type[Plugin]) -> frozenset[str]:
     """Return the names of the extension points that a plugin class implements."""
     return frozenset(point for point, base in EXTENSION_POINTS.items() if issubclass(plugin, base))
-
-
-# upstream: framework/runtime/framework.go, shouldHaveEnqueueExtensions (v1.36)
-def can_reject(plugin: Plugin) -> bool:
-    """Return whether the plugin can turn a pod down, so that the events it registers for matter."""
-    return isinstance(plugin, PreEnqueuePlugin | PreFilterPlugin | FilterPlugin | ReservePlugin | PermitPlugin)

@@ -108,30 +108,6 @@ class FilterQuestion(Question):
         """Return a batch of worlds over `rows`, nothing changed in them yet."""
 
 
-class WorldsFilterPlugin(FilterPlugin):
-    """A row-scoped filter that looks at pods and judges a batch of worlds in columns."""
-
-    def filter_worlds(self, pod: PodInfo, rows: NDArray[np.intp]) -> FilterWorlds:
-        """Return a batch of worlds over `rows`, nothing changed in them yet."""
-        raise NotImplementedError
-
-
-class QuestionFilterPlugin(FilterPlugin):
-    """A filter whose verdict for a row depends on other rows: it keeps its own columns."""
-
-    def filter_question(self, pod: PodInfo, statuses: StatusTable) -> FilterQuestion:
-        """Return the question of a pod; PreFilter's outcome is part of it."""
-        raise NotImplementedError
-
-
-class QuestionScorePlugin(ScorePlugin):
-    """A score whose raw value for a row depends on other rows: it keeps its own columns."""
-
-    def score_question(self, pod: PodInfo) -> "ScoreQuestion":
-        """Return the question of a pod; PreScore's outcome is part of it."""
-        raise NotImplementedError
-
-
 class Feasible:
     """The rows that passed every filter; `version` differs whenever the set may differ."""
 

@@ -33,14 +33,9 @@ from kubesched.core.framework.plugin import (
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
-)
-from kubesched.core.framework.questions import (
-    Feasible,
-    FilterQuestion,
-    FilterWorlds,
-    ScoreQuestion,
     WorldsFilterPlugin,
 )
+from kubesched.core.framework.questions import Feasible, FilterQuestion, FilterWorlds, ScoreQuestion
 from kubesched.core.framework.row_worlds import RowWorlds
 from kubesched.core.framework.status import Code, Status, StatusTable
 from kubesched.core.framework.verdict import Verdict

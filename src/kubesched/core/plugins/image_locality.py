@@ -18,8 +18,8 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.events import Registration
-from kubesched.core.framework.plugin import MAX_NODE_SCORE
-from kubesched.core.framework.questions import Feasible, QuestionScorePlugin, ScoreQuestion
+from kubesched.core.framework.plugin import MAX_NODE_SCORE, QuestionScorePlugin
+from kubesched.core.framework.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.status import Status
 
 _MIB: Final = 1024 * 1024

@@ -40,7 +40,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         self._enabled = gates.enabled("NodeDeclaredFeatures")
         if self._enabled:
             # without its gate Filter does not miss what PreFilter did not write
-            self.without_pre_filter = _NOT_FOUND  # type: ignore[misc]
+            self.without_pre_filter = _NOT_FOUND
 
     def key(self, pod: PodInfo) -> Hashable:
         """Return the features the pod requires."""

@@ -20,8 +20,8 @@ from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.outcomes import PreFilterResult
-from kubesched.core.framework.plugin import PreFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds, WorldsFilterPlugin
+from kubesched.core.framework.plugin import PreFilterPlugin, WorldsFilterPlugin
+from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import SKIP, Status, unschedulable
 from kubesched.core.framework.verdict import Verdict
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Registration
 from kubesched.core.framework.plugin import QueueSortPlugin
+from kubesched.core.framework.queue_order import active_order
 
 
 class PrioritySort(QueueSortPlugin):
@@ -19,7 +20,7 @@ class PrioritySort(QueueSortPlugin):
 
     def sort_key(self, pod: PodInfo, timestamp: float) -> tuple[float, ...]:
         """Return (negated priority, time)."""
-        return (-pod.priority, timestamp)
+        return active_order(pod.priority, timestamp)
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return nothing: it rejects no pod."""

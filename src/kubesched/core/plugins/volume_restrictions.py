@@ -24,8 +24,8 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds, WorldsFilterPlugin
+from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, WorldsFilterPlugin
+from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES

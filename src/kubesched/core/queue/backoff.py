@@ -75,11 +75,6 @@ def is_backing_off(policy: BackoffPolicy, expiry: float, now: float) -> bool:
     return expiry >= align_to_window(policy, now)
 
 
-def active_order(priority: int, timestamp: float) -> tuple[int, float]:
-    """Return the key of the active queue under PrioritySort: higher priority first, then who came earlier."""
-    return -priority, timestamp
-
-
 def backoff_order(policy: BackoffPolicy, expiry: float, active_key: Key) -> tuple[float, Key] | tuple[float]:
     """Return the key of the backoff queue: by expiry, and with windows as the active queue orders within one."""
     return (expiry, active_key) if policy.windows else (expiry,)

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from kubesched.core.framework.answers import checked_sort_key
 from kubesched.core.framework.hooks import failed
 from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.queue_order import active_order
 from kubesched.core.queue.backoff import (
     BackoffPolicy,
-    active_order,
     backoff_expiry,
     backoff_order,
     error_backoff_order,

@@ -6,16 +6,12 @@ since claims belong to one pod.
 
 # upstream: plugins/dynamicresources/dynamicresources.go (v1.36)
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from datetime import timedelta
-from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.api.devices import AllocationResult
-from kubesched.api.kinds import to_builtins
 from kubesched.config.args import DynamicResourcesArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Group
@@ -33,7 +29,6 @@ from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.core.framework.plugin import (
     UNCACHED,
     FilterPlugin,
-    PlanningPlugin,
     PostFilterPlugin,
     PreBindPlugin,
     PreEnqueuePlugin,
@@ -53,7 +48,7 @@ from kubesched.core.plugins.dynamic_resources.preparing import Preparation
 from kubesched.core.plugins.dynamic_resources.releasing import NOTHING_NEW, STILL_NOT, GroupReservations, release_for
 from kubesched.core.plugins.dynamic_resources.reserving import Reservations
 from kubesched.core.plugins.dynamic_resources.solving import Solver
-from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, PodDevices
+from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, Plan, PodDevices
 from kubesched.core.plugins.dynamic_resources.writing import NotBoundError
 
 # What a hook says that does not find what PreFilter would have written.
@@ -70,7 +65,6 @@ class DynamicResources(
     ScorePlugin,
     ReservePlugin,
     PreBindPlugin,
-    PlanningPlugin,
 ):
     """Sees to it that pods get the devices they claim."""
 
@@ -121,7 +115,7 @@ class DynamicResources(
             pod_level = gates.enabled("PodLevelResources")
             node_allocatable = NodeAllocatable(tracker, self._finder, pod_level=pod_level)
             # then what pods have left of a node matters, too
-            self.reads = Group.RESOURCES  # type: ignore[misc]
+            self.reads = Group.RESOURCES
         self._filter = DeviceFilter(cluster, classes, node_allocatable)
         self._hints = DeviceHints(self._finder)
         self._groups = GroupReservations(cluster, self._finder)
@@ -187,7 +181,7 @@ class DynamicResources(
         release = release_for(pod, state, self._in_the_way(state, verdicts)) or self._groups.release(pod)
         if release is None:
             return PostFilterResult(STILL_NOT)
-        return PostFilterResult(release.status, released=release.claims, effects=release.effects)
+        return PostFilterResult(release.status, effects=release.effects)
 
     def _in_the_way(self, state: PodDevices, verdicts: NodeVerdicts) -> list[int]:
         """Return the claims that were the reason to reject a node which nothing else was in the way of."""
@@ -252,20 +246,11 @@ class DynamicResources(
             return error(str(failed))
         return None
 
-    def describe_plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
-        """Return what each claim that needs an allocation gets on a node."""
+    def plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Plan | None:
+        """Return what the pod's claims get on a node; None where the pod has no plan there."""
         state = cycle.get(STATE)
         plan = self._filter.plan(pod, state, node_name) if state is not None else None
-        if state is None or plan is None or isinstance(plan, Status):
-            return {}
-        described = []
-        for index, allocation in plan.allocations.items():
-            entry: dict[str, Any] = {"claim": state.claims[index].name, "allocation": _without_share_ids(allocation)}
-            if state.is_made_up(index) and plan.made_up is not None:
-                entry["requests"] = [to_builtins(request) for request in plan.made_up.spec.devices.requests]
-                entry["requestMappings"] = [to_builtins(mapping) for mapping in plan.mappings]
-            described.append(entry)
-        return {"allocations": described}
+        return None if isinstance(plan, Status) else plan
 
     def _unprepared(self, cycle: CycleState) -> bool:
         """Return whether PreFilter did not run: it is switched off, or an earlier plugin's rejection ended it."""
@@ -281,9 +266,3 @@ def _group_allocations(cycle: CycleState) -> set[str] | None:
         allocations = set()
         cycle.group.write(GROUP_ALLOCATIONS, allocations)
     return allocations
-
-
-def _without_share_ids(allocation: AllocationResult) -> dict[str, Any]:
-    results = tuple(msgspec.structs.replace(result, share_id=None) for result in allocation.devices.results)
-    devices = msgspec.structs.replace(allocation.devices, results=results)
-    return to_builtins(msgspec.structs.replace(allocation, devices=devices))

@@ -28,10 +28,9 @@ GROUP_UNRESERVED = unresolvable("ResourceClaim unreserved for PodGroup")
 
 
 class Release(NamedTuple):
-    """A claim that is given back, how, and what is said of it."""
+    """The effects that give a claim back, and PostFilter's status."""
 
     status: Status
-    claims: tuple[str, ...] = ()
     effects: tuple[Effect, ...] = ()
 
 
@@ -47,10 +46,10 @@ def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Rele
         if state.is_made_up(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
             continue
         freed = msgspec.structs.replace(claim, status=ResourceClaimStatus())
-        return Release(DEALLOCATED, (claim.full_name,), (Write(freed, subresource="status", base=claim),))
+        return Release(DEALLOCATED, (Write(freed, subresource="status", base=claim),))
     made_up = state.made_up
     if made_up is not None and state.was_written:
-        return Release(DELETED, (made_up.full_name,), deletion(made_up))
+        return Release(DELETED, deletion(made_up))
     return None
 
 
@@ -91,7 +90,7 @@ class GroupReservations:
             assert group is not None, "the pod is in a group"
             for claim in self._finder.group_claims(group):
                 if claim.status.allocation is not None and self._finder.is_reserved_for(pod, claim):
-                    return Release(GROUP_UNRESERVED, effects=(without_consumer(claim, group.uid),))
+                    return Release(GROUP_UNRESERVED, (without_consumer(claim, group.uid),))
         except NotReadyError as not_ready:
             return Release(error(str(not_ready)))
         return None

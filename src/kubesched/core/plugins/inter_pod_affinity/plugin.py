@@ -10,8 +10,7 @@ from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin
-from kubesched.core.framework.questions import QuestionFilterPlugin, QuestionScorePlugin
+from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin, QuestionFilterPlugin, QuestionScorePlugin
 from kubesched.core.framework.status import StatusTable
 from kubesched.core.plugins.inter_pod_affinity.filtering import AffinityFilterQuestion, selects_itself
 from kubesched.core.plugins.inter_pod_affinity.hints import after_node_change, after_pod_change

@@ -19,6 +19,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Registration
+from kubesched.core.framework.forms import score_alone
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED, PreScorePlugin, ScorePlugin
 from kubesched.core.framework.status import SKIP, Status
@@ -45,7 +46,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         self._resources = args.resources
         # differs (NodeResourcesBalancedAllocation): upstream crashes here on a class with selectors
         self._devices = DeviceCapacity(self._resources, cluster, gates)
-        self.score_key_of_template = not self._devices.possible  # type: ignore[misc]
+        self.score_key_of_template = not self._devices.possible
         # what pods of a template have in common; a plain attribute, because a bound method hashes slowly
         self._terms_of = lambda pod: self._make_terms(pod)
 
@@ -68,7 +69,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         if terms is None:
             return 0
         if self._devices.possible and self._devices.behind(terms):
-            return super().score(cycle, pod, node)
+            return score_alone(self, cycle, pod, node)
         return balance_of_row(terms, node.table, node.row)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:

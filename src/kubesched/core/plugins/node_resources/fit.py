@@ -22,6 +22,7 @@ from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Registration
+from kubesched.core.framework.forms import score_alone
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import (
@@ -30,8 +31,9 @@ from kubesched.core.framework.plugin import (
     PreFilterPlugin,
     PreScorePlugin,
     ScorePlugin,
+    WorldsFilterPlugin,
 )
-from kubesched.core.framework.questions import FilterWorlds, WorldsFilterPlugin
+from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.node_resources.device_capacity import DeviceCapacity
@@ -65,7 +67,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         self._resources = args.scoring_strategy.resources
         self._strategy = strategy_of(args.scoring_strategy)
         self._devices = DeviceCapacity(self._resources, cluster, gates)
-        self.score_key_of_template = not self._devices.possible  # type: ignore[misc]
+        self.score_key_of_template = not self._devices.possible
         # equal requests are one object, which hashes fast
         self._requests: WeakValueDictionary[Hashable, FitRequest] = WeakValueDictionary()
         # what pods of a template have in common; plain attributes, because a bound method hashes slowly
@@ -143,7 +145,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         """Return one node's score."""
         terms = pod.derive(self._terms_of)
         if self._devices.possible and self._devices.behind(terms):
-            return super().score(cycle, pod, node)
+            return score_alone(self, cycle, pod, node)
         return self._strategy.score(terms, node.table, node.row)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:

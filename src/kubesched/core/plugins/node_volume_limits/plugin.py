@@ -15,8 +15,8 @@ from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds, QuestionFilterPlugin
+from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, QuestionFilterPlugin
+from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.row_questions import RowFilterQuestion
 from kubesched.core.framework.status import SKIP, Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict

@@ -7,7 +7,7 @@ those; the others by the profile's default constraints, which the system sets un
 # upstream: podtopologyspread/plugin.go (v1.36)
 
 from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 from weakref import WeakValueDictionary
 
 from kubesched.api.pods import TopologySpreadConstraint
@@ -18,8 +18,7 @@ from kubesched.core.cluster.changes import Group
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Registration
-from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin
-from kubesched.core.framework.questions import QuestionFilterPlugin, QuestionScorePlugin
+from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin, QuestionFilterPlugin, QuestionScorePlugin
 from kubesched.core.framework.status import StatusTable
 from kubesched.core.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
@@ -53,14 +52,14 @@ class _Template(NamedTuple):
 class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, QuestionScorePlugin):
     """Spreads pods over topology domains."""
 
-    name: ClassVar[str] = "PodTopologySpread"
-    looks_up: ClassVar[tuple[str, ...]] = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
+    name = "PodTopologySpread"
+    looks_up = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
     # the most that a question reads; each names its own share
-    reads: ClassVar[int] = Group.PODS | Group.LABELS | Group.TAINTS | Group.PRESENCE
-    score_reads: ClassVar[int] = reads
-    without_pre_filter: ClassVar[str] = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
-    without_pre_score: ClassVar[str] = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
-    in_range: ClassVar[bool] = True
+    reads = Group.PODS | Group.LABELS | Group.TAINTS | Group.PRESENCE
+    score_reads = reads
+    without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
+    without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
+    in_range = True
 
     def __init__(self, args: PodTopologySpreadArgs | None, cluster: Cluster, gates: FeatureGates) -> None:
         self._table = cluster.table

@@ -7,8 +7,8 @@ are free. The plan is made for the chosen node only, from the cluster as Filter 
 
 # upstream: volumebinding/volume_binding.go (v1.36)
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Hashable, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,6 @@ from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.plugin import (
     UNCACHED,
     FilterPlugin,
-    PlanningPlugin,
     PreBindPlugin,
     PreFilterPlugin,
     PreScorePlugin,
@@ -62,9 +61,7 @@ class PodVolumes:
 STATE = StateKey[PodVolumes](NAME)
 
 
-class VolumeBinding(
-    PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin, PlanningPlugin
-):
+class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
     """Finds volumes for claims, and has them bound."""
 
     name = NAME
@@ -154,18 +151,10 @@ class VolumeBinding(
 
     # -- the chosen node
 
-    def describe_plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
-        """Return which volumes the pod's claims would be bound to, and which claims would be provided for."""
+    def plan(self, cycle: CycleState, node_name: str) -> Plan | None:
+        """Return what would be bound and provided on a node; None where the pod has no plan there."""
         state = cycle.get(STATE)
-        plan = None if state is None else self._plan(state, node_name)
-        if plan is None or plan == Plan():
-            return {}
-        volumes: dict[str, Any] = {}
-        if plan.bindings:
-            volumes["bindings"] = {claim.name: volume.name for claim, volume in plan.bindings}
-        if plan.provisions:
-            volumes["provision"] = sorted(claim.name for claim in plan.provisions)
-        return {"volumes": volumes}
+        return None if state is None else self._plan(state, node_name)
 
     def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Set the volumes aside that the pod gets on the node."""

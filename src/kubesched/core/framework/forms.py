@@ -1,0 +1,74 @@
+"""One form of a filter or of a score from the other: a node alone through columns, many nodes one by one.
+
+From a plugin class that defines one form to both. The contract (`plugin`) says what the forms are for.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.verdict import Verdict
+
+if TYPE_CHECKING:
+    from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
+
+
+def derive_form(plugin: "type[Plugin]", base: "type[Plugin]", **derived: Callable[..., Any]) -> None:
+    """Give a plugin class that defines one of two forms the other one, derived from it."""
+    missing = [form for form in derived if getattr(plugin, form) is getattr(base, form)]
+    if len(missing) < len(derived):
+        for form in missing:
+            setattr(plugin, form, derived[form])
+
+
+def filter_alone(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+    """Return what the column form says of one node."""
+    verdict = checked_verdict(plugin.filter_nodes(cycle, pod, node.alone()), 1)
+    return verdict.statuses[int(verdict.which[0])]
+
+
+def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+    """Return what the row form says of many nodes, one by one."""
+    statuses: dict[Status | None, int] = {None: 0}
+    which = np.zeros(len(nodes), np.int16)
+    table = nodes.table
+    for index, row in enumerate(nodes.row_numbers()):
+        if table.nodes[row] is not None:
+            try:
+                status = checked_status(plugin.filter(cycle, pod, NodeRow(table, row)), "filter")
+            except BaseException as raised:
+                # of this node alone, which another filter may have ruled out
+                status = failed(plugin, "filter", raised)
+            if status is not None and status.code is not Code.SUCCESS:
+                which[index] = statuses.setdefault(status, len(statuses))
+    return Verdict(which, tuple(statuses))
+
+
+def score_alone(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
+    """Return what the column form says of one node."""
+    scores = checked_scores(plugin.score_nodes(cycle, pod, node.alone()), 1, "score_nodes")
+    return scores if isinstance(scores, Status) else int(scores[0])
+
+
+def score_each(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
+    """Return what the row form says of many nodes, one by one."""
+    scores = np.zeros(len(nodes), np.int64)
+    table = nodes.table
+    for index, row in enumerate(nodes.row_numbers()):
+        if table.nodes[row] is not None:
+            try:
+                score = checked_score(plugin.score(cycle, pod, NodeRow(table, row)))
+                if isinstance(score, Status):
+                    return score
+                scores[index] = score
+            except BaseException as raised:
+                return failed(plugin, "score", raised)
+    return scores
