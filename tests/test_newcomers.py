@@ -16,19 +16,19 @@ LOADS = "nodeloads.v1.example.com"
 def test_a_decision_says_why_there_is_no_node() -> None:
     engine = build_engine()
     pod = engine.cluster.reader.read(a_pod("web", cpu="5"))
-    assert decide(engine.evaluate(pod), pick=lambda n: 0).message == "no nodes available to schedule pods"
+    assert decide(engine.evaluation_of(pod), pick=lambda n: 0).message == "no nodes available to schedule pods"
     for name in ("n1", "n2"):
         engine.cluster.add(a_node(name, cpu="4"))
-    decision = decide(engine.evaluate(pod), pick=lambda n: 0)
+    decision = decide(engine.evaluation_of(pod), pick=lambda n: 0)
     assert (decision.node_name, decision.message) == ("", "0/2 nodes are available: 2 Insufficient cpu.")
     engine.cluster.add(a_node("n3", cpu="8"))
-    assert decide(engine.evaluate(pod), pick=lambda n: 0).message == ""
+    assert decide(engine.evaluation_of(pod), pick=lambda n: 0).message == ""
 
 
 def test_a_pod_that_nobody_has_read_is_told_how_to_be_evaluated() -> None:
     pod: Any = a_pod("web")
     with pytest.raises(TypeError, match=r"engine\.cluster\.reader\.read\(pod\)"):
-        build_engine().evaluate(pod)
+        build_engine().evaluation_of(pod)
 
 
 @pytest.mark.parametrize(

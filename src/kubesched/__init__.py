@@ -10,9 +10,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from kubesched.core.assembly import build_engine
-    from kubesched.core.cluster.changes import Group
+    from kubesched.core.cluster.changes import Reads
     from kubesched.core.cluster.cluster import Cluster
-    from kubesched.core.cluster.kind_groups import kind_group
+    from kubesched.core.cluster.kind_reads import kind_reads
     from kubesched.core.cluster.pod_info import PodInfo
     from kubesched.core.framework.cycle import CycleState, StateKey
     from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
 
 _HOMES = {
-    "core.cluster.changes": "Group",
+    "core.cluster.changes": "Reads",
     "core.cluster.cluster": "Cluster",
-    "core.cluster.kind_groups": "kind_group",
+    "core.cluster.kind_reads": "kind_reads",
     "core.cluster.pod_info": "PodInfo",
     "errors": "InvalidObjectError KubeschedError PluginError",
     "core.framework.cycle": "CycleState StateKey",
@@ -81,7 +81,6 @@ __all__ = [
     "Decision",
     "Engine",
     "FilterPlugin",
-    "Group",
     "Hint",
     "InvalidObjectError",
     "KubeschedError",
@@ -100,6 +99,7 @@ __all__ = [
     "PreFilterResult",
     "PreScorePlugin",
     "QueueSortPlugin",
+    "Reads",
     "Registration",
     "Registry",
     "ReservePlugin",
@@ -113,7 +113,7 @@ __all__ = [
     "decide",
     "error",
     "filter_plugin",
-    "kind_group",
+    "kind_reads",
     "score_plugin",
     "unresolvable",
     "unschedulable",

@@ -50,7 +50,7 @@ def failure(*observers: Observer, times: int = 1, nodes: int = 20) -> str:
     for number in range(nodes):
         engine.cluster.add(a_node(f"n{number}"))
     for _ in range(times):
-        failed = decide(engine.evaluate(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
+        failed = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
     assert failed is not None
     return failed.message
 
@@ -98,6 +98,6 @@ def test_it_is_in_the_log_from_level_4_on(level: int, logged: bool) -> None:
     registry.register(Bad)
     engine = build_engine(CONFIG, registry=registry, observers=instruments.observers)
     engine.cluster.add(a_node("n"))
-    decide(engine.evaluate(engine.cluster.reader.read(a_pod("p"))), lambda count: 0)
+    decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0)
     logs.close()
     assert ("return self._deeper(secrets)" in out.getvalue()) is logged

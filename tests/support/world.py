@@ -264,7 +264,7 @@ def assert_nobody_waits_in_vain(world: World) -> None:
         fresh.cluster.add(obj)
     for pod in list(fresh.cluster.pending.values()):
         if not pod.spec.scheduling_gates:
-            decision = decide(fresh.evaluate(pod), lambda n: 0)
+            decision = decide(fresh.evaluation_of(pod), lambda n: 0)
             assert not decision.node_name, f"{pod.full_name} fits on {decision.node_name} and waits all the same"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from kubesched import (
     CycleState,
     FilterPlugin,
-    Group,
+    Reads,
     NodeRow,
     PluginError,
     PodInfo,
@@ -36,7 +36,7 @@ class TenantNodes(FilterPlugin):
     name = "TenantNodes"
     # Consent to caching: the answer for a node depends only on `key(pod)` and on the node's labels, so it is worked
     # out once for all pods of a tenant, and again only where labels changed.
-    reads = Group.LABELS
+    reads = Reads.LABELS
 
     def __init__(self, args: Any = None) -> None:
         match args:

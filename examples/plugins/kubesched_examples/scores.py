@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched import CycleState, Group, Nodes, PodInfo, ScorePlugin, score_plugin
+from kubesched import CycleState, Reads, Nodes, PodInfo, ScorePlugin, score_plugin
 
 GENERATION = "example.com/generation"
 
@@ -14,7 +14,7 @@ class MyCustomPluginA(ScorePlugin):
     """Prefers nodes with much memory left, as a share of what they have."""
 
     name = "MyCustomPluginA"
-    score_reads = Group.RESOURCES
+    score_reads = Reads.RESOURCES
     # A promise, so that nobody has to look at every score.
     in_range = True
 

@@ -231,7 +231,7 @@ class PodResourceClaimStatus(ApiStruct, frozen=True):
 
 
 class ContainerExtendedResourceRequest(ApiStruct, frozen=True):
-    """How a container's extended resource maps to a request of the made-up claim."""
+    """How a container's extended resource maps to a request of the extended resource claim."""
 
     container_name: str = ""
     resource_name: str = ""
@@ -239,7 +239,7 @@ class ContainerExtendedResourceRequest(ApiStruct, frozen=True):
 
 
 class PodExtendedResourceClaimStatus(ApiStruct, frozen=True):
-    """The claim made up for extended resources."""
+    """The claim for a pod's extended resources."""
 
     request_mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
     resource_claim_name: str = ""

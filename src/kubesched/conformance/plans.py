@@ -61,8 +61,8 @@ def _allocations(plugin: DynamicResources, cycle: CycleState, pod: PodInfo, node
     described = []
     for index, allocation in plan.allocations.items():
         entry: dict[str, Any] = {"claim": state.claims[index].name, "allocation": _without_share_ids(allocation)}
-        if state.is_made_up(index) and plan.made_up is not None:
-            entry["requests"] = [to_builtins(request) for request in plan.made_up.spec.devices.requests]
+        if state.is_extended_resource_claim(index) and plan.extended_resource_claim is not None:
+            entry["requests"] = [to_builtins(request) for request in plan.extended_resource_claim.spec.devices.requests]
             entry["requestMappings"] = [to_builtins(mapping) for mapping in plan.mappings]
         described.append(entry)
     return {"allocations": described}

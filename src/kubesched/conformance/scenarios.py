@@ -146,7 +146,7 @@ class Scenario:
         refusals = held_back(profile.pre_enqueue, pod)
         if refusals:
             return {"pod": name, "preEnqueue": refusals}
-        evaluation = self.engine.evaluators[profile.scheduler_name].evaluate(pod)
+        evaluation = self.engine.evaluators[profile.scheduler_name].evaluation_of(pod)
         judge = Judge(profile, evaluation, self.engine.loaded.config.extenders)
         result = judge.judge()
         if self.sequence:

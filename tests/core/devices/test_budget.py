@@ -65,7 +65,7 @@ def test_work_is_bounded(claim: ResourceClaim, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Budget, "__init__", noticed)
     engine = an_engine(claim)
-    found = engine.evaluate(engine.cluster.reader.read(a_claiming_pod("p", "c"))).feasible()
+    found = engine.evaluation_of(engine.cluster.reader.read(a_claiming_pod("p", "c"))).feasible()
     assert found.count == 0
     # the last step may be one expression at its own limit
     assert max(budget.spent for budget in budgets) <= 2 * MOST_UNITS
@@ -90,13 +90,15 @@ def test_more_devices_than_there_are_take_no_search() -> None:
     engine = an_engine(claim, nodes=3)
     engine.cluster.add(a_node("large"))
     engine.cluster.add(a_slice("large", *(f"d{each}" for each in range(16)), node="large"))
-    found = engine.evaluate(engine.cluster.reader.read(a_claiming_pod("p", "c"))).feasible()
+    found = engine.evaluation_of(engine.cluster.reader.read(a_claiming_pod("p", "c"))).feasible()
     assert [engine.cluster.table.names[row] for row in found.mask.nonzero()[0]] == ["large"]
 
 
 def test_a_selector_that_fails_is_told_though_more_devices_are_wanted_than_there_are() -> None:
     claim = a_resource_claim("c", a_device_request("r", "device.attributes['gpu.example.com'].missing", count=9))
     engine = an_engine(claim, nodes=1)
-    failure = engine.evaluate(engine.cluster.reader.read(a_claiming_pod("p", "c"))).filter_failure()
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_claiming_pod("p", "c")))
+    evaluation.feasible()
+    failure = evaluation.filter_failure()
     assert failure is not None
     assert "no such key: missing" in failure.message

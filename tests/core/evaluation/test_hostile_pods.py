@@ -35,7 +35,7 @@ def an_engine() -> Engine:
 
 def try_pod(engine: Engine, pod: Pod) -> int:
     """Evaluate a pod; return on how many nodes it fits."""
-    return engine.evaluate(engine.cluster.reader.read(pod)).feasible().count
+    return engine.evaluation_of(engine.cluster.reader.read(pod)).feasible().count
 
 
 # -- resources
@@ -119,7 +119,7 @@ def test_nodes_that_lack_something_rare_and_are_short_of_cpu_in_two_ways_have_th
     engine.cluster.add(a_node("rich", cpu="1", allocatable={"example.com/a": 1}))
     engine.cluster.add(a_pod("filler", cpu="3", node="full"))
     pod = engine.cluster.reader.read(a_pod(cpu="2", requests={"example.com/a": 1}))
-    ids = engine.evaluate(pod).first_objectors().tolist()
+    ids = engine.evaluation_of(pod).first_objectors().tolist()
     statuses, table = engine.evaluators["default-scheduler"].statuses, engine.cluster.table
     both = ("Insufficient cpu", "Insufficient example.com/a")
     assert {name: statuses[ids[table.row_of[name]]].reasons for name in table.row_of} == {
@@ -158,7 +158,7 @@ def test_terms_that_mean_the_same_pods_are_counted_once(monkeypatch: pytest.Monk
     near = [(1, f"app=a{number % 2}@zone") for number in range(500)]
     apart = [f"app=a{number % 2}@hostname" for number in range(500)]
     pod = engine.cluster.reader.read(a_pod(affinity=an_affinity(prefer_near=near, apart=apart)))
-    evaluation = engine.evaluate(pod)
+    evaluation = engine.evaluation_of(pod)
     assert evaluation.feasible().count == 0
     evaluation.score()
     assert sum(counted) <= 2 * 2 * NODES

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kubesched import Group, Registry, build_engine
+from kubesched import Reads, Registry, build_engine
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.core.framework.status import Status, unschedulable
@@ -22,7 +22,13 @@ profiles:
 
 
 def evaluation(engine: Engine, **fields: Any) -> Any:
-    return engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="1", **fields)))
+    return engine.evaluation_of(engine.cluster.reader.read(a_pod("p", cpu="1", **fields)))
+
+
+def filter_failure(now: Any) -> Status | None:
+    now.feasible()
+    failure: Status | None = now.filter_failure()
+    return failure
 
 
 def feasible(engine: Engine) -> list[str]:
@@ -94,8 +100,8 @@ class Moody(FilterPlugin, ScorePlugin):
     """Fails when it is told to; counts how often it is asked."""
 
     name = "Moody"
-    reads = Group.LABELS
-    score_reads = Group.LABELS
+    reads = Reads.LABELS
+    score_reads = Reads.LABELS
     failing: ClassVar[str] = ""
     asked: ClassVar[list[str]] = []
 
@@ -128,19 +134,19 @@ def moody_engine() -> Engine:
 
 def test_a_question_whose_plugin_failed_is_made_anew_for_every_class_that_has_it_and_no_other_is() -> None:
     engine = moody_engine()
-    assert evaluation(engine).filter_failure() is None
+    assert filter_failure(evaluation(engine)) is None
     other = evaluation(engine, labels={"some": "label"})
-    assert other.filter_failure() is None
+    assert filter_failure(other) is None
     taints = {q.plugin.name: q for q in other.pod_class.filters}["TaintToleration"]
     Moody.failing = "filter"
     engine.cluster.add(a_node("a", labels={"x": "y"}))
-    failure = evaluation(engine).filter_failure()
+    failure = filter_failure(evaluation(engine))
     assert failure is not None
     assert "in a mood" in failure.message
     Moody.failing = ""
     for labels in ({}, {"some": "label"}):
         now = evaluation(engine, labels=labels)
-        assert now.filter_failure() is None
+        assert filter_failure(now) is None
         assert now.pod_class.keep
         assert {q.plugin.name: q for q in now.pod_class.filters}["TaintToleration"] is taints
 
@@ -160,7 +166,7 @@ def test_a_score_that_failed_is_asked_again_for_the_next_pod() -> None:
 
 def test_another_node_on_a_row_is_asked_about_whatever_a_plugin_says_that_it_reads() -> None:
     class Narrow(Moody):
-        reads = Group.NOTHING
+        reads = Reads.NOTHING
 
         def filter(self, cycle: Any, pod: Any, node: Any) -> Status | None:
             return unschedulable("odd") if node.name.startswith("odd") else None

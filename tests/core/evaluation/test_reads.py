@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 import pytest
 
-from kubesched import Group, Registry, build_engine, decide, kind_group
+from kubesched import Reads, Registry, build_engine, decide, kind_reads
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node, NodeCondition
 from kubesched.core.cluster.changes import ANYTHING
@@ -114,7 +114,7 @@ def an_engine(reads: int, what: Any) -> Engine:
 
 
 def best(engine: Engine) -> str:
-    decision = decide(engine.evaluate(engine.cluster.reader.read(a_pod("p"))), lambda count: 0)
+    decision = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0)
     assert decision.failure is None, decision.failure
     return decision.node_name
 
@@ -122,11 +122,11 @@ def best(engine: Engine) -> str:
 @pytest.mark.parametrize(
     ("what", "own"),
     [
-        (annotation, Group.ANNOTATIONS),
-        (annotation_of_the_object, Group.ANNOTATIONS),
-        (custom_object, kind_group(KIND)),
-        (condition, Group.NODE_OBJECT | Group.ANNOTATIONS),
-        (annotation_of_pods, Group.POD_OBJECTS | Group.PODS),
+        (annotation, Reads.ANNOTATIONS),
+        (annotation_of_the_object, Reads.ANNOTATIONS),
+        (custom_object, kind_reads(KIND)),
+        (condition, Reads.NODE_OBJECT | Reads.ANNOTATIONS),
+        (annotation_of_pods, Reads.POD_OBJECTS | Reads.PODS),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
@@ -142,7 +142,7 @@ def test_a_kept_answer_is_asked_for_again_when_what_it_read_has_changed(what: An
 
 
 def test_only_the_node_whose_annotations_changed_is_asked_about() -> None:
-    engine = an_engine(Group.ANNOTATIONS, annotation)
+    engine = an_engine(Reads.ANNOTATIONS, annotation)
     best(engine)
     Reader.asked = []
     engine.cluster.add(make("n2", annotation, 50))
@@ -151,7 +151,7 @@ def test_only_the_node_whose_annotations_changed_is_asked_about() -> None:
 
 
 def test_who_reads_something_else_is_not_asked() -> None:
-    engine = an_engine(Group.LABELS, lambda reader, node: len(node.labels))
+    engine = an_engine(Reads.LABELS, lambda reader, node: len(node.labels))
     best(engine)
     Reader.asked = []
     engine.cluster.add(make("n2", annotation, 50))
@@ -185,14 +185,14 @@ def test_a_heartbeat_is_no_change_for_anybody() -> None:
     ("what", "words"),
     [
         (annotation, "annotations of nodes are read, which `reads` does not name"),
-        (annotation_of_the_object, "add Group.ANNOTATIONS"),
-        (custom_object, f"add kind_group('{KIND}')"),
+        (annotation_of_the_object, "add Reads.ANNOTATIONS"),
+        (custom_object, f"add kind_reads('{KIND}')"),
     ],
 )
 def test_a_plugin_that_reads_what_it_did_not_name_is_told(what: Any, words: str) -> None:
-    engine = an_engine(Group.LABELS | Group.RESOURCES, what)
+    engine = an_engine(Reads.LABELS | Reads.RESOURCES, what)
     engine.cluster.add(a_load("n1", 3))
-    failure = decide(engine.evaluate(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
+    failure = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
     assert failure is not None
     assert 'plugin "Reader" failed in score' in failure.message
     assert words in failure.message
@@ -203,7 +203,7 @@ def test_a_plugin_that_reads_what_it_did_not_name_is_told(what: Any, words: str)
 def test_a_filter_is_held_to_what_it_reads_as_well() -> None:
     class Picky(FilterPlugin):
         name = "Reader"
-        reads = Group.LABELS
+        reads = Reads.LABELS
 
         def key(self, pod: Any) -> str:
             return "same"
@@ -215,14 +215,14 @@ def test_a_filter_is_held_to_what_it_reads_as_well() -> None:
     registry.register(Picky)
     engine = build_engine(CONFIG, registry=registry)
     engine.cluster.add(NODES[0])
-    failure = decide(engine.evaluate(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
+    failure = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
     assert failure is not None
-    assert "add Group.ANNOTATIONS" in failure.message
+    assert "add Reads.ANNOTATIONS" in failure.message
 
 
 def test_kinds_have_groups_of_their_own() -> None:
-    assert kind_group("a.v1.example.com") != kind_group("b.v1.example.com")
-    assert kind_group("PersistentVolume") == Group.STORAGE
-    assert all(kind_group(f"k{number}.v1.example.com") & ANYTHING for number in range(100))
-    with pytest.raises(ValueError, match=r"such as Group\.LABELS"):
-        kind_group("Node")
+    assert kind_reads("a.v1.example.com") != kind_reads("b.v1.example.com")
+    assert kind_reads("PersistentVolume") == Reads.STORAGE
+    assert all(kind_reads(f"k{number}.v1.example.com") & ANYTHING for number in range(100))
+    with pytest.raises(ValueError, match=r"such as Reads\.LABELS"):
+        kind_reads("Node")

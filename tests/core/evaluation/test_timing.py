@@ -75,7 +75,7 @@ def test_timing_changes_no_decision(kind: str, sampled: bool) -> None:
             pod = engine.cluster.reader.read(a_pod(f"p{number}", **KINDS[kind]))
             stopwatch = watched(sampled=sampled)[1] if engine is timed else None
             evaluator = engine.evaluators["default-scheduler"]
-            evaluation = evaluator.evaluate(pod, stopwatch) if stopwatch else evaluator.evaluate(pod)
+            evaluation = evaluator.evaluation_of(pod, stopwatch) if stopwatch else evaluator.evaluation_of(pod)
             decision = decide(evaluation, lambda n, seed=number: Random(seed).randrange(n))  # type: ignore[misc]
             if decision.node_name:
                 engine.cluster.assume(pod, decision.node_name)
@@ -90,7 +90,7 @@ def test_timing_changes_no_decision(kind: str, sampled: bool) -> None:
 def test_all_four_points_are_told_with_who_was_asked() -> None:
     engine, (recording, stopwatch) = engine_of(3), watched(sampled=False)
     pod = engine.cluster.reader.read(a_pod("p", cpu="1"))
-    decide(engine.evaluators["default-scheduler"].evaluate(pod, stopwatch), lambda n: 0)
+    decide(engine.evaluators["default-scheduler"].evaluation_of(pod, stopwatch), lambda n: 0)
     stopwatch.tell()
     assert recording.points == [(point, "Success") for point in (PRE_FILTER, FILTER, PRE_SCORE, SCORE)]
     assert recording.asked[PRE_FILTER] == (("NodeResourcesFit",), 1)
@@ -103,7 +103,7 @@ def test_all_four_points_are_told_with_who_was_asked() -> None:
 def test_one_feasible_node_is_not_scored() -> None:
     engine, (recording, stopwatch) = engine_of(1), watched(sampled=False)
     pod = engine.cluster.reader.read(a_pod("p", cpu="1"))
-    decide(engine.evaluators["default-scheduler"].evaluate(pod, stopwatch), lambda n: 0)
+    decide(engine.evaluators["default-scheduler"].evaluation_of(pod, stopwatch), lambda n: 0)
     stopwatch.tell()
     assert [point for point, _ in recording.points] == [PRE_FILTER, FILTER]
 
@@ -111,7 +111,7 @@ def test_one_feasible_node_is_not_scored() -> None:
 def test_the_promised_node_is_filtered_alone() -> None:
     engine, (recording, stopwatch) = engine_of(5), watched(sampled=False)
     pod = engine.cluster.reader.read(a_pod("p", cpu="1", nominated="n3"))
-    assert decide(engine.evaluators["default-scheduler"].evaluate(pod, stopwatch), lambda n: 0).node_name == "n3"
+    assert decide(engine.evaluators["default-scheduler"].evaluation_of(pod, stopwatch), lambda n: 0).node_name == "n3"
     stopwatch.tell()
     assert recording.asked[FILTER][1] == 1
 
@@ -152,7 +152,7 @@ def ask_choosy(**labels: str) -> Recording:
     registry.register(Choosy)
     engine, (recording, stopwatch) = engine_of(3, registry, CONFIG), watched(sampled=True)
     pod = engine.cluster.reader.read(a_pod("p", cpu="1", labels=labels))
-    decide(engine.evaluators["default-scheduler"].evaluate(pod, stopwatch), lambda n: 0)
+    decide(engine.evaluators["default-scheduler"].evaluation_of(pod, stopwatch), lambda n: 0)
     stopwatch.tell()
     return recording
 

@@ -65,7 +65,7 @@ def engine_with(plugin: type[Any]) -> Engine:
 
 
 def decision(engine: Engine) -> Decision:
-    return decide(engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="1"))), lambda count: 0)
+    return decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p", cpu="1"))), lambda count: 0)
 
 
 def keyed(hook: str, value: Any, usual: Any, *, cached: bool) -> type[Any]:
@@ -234,7 +234,7 @@ def test_what_goes_wrong_when_a_plugin_is_told_of_a_pod_is_an_error_on_that_node
     engine.cluster.add(a_pod("victim", cpu="4", node="n1"))
     for name in ("n0", "n2"):
         engine.cluster.table.remove_node(name)
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="1", priority=10)))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", cpu="1", priority=10)))
     profile = engine.profiles["default-scheduler"]
     found = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, evaluation.verdicts())
     assert text.format("RemovePod", "remove_pod") in found.message
@@ -251,7 +251,7 @@ def test_a_post_filter_that_misbehaves_fails_the_attempt_by_name(value: Any) -> 
                 TROUBLE.clear()
 
     engine = engine_with(Helpless)
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="100")))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", cpu="100")))
     (plugin,) = (p for p in engine.profiles["default-scheduler"].post_filter if p.name == "Bad")
     found = run_post_filter((plugin,), evaluation.cycle, evaluation.pod, evaluation.verdicts())
     assert not found.status.ok
@@ -283,13 +283,13 @@ def test_a_column_form_sees_the_pods_of_a_world(plugin: type[FilterPlugin]) -> N
     engine.cluster.add(a_pod("small", cpu="100m", node="n1"))
     assert decision(engine).node_name == "n1"
     engine.cluster.add(a_pod("ahead", cpu="3100m", nominated="n1", priority=5))
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p")))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p")))
     ids = evaluation.first_objectors()[engine.cluster.table.present_rows()]
     assert [evaluation.statuses[index].plugin for index in ids.tolist()] == ["Bad"]
     engine.cluster.remove_pod("default-ahead")
 
     engine.cluster.add(a_pod("victim", cpu="3", node="n1"))
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", priority=10)))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", priority=10)))
     profile = engine.profiles["default-scheduler"]
     found = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, evaluation.verdicts())
     assert found.by_plugin["DefaultPreemption"].best == ["n1"]

@@ -39,7 +39,7 @@ def preempt(
 ) -> PostFilterResult:
     """Return what the plugin finds for a pod that no node takes."""
     engine = engine_of((*objects, pod), gates, config)
-    evaluation = engine.evaluate(engine.cluster.reader.read(pod))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(pod))
     assert not evaluation.feasible().count
     if draw is not None:
         evaluation.cycle.write(CANDIDATE_DRAW, draw)
@@ -154,7 +154,7 @@ def test_budgets_may_change_between_two_runs() -> None:
     pod = engine.cluster.reader.read(a_pod("p", cpu="2", priority=1))
 
     def hit() -> dict[str, tuple[list[str], int]]:
-        evaluation = engine.evaluate(pod)
+        evaluation = engine.evaluation_of(pod)
         return victims(plugin.post_filter(evaluation.cycle, pod, evaluation.verdicts()))
 
     assert hit() == {"n1": (["a"], 0)}
@@ -351,7 +351,7 @@ def test_groups(what: str, gate: str | None, group: PodGroup | None, message: st
     engine = engine_of([NODE, on("n1", "a", "4", 0), *([group] if group else [])])
     gates = FeatureGates({"GenericWorkload": True, "GangScheduling": True, gate: True} if gate else {})
     plugin = DefaultPreemption(engine.cluster, gates)
-    evaluation = engine.evaluate(engine.cluster.reader.read(GROUPED))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(GROUPED))
     result = plugin.post_filter(evaluation.cycle, evaluation.pod, evaluation.verdicts())
     assert result.status.message == message, what
 
@@ -404,7 +404,7 @@ def test_events() -> None:
 def test_without_nodes_there_is_an_error() -> None:
     engine = engine_of([])
     plugin = DefaultPreemption(engine.cluster, args=DefaultPreemptionArgs())
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p")))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p")))
     result = plugin.post_filter(evaluation.cycle, evaluation.pod, evaluation.verdicts())
     assert (result.status.code, result.status.message) == (Code.ERROR, "preemption: no nodes available")
 
@@ -414,7 +414,7 @@ def test_candidates_can_be_sliced_and_outlive_the_pods() -> None:
     engine = engine_of(objects)
     plugin = engine.profiles["default-scheduler"].plugins["DefaultPreemption"]
     assert isinstance(plugin, DefaultPreemption)
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu="2", priority=1)))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", cpu="2", priority=1)))
     result = plugin.post_filter(evaluation.cycle, evaluation.pod, evaluation.verdicts())
     for index in range(3):
         engine.cluster.remove_pod(f"default-b{index}")

@@ -436,7 +436,7 @@ def test_an_idle_claim_that_is_in_the_way_is_given_back() -> None:
         engine = build_engine()
         for obj in (a_node("n1"), CLASS, reserved(elsewhere, *users)):
             engine.cluster.add(obj)
-        evaluation = engine.evaluate(engine.cluster.reader.read(a_claiming_pod()))
+        evaluation = engine.evaluation_of(engine.cluster.reader.read(a_claiming_pod()))
         plugin = engine.profiles["default-scheduler"].plugins["DynamicResources"]
         assert isinstance(plugin, DynamicResources)
         result = plugin.post_filter(evaluation.cycle, evaluation.pod, evaluation.verdicts())
@@ -458,7 +458,7 @@ def test_a_claim_that_was_not_the_reason_stays() -> None:
     for obj in (a_node("n1"), claim):
         engine.cluster.add(obj)
     pod = a_claiming_pod("p", node_selector={"no": "where"})
-    evaluation = engine.evaluate(engine.cluster.reader.read(pod))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(pod))
     plugin = engine.profiles["default-scheduler"].plugins["DynamicResources"]
     assert isinstance(plugin, DynamicResources)
     result = plugin.post_filter(evaluation.cycle, evaluation.pod, evaluation.verdicts())
@@ -486,7 +486,7 @@ def test_post_filter_speaks_for_every_pod(what: str, pod: Pod, config: str | Non
         )
     engine = build_engine(text)
     engine.cluster.add(a_node("n1", cpu="1"))
-    evaluation = engine.evaluate(engine.cluster.reader.read(pod))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(pod))
     plugin = engine.profiles["default-scheduler"].plugins["DynamicResources"]
     assert isinstance(plugin, DynamicResources)
     result = plugin.post_filter(evaluation.cycle, evaluation.pod, evaluation.verdicts())
@@ -561,7 +561,7 @@ def test_a_claim_of_an_earlier_attempt_is_deleted_and_made_anew() -> None:
         msgspec.structs.replace(claim, metadata=meta),
     ):
         engine.cluster.add(obj)
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", requests={GPU: "1"})))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", requests={GPU: "1"})))
     verdicts = evaluation.verdicts()
     assert verdicts.status(0).message == "cannot schedule extended resource claim"
     plugin = engine.profiles["default-scheduler"].plugins["DynamicResources"]

@@ -282,7 +282,7 @@ def test_the_claim_for_extended_resources_is_made_and_named_in_the_pod() -> None
     assert placed.cluster.claims.content()["in flight"] == {}
 
 
-def test_the_made_up_claim_is_deleted_when_the_pod_is_not_bound() -> None:
+def test_the_extended_resource_claim_is_deleted_when_the_pod_is_not_bound() -> None:
     placed = Placed(a_pod("p", requests={GPU: "1"}), EXTENDED)
     placed.effects.refuse = refusing(Patch, EffectError("no"))
     status = placed.bind()

@@ -4,7 +4,12 @@ import pytest
 
 from kubesched.api.pods import Container, PodSpec
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
-from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME, made_up_claim, may_be_devices, variant
+from kubesched.core.plugins.dynamic_resources.extended import (
+    EXTENDED_RESOURCE_CLAIM_NAME,
+    extended_resource_claim_of,
+    may_be_devices,
+    variant,
+)
 from kubesched.testing import a_cluster, a_container, a_pod
 from kubesched.testing.devices import a_device_class
 
@@ -72,7 +77,7 @@ def test_requests_and_mappings(
 ) -> None:
     spec = PodSpec(init_containers=tuple(init), containers=tuple(containers))
     pod = CLUSTER.reader.read(a_pod("p"))
-    made = variant(made_up_claim(pod, CLUSTER.claims), spec, (NIC, GPU), DeviceClasses(CLUSTER.objects))
+    made = variant(extended_resource_claim_of(pod, CLUSTER.claims), spec, (NIC, GPU), DeviceClasses(CLUSTER.objects))
     found = {r.name: r.exactly.count for r in made.claim.spec.devices.requests if r.exactly is not None}
     assert found == requests, what
     assert [f"{m.container_name}:{m.request_name}" for m in made.mappings] == mappings, what
@@ -81,20 +86,20 @@ def test_requests_and_mappings(
 def test_only_what_the_node_lacks_is_asked_for() -> None:
     spec = PodSpec(containers=(asks("a", "1", "1"),))
     pod = CLUSTER.reader.read(a_pod("p"))
-    made = variant(made_up_claim(pod, CLUSTER.claims), spec, (NIC,), DeviceClasses(CLUSTER.objects))
+    made = variant(extended_resource_claim_of(pod, CLUSTER.claims), spec, (NIC,), DeviceClasses(CLUSTER.objects))
     assert [r.exactly.device_class_name for r in made.claim.spec.devices.requests if r.exactly] == ["nic"]
 
 
 def test_a_resource_that_lost_its_class_is_left_out() -> None:
     spec = PodSpec(containers=(asks("a", "1"),))
     pod = CLUSTER.reader.read(a_pod("p"))
-    made = variant(made_up_claim(pod, CLUSTER.claims), spec, (GPU,), DeviceClasses(a_cluster().objects))
+    made = variant(extended_resource_claim_of(pod, CLUSTER.claims), spec, (GPU,), DeviceClasses(a_cluster().objects))
     assert made.claim.spec.devices.requests == ()
 
 
-def test_the_made_up_claim_has_a_name_that_no_claim_can_have() -> None:
-    claim = made_up_claim(CLUSTER.reader.read(a_pod("p")), CLUSTER.claims)
-    assert (claim.name, claim.metadata.generate_name) == (MADE_UP_NAME, "p-extended-resources-")
+def test_the_extended_resource_claim_has_a_name_that_no_claim_can_have() -> None:
+    claim = extended_resource_claim_of(CLUSTER.reader.read(a_pod("p")), CLUSTER.claims)
+    assert (claim.name, claim.metadata.generate_name) == (EXTENDED_RESOURCE_CLAIM_NAME, "p-extended-resources-")
 
 
 @pytest.mark.parametrize(

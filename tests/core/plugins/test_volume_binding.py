@@ -449,11 +449,11 @@ def test_a_whole_cycle_with_the_engine() -> None:
     engine = build_engine()
     for obj in (N1, N2, LOCAL, a_claim("c"), a_claim("d"), a_volume("v", nodes=ON_N2)):
         engine.cluster.add(obj)
-    first = engine.evaluate(engine.cluster.reader.read(a_pod("p", volumes=["c"])))
+    first = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", volumes=["c"])))
     assert first.feasible().mask.tolist() == [False, True]
     plugin = engine.profiles["default-scheduler"].plugins["VolumeBinding"]
     assert isinstance(plugin, VolumeBinding)
     assert plugin.reserve(first.cycle, engine.cluster.assume(first.pod, "n2"), "n2") is None
     # the volume is gone
-    second = engine.evaluate(engine.cluster.reader.read(a_pod("q", volumes=["d"])))
+    second = engine.evaluation_of(engine.cluster.reader.read(a_pod("q", volumes=["d"])))
     assert second.feasible().mask.tolist() == [False, False]

@@ -122,7 +122,7 @@ def filled(engine: Engine, there: list[There], limits: list[tuple[str, int]]) ->
 
 
 def preempt(engine: Engine, cpu: int, priority: int, draw: int | None = None) -> PostFilterResult:
-    evaluation = engine.evaluate(engine.cluster.reader.read(a_pod("p", cpu=str(cpu), priority=priority)))
+    evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", cpu=str(cpu), priority=priority)))
     assert not evaluation.feasible().count
     if draw is not None:
         evaluation.cycle.write(CANDIDATE_DRAW, draw)

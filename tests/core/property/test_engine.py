@@ -95,7 +95,7 @@ def apply(cluster: Cluster, change: tuple[Any, ...]) -> None:
 
 def judged(engine: Engine, pod: Pod) -> dict[str, Any]:
     info = engine.cluster.reader.read(pod)
-    return Judge(engine.profiles["default-scheduler"], engine.evaluate(info)).judge()
+    return Judge(engine.profiles["default-scheduler"], engine.evaluation_of(info)).judge()
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])

@@ -221,13 +221,13 @@ def apply(engine: Engine, change: tuple[Any, ...]) -> None:
 def answers(engine: Engine, kind: int, scheduler: str) -> tuple[Any, dict[str, Any]]:
     """Return the nodes that a scheduling cycle would choose from, and everything else there is to say."""
     pod = engine.cluster.reader.read(a_pod("p", **{**TEMPLATES[kind], "scheduler": scheduler}))
-    evaluation = engine.evaluate(pod)
+    evaluation = engine.evaluation_of(pod)
     best: Any = None
     if evaluation.pre_filtered.rejection is None and evaluation.feasible().count:
         best = evaluation.best_rows()
         if not isinstance(best, Status):
             best = sorted(engine.cluster.table.names[row] for row in best.tolist())
-    return best, Judge(engine.profiles[scheduler], engine.evaluate(pod)).judge()
+    return best, Judge(engine.profiles[scheduler], engine.evaluation_of(pod)).judge()
 
 
 @pytest.fixture(params=[None, 6], ids=["whole log", "short log"])

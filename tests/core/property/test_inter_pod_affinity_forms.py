@@ -207,7 +207,7 @@ def test_columns_that_were_caught_up_say_what_a_plain_count_says(script: list[tu
 def compare(evaluator: Evaluator, cluster: Cluster, pod: PodInfo) -> None:
     """Ask the evaluator and count plainly."""
     plain = Plain(cluster, pod, placement_of(cluster))
-    evaluation = evaluator.evaluate(pod)
+    evaluation = evaluator.evaluation_of(pod)
     (question,) = evaluation.pod_class.filters
     assert question.skip == plain.skipped()
     table = cluster.table
@@ -244,7 +244,7 @@ def test_worlds_say_what_a_plain_count_says(
         cluster.add(a_pod(f"w{number}", nominated=f"n{where}", **TEMPLATES[of]))
     pod = cluster.reader.read(a_pod("p", **TEMPLATES[kind]))
     statuses = (evaluator := Evaluator(profile(cluster), cluster)).statuses
-    (question,) = evaluator.evaluate(pod).pod_class.filters
+    (question,) = evaluator.evaluation_of(pod).pod_class.filters
     table = cluster.table
     rows = table.present_rows()
     if question.skip or not len(rows):

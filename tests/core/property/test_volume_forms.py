@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, GCEPersistentDiskVolumeSource, Volume
-from kubesched.core.cluster.changes import CAPACITY, Group
+from kubesched.core.cluster.changes import CAPACITY, Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
@@ -166,7 +166,7 @@ def test_volumes_in_use_are_as_if_counted_anew(script: list[tuple[ApiObject, boo
             cluster.attached_volumes.refresh()
     if forgetful:
         for _ in range(2 * CAPACITY + 1):
-            cluster.log.record(-1, Group.OWNERS)
+            cluster.log.record(-1, Reads.OWNERS)
     assert list(differences(content(cluster), content(rebuilt(cluster)))) == []
 
 

@@ -11,7 +11,7 @@ EVERYWHERE: Final = -1
 CAPACITY: Final = 8192
 
 
-class Group:
+class Reads:
     """What of a row (first part) or of the whole cluster (second part) a change touches, and a question reads.
 
     Plain integers to be combined with `|`, since they are compared in the innermost loops.
@@ -44,9 +44,9 @@ class Group:
 
 
 # A node that appears, vanishes or is replaced on a recycled row differs in every respect.
-WHOLE_ROW: Final = 2047 | Group.ANNOTATIONS | Group.NODE_OBJECT | Group.POD_OBJECTS
-# Kinds of objects that have no epoch above get one each; see `kind_groups`.
-FIRST_OF_KINDS: Final = 2 * Group.POD_OBJECTS
+WHOLE_ROW: Final = 2047 | Reads.ANNOTATIONS | Reads.NODE_OBJECT | Reads.POD_OBJECTS
+# Kinds of objects that have no epoch above get one each; see `kind_reads`.
+FIRST_OF_KINDS: Final = 2 * Reads.POD_OBJECTS
 LAST_OF_KINDS: Final = 1 << 61
 ANYTHING: Final = 2 * LAST_OF_KINDS - 1
 

@@ -31,7 +31,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, Changes, Group
+from kubesched.core.cluster.changes import ANYTHING, Changes, Reads
 from kubesched.core.cluster.table import NodeTable
 
 # Up to so many changed rows are looked at one by one.
@@ -98,7 +98,7 @@ class DerivedColumn(ABC):
 
     def __init__(self, table: NodeTable, reads: int) -> None:
         self.table = table
-        self.reads = reads | Group.PRESENCE
+        self.reads = reads | Reads.PRESENCE
         self.held_to: int = ANYTHING
         self.cursor = Cursor(table, self.reads)
         self.generation = 0
@@ -158,7 +158,7 @@ class CombinedColumn(RowwiseColumn):
     """A column that is made row by row from other columns."""
 
     def __init__(self, table: NodeTable, inputs: Sequence[DerivedColumn]) -> None:
-        reads: int = Group.NOTHING
+        reads: int = Reads.NOTHING
         for column in inputs:
             reads |= column.reads
         super().__init__(table, reads)

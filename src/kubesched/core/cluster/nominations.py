@@ -4,7 +4,7 @@ From preemption (and `status.nominatedNodeName`) to the rows where a lower-prior
 pod has a slot but counts nowhere in the table; it is added to a world when another pod is judged on its node.
 """
 
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 
@@ -66,4 +66,4 @@ class Nominations:
     def _record(self, node_name: str) -> None:
         row = self._table.row_of.get(node_name)
         if row is not None:
-            self._table.log.record(row, Group.NOMINATIONS)
+            self._table.log.record(row, Reads.NOMINATIONS)

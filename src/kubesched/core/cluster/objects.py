@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, ChangeLog
-from kubesched.core.cluster.kind_groups import EPOCH_OF_KIND, kind_group
+from kubesched.core.cluster.kind_reads import EPOCH_OF_KIND, kind_reads
 from kubesched.core.cluster.unreadable import UnreadableObjects
 from kubesched.errors import PluginError
 
@@ -73,10 +73,10 @@ class Objects:
 
     def _check(self, kind: str) -> None:
         """Raise PluginError where a plugin whose answer is kept looks up a kind that it does not say it reads."""
-        if self._log.may_read != ANYTHING and not self._log.may_read & kind_group(kind):
+        if self._log.may_read != ANYTHING and not self._log.may_read & kind_reads(kind):
             raise PluginError(
                 f"objects of kind {kind} are looked up, which `reads` does not name: its answer would be kept although "
-                f"they change; add kind_group({kind!r}), or leave `reads` as it is by default"
+                f"they change; add kind_reads({kind!r}), or leave `reads` as it is by default"
             )
 
     def _changed(self, kind: str, old: ApiObject | None, new: ApiObject | None) -> None:
@@ -86,6 +86,6 @@ class Objects:
         epoch = EPOCH_OF_KIND.get(kind)
         if epoch is None and self._log.wanted:
             # of kinds that only plugins of others look up, what nobody's answer depends on is not logged
-            epoch = kind_group(kind) & self._log.wanted
+            epoch = kind_reads(kind) & self._log.wanted
         if epoch:
             self._log.record(EVERYWHERE, epoch)

@@ -14,7 +14,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.api.resources import is_scalar_resource
-from kubesched.core.cluster.changes import WHOLE_ROW, ChangeLog, Group
+from kubesched.core.cluster.changes import WHOLE_ROW, ChangeLog, Reads
 from kubesched.core.cluster.columns import LabelColumn, SetColumn, grown
 from kubesched.core.cluster.images import NodeImages
 from kubesched.core.cluster.interning import Interner
@@ -123,7 +123,7 @@ class NodeTable:
             self._fill(row, node, changed)
             self.log.record(row, changed)
             if old is None:
-                self.log.record(-1, Group.NODE_COUNT)
+                self.log.record(-1, Reads.NODE_COUNT)
         return row
 
     def remove_node(self, name: str) -> int | None:
@@ -136,22 +136,22 @@ class NodeTable:
         self.present[row] = False
         self.node_count -= 1
         self.log.record(row, WHOLE_ROW)
-        self.log.record(-1, Group.NODE_COUNT)
+        self.log.record(-1, Reads.NODE_COUNT)
         self._recycle(row)
         return row
 
     def _fill(self, row: int, node: Node, changed: int) -> None:
         """Write the columns of the groups in `changed` from the object."""
-        if changed & Group.RESOURCES:
+        if changed & Reads.RESOURCES:
             self._fill_allocatable(row, node)
-        if changed & Group.TAINTS:
+        if changed & Reads.TAINTS:
             self.unschedulable[row] = node.spec.unschedulable
             self.taints.assign(row, untimed(node.spec.taints))
-        if changed & Group.LABELS:
+        if changed & Reads.LABELS:
             self.labels.assign(row, node.metadata.labels)
-        if changed & Group.IMAGES:
+        if changed & Reads.IMAGES:
             self.images.assign(row, node.status.images)
-        if changed & Group.FEATURES:
+        if changed & Reads.FEATURES:
             self.features.assign(row, node.status.declared_features)
         self._renumber()
 
@@ -215,8 +215,8 @@ class NodeTable:
         row = self.slots.row_of(old.slot)
         self.pods[pod.uid] = self.pods_on[row][pod.uid] = pod
         self.slots.pods[pod.slot] = pod
-        if self.log.wanted & Group.POD_OBJECTS:
-            self.log.record(row, Group.POD_OBJECTS)
+        if self.log.wanted & Reads.POD_OBJECTS:
+            self.log.record(row, Reads.POD_OBJECTS)
 
     def _account(self, pod: PodInfo, row: int, sign: int) -> None:
         resources = pod.digest.resources
@@ -233,12 +233,12 @@ class NodeTable:
         _add(non_zero, CPU, row, sign * resources.non_zero_milli_cpu)
         _add(non_zero, MEMORY, row, sign * resources.non_zero_memory)
         self.pod_count[row] += sign
-        groups = Group.RESOURCES | Group.PODS
+        groups = Reads.RESOURCES | Reads.PODS
         if pod.digest.host_ports:
             self.ports.add(row, pod.digest.host_ports, sign)
-            groups |= Group.PORTS
+            groups |= Reads.PORTS
         if pod.spec.volumes and self.volume_users.count(pod, row, sign):
-            groups |= Group.VOLUMES
+            groups |= Reads.VOLUMES
         group = self.counts.groups[int(self.slots.group[pod.slot])]
         self.counts.count(pod, group, row, sign)
         self.log.record(row, groups)
@@ -334,29 +334,29 @@ def node_difference(old: Node, new: Node) -> int:
     """Return the groups in which two versions of a node differ for scheduling."""
     changed = 0
     if old.status.allocatable != new.status.allocatable:
-        changed |= Group.RESOURCES
+        changed |= Reads.RESOURCES
     if untimed(old.spec.taints) != untimed(new.spec.taints) or old.spec.unschedulable != new.spec.unschedulable:
-        changed |= Group.TAINTS
+        changed |= Reads.TAINTS
     if old.metadata.labels != new.metadata.labels:
-        changed |= Group.LABELS
+        changed |= Reads.LABELS
     if old.status.images != new.status.images:
-        changed |= Group.IMAGES
+        changed |= Reads.IMAGES
     if old.status.declared_features != new.status.declared_features:
-        changed |= Group.FEATURES
+        changed |= Reads.FEATURES
     return changed
 
 
 # what of a node's object is compared only where somebody reads it
-WATCHED_OBJECTS = Group.ANNOTATIONS | Group.NODE_OBJECT
+WATCHED_OBJECTS = Reads.ANNOTATIONS | Reads.NODE_OBJECT
 
 
 def object_difference(old: Node, new: Node) -> int:
     """Return whether the objects differ in what has no columns: annotations, and the rest without heartbeats."""
     changed = 0
     if old.metadata.annotations != new.metadata.annotations:
-        changed |= Group.ANNOTATIONS
+        changed |= Reads.ANNOTATIONS
     if _rest(old) != _rest(new):
-        changed |= Group.NODE_OBJECT
+        changed |= Reads.NODE_OBJECT
     return changed
 
 

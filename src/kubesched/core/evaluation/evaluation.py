@@ -107,8 +107,11 @@ class Evaluation:
         return Feasible(mask, tuple(version))
 
     def filter_failure(self) -> Status | None:
-        """Return the error of the first row on which a filter failed: it ends the cycle, whatever others say."""
-        self.feasible()
+        """Return the error of the first row on which a filter failed: it ends the cycle, whatever other filters say.
+
+        Filtering is `feasible`, which comes first.
+        """
+        assert self._feasible is not None, "the nodes are filtered"
         if not self._has_errors:
             return None
         ids = self.first_objectors()

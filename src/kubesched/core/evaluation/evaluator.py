@@ -81,7 +81,7 @@ class Evaluator:
         self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
         self._template_bytes = 0
 
-    def evaluate(
+    def evaluation_of(
         self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
     ) -> Evaluation:
         """Return the evaluation of a pod on the table as it is; with a stopwatch, what it takes is told.

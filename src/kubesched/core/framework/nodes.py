@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
 from kubesched.errors import PluginError
@@ -36,7 +36,7 @@ class _Unread(dict[str, str]):
     def _refuse(self, *_: object, **__: object) -> Any:
         raise PluginError(
             "annotations of nodes are read, which `reads` does not name: the answer would be kept although they change"
-            "; add Group.ANNOTATIONS, or leave `reads` as it is by default"
+            "; add Reads.ANNOTATIONS, or leave `reads` as it is by default"
         )
 
     __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = get = items = keys = values = _refuse
@@ -67,7 +67,7 @@ class NodeRow:
     def node(self) -> Node:
         """Return the Node object."""
         node = self._object
-        if not self.table.log.may_read & Group.ANNOTATIONS:
+        if not self.table.log.may_read & Reads.ANNOTATIONS:
             metadata = msgspec.structs.replace(node.metadata, annotations=UNREAD)
             node = msgspec.structs.replace(node, metadata=metadata)
         return node
@@ -85,7 +85,7 @@ class NodeRow:
 
     @property
     def annotations(self) -> Mapping[str, str]:
-        """Return the node's annotations; a plugin with `key` and `reads` must name Group.ANNOTATIONS there."""
+        """Return the node's annotations; a plugin with `key` and `reads` must name Reads.ANNOTATIONS there."""
         return self.node.metadata.annotations
 
     @property

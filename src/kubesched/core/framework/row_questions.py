@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, Group
+from kubesched.core.cluster.changes import ANYTHING, Reads
 from kubesched.core.cluster.following import RowwiseColumn
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
@@ -41,7 +41,7 @@ from kubesched.core.framework.status import Code, Status, StatusTable
 from kubesched.core.framework.verdict import Verdict
 
 # Groups that pods bring and take: a filter that reads none of them answers the same in every world.
-OF_PODS = Group.RESOURCES | Group.PORTS | Group.PODS | Group.VOLUMES | Group.DEVICES | Group.POD_OBJECTS
+OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
 
 # What scores that are the same everywhere were normalised for: any set of feasible rows.

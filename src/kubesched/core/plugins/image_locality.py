@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
@@ -39,7 +39,7 @@ class ImageLocality(QuestionScorePlugin):
     """Scores nodes by the bytes that need not be pulled."""
 
     name = "ImageLocality"
-    score_reads = Group.IMAGES | Group.NODE_COUNT
+    score_reads = Reads.IMAGES | Reads.NODE_COUNT
     score_key_of_template = True
     in_range = True
 

@@ -27,7 +27,7 @@ from kubesched.api.node_selectors import (
 )
 from kubesched.api.nodes import Node
 from kubesched.config.args import NodeAffinityArgs
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -56,9 +56,9 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
     name = "NodeAffinity"
     # A term may ask for the node's name, which comes and goes with the row.
-    reads = Group.LABELS | Group.PRESENCE
+    reads = Reads.LABELS | Reads.PRESENCE
     key_of_template = True
-    score_reads = Group.LABELS | Group.PRESENCE
+    score_reads = Reads.LABELS | Reads.PRESENCE
     score_key_of_template = True
 
     def __init__(self, args: NodeAffinityArgs | None = None) -> None:

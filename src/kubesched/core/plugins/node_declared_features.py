@@ -12,7 +12,7 @@ import numpy as np
 
 from kubesched.api.nodes import Node
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -33,7 +33,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     """Rejects nodes that lack a feature the pod requires."""
 
     name = "NodeDeclaredFeatures"
-    reads = Group.FEATURES
+    reads = Reads.FEATURES
     key_of_template = True
 
     def __init__(self, gates: FeatureGates) -> None:

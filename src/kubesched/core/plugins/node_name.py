@@ -9,7 +9,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
@@ -26,7 +26,7 @@ class NodeName(FilterPlugin):
 
     name = "NodeName"
     # A row keeps its name for as long as its node is there.
-    reads = Group.PRESENCE
+    reads = Reads.PRESENCE
     # Pods of one template differ in just this field.
     key_of_template = False
 

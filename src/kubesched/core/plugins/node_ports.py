@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.node_matching import Rows, count_of
 from kubesched.core.cluster.pod_info import HostPort, PodInfo
@@ -32,7 +32,7 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
     """Rejects nodes on which a host port of the pod is taken."""
 
     name = "NodePorts"
-    reads = Group.PORTS
+    reads = Reads.PORTS
     key_of_template = True
     without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
 

@@ -11,7 +11,7 @@ from typing import Final
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.tolerations import NO_SCHEDULE, tolerated_by_any
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
@@ -28,7 +28,7 @@ class NodeUnschedulable(FilterPlugin):
     """Rejects nodes that are marked unschedulable."""
 
     name = "NodeUnschedulable"
-    reads = Group.TAINTS
+    reads = Reads.TAINTS
     key_of_template = True
 
     def key(self, pod: PodInfo) -> Hashable:

@@ -22,7 +22,7 @@ from kubesched.api.tolerations import (
     tolerated_by_any,
 )
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import by_distinct, tolerated_rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -40,9 +40,9 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     """Rejects nodes whose taints the pod does not tolerate, and prefers those with few such taints."""
 
     name = "TaintToleration"
-    reads = Group.TAINTS
+    reads = Reads.TAINTS
     key_of_template = True
-    score_reads = Group.TAINTS
+    score_reads = Reads.TAINTS
     score_key_of_template = True
     in_range = True
     without_pre_score = 'failed to read "PreScoreTaintToleration" from cycleState: not found'

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.pod_info import PodInfo
@@ -46,7 +46,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
 
     name = "VolumeRestrictions"
     looks_up = ("PersistentVolumeClaim",)
-    reads = Group.VOLUMES
+    reads = Reads.VOLUMES
 
     def __init__(self, cluster: Cluster) -> None:
         self._objects = cluster.objects

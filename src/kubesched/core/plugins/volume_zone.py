@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.node_matching import Rows
@@ -61,7 +61,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
 
     name = "VolumeZone"
     looks_up = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
-    reads = Group.LABELS
+    reads = Reads.LABELS
 
     def __init__(self, cluster: Cluster) -> None:
         self._objects = cluster.objects

@@ -98,7 +98,7 @@ def choose_or_preempt(
         return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
     # 2. Which nodes can take it, and which of them is best?
     evaluator = context.evaluators[profile.scheduler_name]
-    evaluation = evaluator.evaluate(queued.pod, queued.stopwatch, options.group_state)
+    evaluation = evaluator.evaluation_of(queued.pod, queued.stopwatch, options.group_state)
     evaluation.within = options.within
     found: FilteredNodes | None = None
     if _plugins_choose_alone(context, profile):
@@ -152,10 +152,11 @@ def _choose_with_extenders(
     # a. The nominated node comes first; b. otherwise all nodes are filtered, by extenders too.
     found = yield from _nominated_node(context, evaluation)
     if not found.mask.any():
+        feasible = evaluation.feasible()
         failure = evaluation.filter_failure()
         if failure is not None:
             return Decision(failure=failure), None
-        mask = _sampled(context, profile, evaluation.feasible().mask)
+        mask = _sampled(context, profile, feasible.mask)
         found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
     if found.failure is not None:
         return Decision(failure=found.failure), None

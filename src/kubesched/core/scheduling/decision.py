@@ -54,10 +54,10 @@ def choose(evaluation: Evaluation, pick: Pick) -> Decision:
     nominated = evaluation.nominated_row()
     if nominated is not None:
         return Decision(names[nominated], 1)
+    feasible = evaluation.feasible()
     failure = evaluation.filter_failure()
     if failure is not None:
         return Decision(failure=failure)
-    feasible = evaluation.feasible()
     if feasible.count == 0:
         return Decision()
     if feasible.count == 1:

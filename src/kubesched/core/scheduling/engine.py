@@ -24,14 +24,14 @@ class Engine:
         self.profiles: dict[str, Profile] = compile_profiles(loaded, registry, services.by_name())
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
 
-    def evaluate(self, pod: PodInfo) -> Evaluation:
+    def evaluation_of(self, pod: PodInfo) -> Evaluation:
         """Return the evaluation of a pod under its profile; KeyError if there is no such profile.
 
         TypeError for a Pod, or anything else that no reader has read.
         """
         if not isinstance(pod, PodInfo):
             raise TypeError(
-                f"a pod is evaluated as the cluster reads it: engine.evaluate(engine.cluster.reader.read(pod)), "
+                f"a pod is evaluated as the cluster reads it: engine.evaluation_of(engine.cluster.reader.read(pod)), "
                 f"not {type(pod).__name__}"
             )
-        return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluate(pod)
+        return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluation_of(pod)

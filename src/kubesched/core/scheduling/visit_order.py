@@ -10,7 +10,7 @@ and the first fitting node is taken.
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.table import NodeTable
 
@@ -24,7 +24,7 @@ class VisitOrder:
     def __init__(self, table: NodeTable) -> None:
         self._table = table
         self._rows: NDArray[np.intp] = np.zeros(0, np.intp)
-        self._cursor = Cursor(table, Group.PRESENCE | Group.LABELS)
+        self._cursor = Cursor(table, Reads.PRESENCE | Reads.LABELS)
         self._start = 0
 
     def cut(self, feasible: NDArray[np.bool_], most: int) -> NDArray[np.bool_]:

@@ -114,18 +114,18 @@ def test_a_late_follower_is_told_of_everything() -> None:
     assert follower.held == {"default/c": holding("gpu-0"), (IN_FLIGHT, other.uid): holding("gpu-1")}
 
 
-def test_made_up_claims_are_found_by_the_pod_that_owns_them() -> None:
+def test_extended_resource_claims_are_found_by_the_pod_that_owns_them() -> None:
     claim = a_claim("1")
     owner = OwnerReference(kind="Pod", name="p", uid="pod-1", controller=True)
     meta = msgspec.structs.replace(
         claim.metadata, annotations={EXTENDED_RESOURCE_CLAIM: "true"}, owner_references=(owner,)
     )
-    made_up = msgspec.structs.replace(claim, metadata=meta)
-    cluster = a_cluster(made_up, a_resource_claim("plain"))
-    assert cluster.claims.made_up_for("pod-1") == [made_up]
-    assert cluster.claims.made_up_for("pod-2") == []
-    cluster.remove(made_up)
-    assert cluster.claims.made_up_for("pod-1") == []
+    extended_resource_claim = msgspec.structs.replace(claim, metadata=meta)
+    cluster = a_cluster(extended_resource_claim, a_resource_claim("plain"))
+    assert cluster.claims.extended_resource_claims_of("pod-1") == [extended_resource_claim]
+    assert cluster.claims.extended_resource_claims_of("pod-2") == []
+    cluster.remove(extended_resource_claim)
+    assert cluster.claims.extended_resource_claims_of("pod-1") == []
 
 
 def test_begin_and_end_leave_no_trace() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.devices import DeviceClass, DeviceTaintRule, ResourceSlice
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.devices.resource_claims import ResourceClaims
 from kubesched.core.cluster.following import EVERYTHING, Cursor
 from kubesched.core.cluster.interning import Interner
@@ -41,7 +41,7 @@ class DeviceTracker:
         self._signatures: Interner[object] = Interner()
         self._codes: NDArray[np.int32] = np.zeros(0, np.int32)
         # what the codes are true for
-        self._cursor = Cursor(table, Group.LABELS | Group.PRESENCE)
+        self._cursor = Cursor(table, Reads.LABELS | Reads.PRESENCE)
         self._state_version = -1
         self._codes_inventory: DeviceInventory | None = None
         # another object whenever codes mean something else

@@ -44,8 +44,8 @@ class ResourceClaims:
         self._objects = objects
         self._assumed: dict[str, ResourceClaim] = {}
         self._in_flight: dict[str, InFlight] = {}
-        # UID of a pod -> names of the claims that were made up for its extended resources
-        self._made_up: dict[str, set[str]] = {}
+        # UID of a pod -> names of its extended resource claims
+        self._extended_resource_claims: dict[str, set[str]] = {}
         self._followers: list[ClaimFollower] = []
 
     # -- reading
@@ -59,9 +59,9 @@ class ResourceClaims:
         assumed = self._assumed
         return [assumed.get(claim.full_name, claim) for claim in self._objects.of(ResourceClaim)]
 
-    def made_up_for(self, pod_uid: str) -> list[ResourceClaim]:
-        """Return the claims that were made up for a pod's extended resources, by name."""
-        names = self._made_up.get(pod_uid)
+    def extended_resource_claims_of(self, pod_uid: str) -> list[ResourceClaim]:
+        """Return a pod's extended resource claims, by name."""
+        names = self._extended_resource_claims.get(pod_uid)
         return [claim for name in sorted(names) if (claim := self.get(name)) is not None] if names else []
 
     def pending_allocation(self, uid: str) -> AllocationResult | None:
@@ -139,15 +139,15 @@ class ResourceClaims:
         if before is after:
             return
         if before is not None:
-            for uid in _pods_it_is_made_up_for(before):
-                names = self._made_up.get(uid)
+            for uid in _owning_pods(before):
+                names = self._extended_resource_claims.get(uid)
                 if names is not None:
                     names.discard(before.full_name)
                     if not names:
-                        del self._made_up[uid]
+                        del self._extended_resource_claims[uid]
         if after is not None:
-            for uid in _pods_it_is_made_up_for(after):
-                self._made_up.setdefault(uid, set()).add(after.full_name)
+            for uid in _owning_pods(after):
+                self._extended_resource_claims.setdefault(uid, set()).add(after.full_name)
         allocation = after.status.allocation if after is not None else None
         if before is None or before.status.allocation != allocation:
             shown = after if after is not None else before
@@ -165,7 +165,7 @@ class ResourceClaims:
             "in flight": {
                 uid: (msgspec.to_builtins(entry.claim), entry.sharers) for uid, entry in sorted(self._in_flight.items())
             },
-            "made up": {uid: sorted(names) for uid, names in sorted(self._made_up.items())},
+            "extended": {uid: sorted(names) for uid, names in sorted(self._extended_resource_claims.items())},
         }
 
 
@@ -175,7 +175,7 @@ def version_of(obj: ApiObject) -> int:
     return int(version) if version.isdecimal() else 0
 
 
-def _pods_it_is_made_up_for(claim: ResourceClaim) -> list[str]:
+def _owning_pods(claim: ResourceClaim) -> list[str]:
     meta = claim.metadata
     if meta.annotations.get(EXTENDED_RESOURCE_CLAIM) != "true":
         return []

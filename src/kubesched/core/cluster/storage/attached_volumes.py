@@ -21,7 +21,7 @@ from kubesched.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.columns import grown
 from kubesched.core.cluster.following import EVERYTHING, Cursor
 from kubesched.core.cluster.interning import Interner
@@ -62,7 +62,7 @@ class AttachedVolumes:
     def __init__(self, table: NodeTable, objects: Objects) -> None:
         self._table = table
         self._objects = objects
-        self._cursor = Cursor(table, Group.PRESENCE)
+        self._cursor = Cursor(table, Reads.PRESENCE)
         # per row the code of its drivers with their limits
         self.drivers: NDArray[np.int32] = np.zeros(0, np.int32)
         self.driver_sets: Interner[Drivers] = Interner()
@@ -140,7 +140,7 @@ class AttachedVolumes:
             # pods and objects were noted as they changed; nodes are recognised by their names
             rows.update(row for row in range(table.size) if self._names.get(row) != _name(table, row))
         elif changed is not None:
-            rows.update(changed.touching(Group.PRESENCE))
+            rows.update(changed.touching(Reads.PRESENCE))
         for dependency in self._changed:
             rows |= self._dependents.get(dependency, set())
             if dependency[0] is CSINode and (row := table.row_of.get(dependency[1])) is not None:

@@ -22,7 +22,7 @@ from kubesched.api import labels
 from kubesched.api.meta import ApiObject
 from kubesched.api.node_selectors import CompiledNodeSelector, CompiledTerm, compile_node_selector
 from kubesched.api.pods import NodeSelector
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.columns import LabelColumn
 from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows
@@ -105,7 +105,7 @@ class _ByLabels(_Group):
         # of each pair with a combination that occurs, by code, then by position
         self._codes: NDArray[np.intp] = np.zeros(0, np.intp)
         self._positions: Positions = np.zeros(0, np.int32)
-        self._cursor = Cursor(table, Group.LABELS)
+        self._cursor = Cursor(table, Reads.LABELS)
 
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions]) -> Positions:
         """Return for each row the first eligible position that asks for the row's values, or NONE."""
@@ -155,7 +155,7 @@ class _ByTerm(_Group):
         self._term = term
         self._positions = np.array(positions, np.int32)
         self._mask: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        self._cursor = Cursor(table, Group.LABELS)
+        self._cursor = Cursor(table, Reads.LABELS)
 
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions]) -> Positions:
         """Return for each matching row the first eligible position, else NONE."""

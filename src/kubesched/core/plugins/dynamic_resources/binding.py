@@ -1,7 +1,7 @@
 """PreBind: what Reserve promised is written to the API server.
 
 From the state of a cycle to claims that are allocated and reserved for the pod, and to a pod whose status names the
-claim that was made up for it; then devices that need time to be bound to the node are waited for. As soon as a claim
+extended resource claim; then devices that need time to be bound to the node are waited for. As soon as a claim
 shows its allocation it is no longer in flight: at no moment do its devices look free.
 """
 
@@ -21,14 +21,14 @@ from kubesched.core.framework.effects import EffectError, Effects, Emit, Patch, 
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.waiting import TimedOut, Waits
 from kubesched.core.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
-from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME
+from kubesched.core.plugins.dynamic_resources.extended import EXTENDED_RESOURCE_CLAIM_NAME
 from kubesched.core.plugins.dynamic_resources.pod_claims import PodClaimFinder
 from kubesched.core.plugins.dynamic_resources.releasing import CLAIM
 from kubesched.core.plugins.dynamic_resources.state import PodDevices
 from kubesched.core.plugins.dynamic_resources.writing import ClaimWriter, NotBoundError, Promise
 from kubesched.errors import KubeschedError
 
-# how long a claim that was made up may take to be reported
+# how long a new extended resource claim may take to be reported
 REPORT_SECONDS = 120.0
 
 
@@ -78,16 +78,17 @@ class ClaimBinder:
         """Return the claim as it was written: allocated, and reserved for the pod."""
         claim, plan = state.claims[index], state.plan
         allocation = plan.allocations.get(index) if plan is not None else None
-        made_up = state.is_made_up(index)
+        extended_resource_claim = state.is_extended_resource_claim(index)
         held_as = claim.uid
-        if made_up and claim.name == MADE_UP_NAME:
+        if extended_resource_claim and claim.name == EXTENDED_RESOURCE_CLAIM_NAME:
             # differs (a pod with claims whose extended resources): upstream creates a claim that asks for nothing where
             # a node's device plugin serves a pod that has other claims, and then fails
-            if plan is None or plan.made_up is None or not plan.made_up.spec.devices.requests:
+            planned = None if plan is None else plan.extended_resource_claim
+            if planned is None or not planned.spec.devices.requests:
                 return claim
-            claim = state.claims[index] = await self._create(plan.made_up)
+            claim = state.claims[index] = await self._create(planned)
         written = await self._writer.write(claim, Promise(allocation, state.consumers[index]))
-        if made_up:
+        if extended_resource_claim:
             await self._until_known(written)
 
         def show() -> None:
@@ -96,7 +97,7 @@ class ClaimBinder:
                 self._claims.end_allocation(held_as, for_all=known)
 
         await self._waits.between_cycles(show)
-        if made_up:
+        if extended_resource_claim:
             # so that Unreserve can delete it if the pod cannot be told
             state.claims[index] = written
             mappings = [to_builtins(mapping) for mapping in plan.mappings] if plan is not None else []
@@ -104,8 +105,8 @@ class ClaimBinder:
             await self._patch_pod(pod, "extendedResourceClaimStatus", status)
         return written
 
-    async def _create(self, made_up: ResourceClaim) -> ResourceClaim:
-        meta = made_up.metadata
+    async def _create(self, extended_resource_claim: ResourceClaim) -> ResourceClaim:
+        meta = extended_resource_claim.metadata
         unnamed = ObjectMeta(
             namespace=meta.namespace,
             generate_name=meta.generate_name,
@@ -114,7 +115,7 @@ class ClaimBinder:
         )
         try:
             created = await self._effects.perform(
-                Write(msgspec.structs.replace(made_up, metadata=unnamed), create=True)
+                Write(msgspec.structs.replace(extended_resource_claim, metadata=unnamed), create=True)
             )
         except EffectError as refused:
             self._observers.claim_created(succeeded=False)
@@ -173,7 +174,7 @@ class ClaimBinder:
     def _ready(self, state: PodDevices) -> bool | None:
         """Return True when all claims are ready; raises an error if one never will be."""
         for index, claim in enumerate(state.claims):
-            if claim.name == MADE_UP_NAME:
+            if claim.name == EXTENDED_RESOURCE_CLAIM_NAME:
                 continue
             newest = self._claims.get(claim.full_name)
             if newest is None:

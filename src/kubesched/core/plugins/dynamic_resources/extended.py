@@ -21,8 +21,8 @@ from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, Devic
 from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM, ResourceClaims
 from kubesched.core.cluster.pod_info import PodInfo
 
-# No claim can have this name: it is what the made-up claim is called until it is written.
-MADE_UP_NAME: Final = "<extended-resources>"
+# No claim can have this name: it is what the extended resource claim is called until it is written.
+EXTENDED_RESOURCE_CLAIM_NAME: Final = "<extended-resources>"
 GENERATED_NAME: Final = "-extended-resources-"
 
 
@@ -36,9 +36,9 @@ def extended_resources(pod: PodInfo) -> Mapping[str, int]:
     return {name: amount for name, amount in pod.resources.scalar.items() if amount and may_be_devices(name)}
 
 
-def made_up_claim(pod: PodInfo, claims: ResourceClaims) -> ResourceClaim:
+def extended_resource_claim_of(pod: PodInfo, claims: ResourceClaims) -> ResourceClaim:
     """Return the claim of an earlier attempt, or a new one that asks for nothing yet."""
-    for claim in claims.made_up_for(pod.uid):
+    for claim in claims.extended_resource_claims_of(pod.uid):
         if claim.namespace == pod.namespace and any(
             owner.controller and (owner.name, owner.uid) == (pod.name, pod.uid)
             for owner in claim.metadata.owner_references
@@ -48,9 +48,9 @@ def made_up_claim(pod: PodInfo, claims: ResourceClaims) -> ResourceClaim:
     return ResourceClaim(
         metadata=ObjectMeta(
             namespace=pod.namespace,
-            name=MADE_UP_NAME,
+            name=EXTENDED_RESOURCE_CLAIM_NAME,
             # of no object, but unique; the allocation is in flight under it
-            uid=f"{MADE_UP_NAME}/{pod.uid}",
+            uid=f"{EXTENDED_RESOURCE_CLAIM_NAME}/{pod.uid}",
             generate_name=pod.name + GENERATED_NAME,
             owner_references=(owner,),
             annotations={EXTENDED_RESOURCE_CLAIM: "true"},
@@ -59,14 +59,14 @@ def made_up_claim(pod: PodInfo, claims: ResourceClaims) -> ResourceClaim:
 
 
 class Variant(NamedTuple):
-    """The made-up claim for nodes that lack certain resources."""
+    """The extended resource claim for nodes that lack certain resources."""
 
     claim: ResourceClaim
     mappings: tuple[ContainerExtendedResourceRequest, ...]
 
 
-def variant(made_up: ResourceClaim, spec: PodSpec, resources: Sequence[str], classes: DeviceClasses) -> Variant:
-    """Return the made-up claim with requests for some of the pod's resources, and which container gets what."""
+def variant(claim: ResourceClaim, spec: PodSpec, resources: Sequence[str], classes: DeviceClasses) -> Variant:
+    """Return the claim with requests for some of the pod's resources, and which container gets what."""
     containers = (*spec.init_containers, *spec.containers)
     requests: list[DeviceRequest] = []
     mappings: list[ContainerExtendedResourceRequest] = []
@@ -79,7 +79,7 @@ def variant(made_up: ResourceClaim, spec: PodSpec, resources: Sequence[str], cla
             mappings += planner.mappings
     requests.sort(key=lambda request: request.name)
     asking = ResourceClaimSpec(devices=DeviceClaim(requests=tuple(requests)))
-    return Variant(msgspec.structs.replace(made_up, spec=asking), tuple(mappings))
+    return Variant(msgspec.structs.replace(claim, spec=asking), tuple(mappings))
 
 
 class _Planner:

@@ -34,7 +34,7 @@ STALE_CLAIM = unresolvable("cannot schedule extended resource claim")
 
 
 class Part(NamedTuple):
-    """The positions (among the rows asked about) of nodes that need the same variant of the made-up claim."""
+    """The positions (among the rows asked about) of nodes that need the same variant of the extended resource claim."""
 
     positions: NDArray[np.intp]
     variant: Variant | None
@@ -88,13 +88,13 @@ class DeviceFilter:
     # -- what a node offers itself
 
     def _parts(self, pod: PodInfo, state: PodDevices, rows: NDArray[np.intp], verdicts: "_Verdicts") -> Iterator[Part]:
-        """Yield the rows by the variant of the made-up claim they need; rows that cannot fit are rejected."""
-        made_up = state.made_up
+        """Yield the rows by the variant of the extended resource claim they need; rows that cannot fit are rejected."""
+        claim = state.extended_resource_claim
         everywhere = np.flatnonzero(self._table.present[rows])
-        if made_up is None:
+        if claim is None:
             yield Part(everywhere, None)
             return
-        if made_up.spec.devices.requests:
+        if claim.spec.devices.requests:
             # of an earlier attempt; PostFilter has it deleted
             verdicts.reject(everywhere, STALE_CLAIM)
             return
@@ -117,14 +117,14 @@ class DeviceFilter:
         return np.array(absent, np.intp)
 
     def _variant(self, pod: PodInfo, state: PodDevices, resources: tuple[str, ...]) -> Variant | None:
-        """Return the made-up claim for nodes that lack some resources; None if a node needs none of it."""
+        """Return the extended resource claim for nodes that lack some resources; None if a node needs none of it."""
         if not resources and not state.user_count:
             return None
-        made_up = state.made_up
-        if made_up is None:
+        claim = state.extended_resource_claim
+        if claim is None:
             return None
         if resources not in state.variants:
-            state.variants[resources] = variant(made_up, pod.spec, resources, self._classes)
+            state.variants[resources] = variant(claim, pod.spec, resources, self._classes)
         return state.variants[resources]
 
     # -- what devices there are
@@ -172,7 +172,7 @@ class DeviceFilter:
             known = state.plans[node_name] = found
         return known
 
-    def _plan_on(self, pod: PodInfo, state: PodDevices, node: NodeRow, made_up: Variant | None) -> Plan | Status:
+    def _plan_on(self, pod: PodInfo, state: PodDevices, node: NodeRow, variant: Variant | None) -> Plan | Status:
         """Return what the claims get on a node, or why they get nothing."""
         checks = self._node_allocatable
         if checks is not None:
@@ -183,7 +183,7 @@ class DeviceFilter:
         if not state.to_allocate():
             return Plan({})
         wanted = state.to_solve()
-        found = state.search.allocate(node.node, self._claims(state, made_up))
+        found = state.search.allocate(node.node, self._claims(state, variant))
         if isinstance(found, Status):
             return found
         if found is None:
@@ -192,18 +192,18 @@ class DeviceFilter:
         allocations.update(zip(wanted, found, strict=True))
         plan = Plan(
             {index: allocations[index] for index in sorted(allocations)},
-            made_up.claim if made_up is not None else None,
-            made_up.mappings if made_up is not None else (),
+            variant.claim if variant is not None else None,
+            variant.mappings if variant is not None else (),
         )
         if checks is None:
             return plan
         taken = checks.taken(pod, node, state, plan)
         return taken if isinstance(taken, Status) else msgspec.structs.replace(plan, node_allocatable=taken)
 
-    def _claims(self, state: PodDevices, made_up: Variant | None) -> Sequence[ResourceClaim]:
-        """Return the claims that devices are to be found for, the made-up one as the node needs it."""
+    def _claims(self, state: PodDevices, variant: Variant | None) -> Sequence[ResourceClaim]:
+        """Return the claims that devices are to be found for, the extended resource claim as the node needs it."""
         return [
-            made_up.claim if made_up is not None and state.is_made_up(index) else state.claims[index]
+            variant.claim if variant is not None and state.is_extended_resource_claim(index) else state.claims[index]
             for index in state.to_solve()
         ]
 

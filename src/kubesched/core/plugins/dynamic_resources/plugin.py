@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kubesched.config.args import DynamicResourcesArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo
@@ -74,8 +74,8 @@ class DynamicResources(
     # whether a resource stands for devices depends on the device classes there are
     key_of_template = False
     alive_only = True
-    reads = Group.NOTHING
-    score_reads = Group.NOTHING
+    reads = Reads.NOTHING
+    score_reads = Reads.NOTHING
     in_range = True
     parallel = True
 
@@ -115,7 +115,7 @@ class DynamicResources(
             pod_level = gates.enabled("PodLevelResources")
             node_allocatable = NodeAllocatable(tracker, self._finder, pod_level=pod_level)
             # then what pods have left of a node matters, too
-            self.reads = Group.RESOURCES
+            self.reads = Reads.RESOURCES
         self._filter = DeviceFilter(cluster, classes, node_allocatable)
         self._hints = DeviceHints(self._finder)
         self._groups = GroupReservations(cluster, self._finder)

@@ -17,7 +17,7 @@ from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable
 from kubesched.core.plugins.dynamic_resources.binding_conditions import is_broken
-from kubesched.core.plugins.dynamic_resources.extended import extended_resources, made_up_claim
+from kubesched.core.plugins.dynamic_resources.extended import extended_resource_claim_of, extended_resources
 from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, consumer_of
 from kubesched.core.plugins.dynamic_resources.solving import Solver
 from kubesched.core.plugins.dynamic_resources.state import PodDevices
@@ -60,14 +60,14 @@ class Preparation:
         extended = self._asks_for_extended(pod)
         try:
             named = list(self._finder.named_claims(pod))
-            made_up = made_up_claim(pod, self._claims) if extended else None
+            claim_of_extended = extended_resource_claim_of(pod, self._claims) if extended else None
             consumers = self._finder.consumers(pod)
         except NotReadyError as not_ready:
             return unresolvable(str(not_ready))
         state = PodDevices(
             [claim for _, claim in named],
             [*(consumers[name] for name, _ in named), consumer_of(pod)],
-            made_up,
+            claim_of_extended,
             extended_resources(pod) if extended else {},
             self._solver.search(pod.uid),
         )
@@ -100,7 +100,7 @@ class Preparation:
                 # devices cannot be reached
                 return _note_reach(index, pending, state)
             return unresolvable(f"resource claim {claim.full_name} is in the process of being allocated")
-        if state.is_made_up(index):
+        if state.is_extended_resource_claim(index):
             # what it asks for depends on the node
             return None
         for request in claim.spec.devices.requests:

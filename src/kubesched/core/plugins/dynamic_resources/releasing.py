@@ -43,13 +43,13 @@ def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Rele
         if claim.status.allocation is None:
             # promised to another pod of the group, and not written yet
             continue
-        if state.is_made_up(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
+        if state.is_extended_resource_claim(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
             continue
         freed = msgspec.structs.replace(claim, status=ResourceClaimStatus())
         return Release(DEALLOCATED, (Write(freed, subresource="status", base=claim),))
-    made_up = state.made_up
-    if made_up is not None and state.was_written:
-        return Release(DELETED, deletion(made_up))
+    extended = state.extended_resource_claim
+    if extended is not None and state.was_written:
+        return Release(DELETED, deletion(extended))
     return None
 
 

@@ -39,11 +39,11 @@ class Reservations:
             return plan
         if plan is None:
             # a node's own device plugin may serve a pod without claims of its own
-            return None if all(state.is_made_up(index) for index in wanted) else NOT_ALLOCATED
+            return None if all(state.is_extended_resource_claim(index) for index in wanted) else NOT_ALLOCATED
         state.plan = plan
         for index, allocation in plan.allocations.items():
-            claim = plan.made_up if state.is_made_up(index) else state.claims[index]
-            if claim is None or (state.is_made_up(index) and not claim.spec.devices.requests):
+            claim = plan.extended_resource_claim if state.is_extended_resource_claim(index) else state.claims[index]
+            if claim is None or (state.is_extended_resource_claim(index) and not claim.spec.devices.requests):
                 continue
             self._claims.begin_allocation(_allocated(claim, allocation))
             state.held.append(claim.uid)
@@ -66,9 +66,9 @@ class Reservations:
             # what is reserved for the pod's group stays: the other pods need it
             if claim.status.allocation is not None and mine:
                 self._effects.submit(without_consumer(claim, pod.uid))
-        made_up = state.made_up
-        if made_up is not None and state.was_written:
-            self._effects.submit(*deletion(made_up))
+        extended = state.extended_resource_claim
+        if extended is not None and state.was_written:
+            self._effects.submit(*deletion(extended))
         if state.plan is not None and state.plan.node_allocatable:
             self._cluster.restate(pod, pod.status)
             body = {"status": {"nodeAllocatableResourceClaimStatuses": None}}

@@ -1,7 +1,7 @@
 """What one scheduling cycle knows of a pod's claims.
 
-Written by PreFilter, completed by Filter (which rows can be had, with which variant of the made-up claim), by Reserve
-(the allocations) and by PreBind (the claims as they were written). Read by every other hook.
+Written by PreFilter, completed by Filter (which rows can be had, with which variant of the extended resource claim), by
+Reserve (the allocations) and by PreBind (the claims as they were written). Read by every other hook.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaim
 from kubesched.api.node_selectors import CompiledNodeSelector
 from kubesched.api.pods import ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus
 from kubesched.core.framework.cycle import StateKey
-from kubesched.core.plugins.dynamic_resources.extended import MADE_UP_NAME, Variant
+from kubesched.core.plugins.dynamic_resources.extended import EXTENDED_RESOURCE_CLAIM_NAME, Variant
 from kubesched.core.plugins.dynamic_resources.solving import Search
 
 
@@ -22,23 +22,26 @@ class Plan(msgspec.Struct, frozen=True):
     """What a pod's claims get on a node: an allocation per claim that needs one, by its index."""
 
     allocations: dict[int, AllocationResult]
-    made_up: ResourceClaim | None = None
+    extended_resource_claim: ResourceClaim | None = None
     mappings: tuple[ContainerExtendedResourceRequest, ...] = ()
     node_allocatable: tuple[NodeAllocatableResourceClaimStatus, ...] = ()
 
 
 class PodDevices:
-    """The claims of one pod: those of its specification, then (last) the one made up for extended resources."""
+    """The claims of one pod: those of its specification, then (last) the one for extended resources."""
 
     def __init__(
         self,
         claims: Sequence[ResourceClaim],
         consumers: Sequence[ResourceClaimConsumerReference],
-        made_up: ResourceClaim | None,
+        extended_resource_claim: ResourceClaim | None,
         extended: Mapping[str, int],
         search: Search,
     ) -> None:
-        self.claims: list[ResourceClaim] = [*claims, *((made_up,) if made_up is not None else ())]
+        self.claims: list[ResourceClaim] = [
+            *claims,
+            *((extended_resource_claim,) if extended_resource_claim is not None else ()),
+        ]
         self.consumers = consumers
         self.user_count = len(claims)
         # what the pod asks for that devices could stand for
@@ -59,19 +62,19 @@ class PodDevices:
         self.plan: Plan | None = None
 
     @property
-    def made_up(self) -> ResourceClaim | None:
+    def extended_resource_claim(self) -> ResourceClaim | None:
         """Return the claim for extended resources, or None."""
         return self.claims[self.user_count] if self.user_count < len(self.claims) else None
 
-    def is_made_up(self, index: int) -> bool:
+    def is_extended_resource_claim(self, index: int) -> bool:
         """Return whether the claim at an index is the one for extended resources."""
         return index == self.user_count
 
     @property
     def was_written(self) -> bool:
         """Return whether the claim for extended resources exists outside this cycle."""
-        made_up = self.made_up
-        return made_up is not None and made_up.name != MADE_UP_NAME
+        claim = self.extended_resource_claim
+        return claim is not None and claim.name != EXTENDED_RESOURCE_CLAIM_NAME
 
     def to_allocate(self) -> list[int]:
         """Return the indices of the claims that have no allocation yet."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.field_errors import aggregate
 from kubesched.core.cluster.affinity_terms import AffinityTerm
-from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.following import FEW_ROWS
@@ -33,7 +33,7 @@ from kubesched.core.plugins.inter_pod_affinity.domains import (
     Touched,
     sources_by_key,
 )
-from kubesched.core.plugins.inter_pod_affinity.terms import MeaningTerms, match_of, match_of_all, namespaces_of
+from kubesched.core.plugins.inter_pod_affinity.terms import SelectingTerms, match_of, match_of_all, namespaces_of
 from kubesched.core.plugins.inter_pod_affinity.worlds import AffinityWorlds
 
 AFFINITY = unresolvable("node(s) didn't match pod affinity rules")
@@ -65,7 +65,7 @@ class AffinityFilterQuestion(FilterQuestion):
         if terms.errors:
             self.reject(unresolvable(f"parsing pod: {aggregate(terms.errors)}"))
         labels = dict(table.counts.mentioned(pod.labels))
-        self.meaning = MeaningTerms(cluster, pod.namespace, labels, (Carried.REQUIRED_ANTI_AFFINITY,))
+        self.selecting = SelectingTerms(cluster, pod.namespace, labels, (Carried.REQUIRED_ANTI_AFFINITY,))
         self.affinity = Tally(table, OccupiedDomains)
         self.anti_affinity = Tally(table, OccupiedDomains)
         self.existing = Tally(table, OccupiedDomains)
@@ -80,7 +80,7 @@ class AffinityFilterQuestion(FilterQuestion):
         """Decide whether to skip: without terms of its own, a pod is none of our business unless some term means it."""
         if self.has_terms or self.rejection is not None:
             return
-        if self.meaning.surely_none:
+        if self.selecting.surely_none:
             self.skip = True
             return
         self.refresh()
@@ -92,7 +92,7 @@ class AffinityFilterQuestion(FilterQuestion):
         """Judge every row, counting only changed rows again where they are known."""
         changes = self.cursor.named()
         if self._take_matches() or changes is None:
-            self.meaning.refresh()
+            self.selecting.refresh()
             self.affinity.start(self._affinity_sources())
             self.anti_affinity.start(self._anti_affinity_sources())
             self.existing.start(self._existing_sources())
@@ -105,7 +105,7 @@ class AffinityFilterQuestion(FilterQuestion):
         """Judge again the rows of domains in which the first pod appeared or the last one vanished."""
         rows = changes.touching(self.reads)
         touched = self._count(rows)
-        stale = set(changes.touching(Group.LABELS | Group.PRESENCE))
+        stale = set(changes.touching(Reads.LABELS | Reads.PRESENCE))
         first = self.first_of_its_kind(self.affinity.pods)
         if len(touched) + len(stale) > FEW_ROWS or first != self._first_of_its_kind:
             self._first_of_its_kind = first
@@ -124,7 +124,7 @@ class AffinityFilterQuestion(FilterQuestion):
 
     def _count(self, rows: Collection[int]) -> list[Touched]:
         """Count some rows again; return the domains that became occupied or empty."""
-        if self.meaning.refresh():
+        if self.selecting.refresh():
             self.existing.exchange(self._existing_sources())
         return [*self.affinity.update(rows), *self.anti_affinity.update(rows), *self.existing.update(rows)]
 
@@ -152,7 +152,7 @@ class AffinityFilterQuestion(FilterQuestion):
 
     def _covers_its_namespace(self, term: AffinityTerm) -> bool:
         namespaces = namespaces_of(term, self._cluster)
-        return namespaces is None or self.meaning.namespace in namespaces
+        return namespaces is None or self.selecting.namespace in namespaces
 
     def _affinity_sources(self) -> SourcesByKey:
         if self.affinity_match is None:
@@ -164,7 +164,7 @@ class AffinityFilterQuestion(FilterQuestion):
         return sources_by_key((term.topology_key, (match.rows, 1)) for term, match in matches)
 
     def _existing_sources(self) -> SourcesByKey:
-        return sources_by_key((carried.key.term.topology_key, (carried.rows, 1)) for carried in self.meaning.terms)
+        return sources_by_key((carried.key.term.topology_key, (carried.rows, 1)) for carried in self.selecting.terms)
 
     # -- objections
 

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.core.cluster.affinity_terms import NO_TERMS
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
@@ -24,7 +24,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
 
     name = "InterPodAffinity"
     looks_up = ("Namespace",)
-    reads = Group.PODS | Group.LABELS | Group.PRESENCE | Group.NAMESPACES
+    reads = Reads.PODS | Reads.LABELS | Reads.PRESENCE | Reads.NAMESPACES
     score_reads = reads
     in_range = True
     without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'

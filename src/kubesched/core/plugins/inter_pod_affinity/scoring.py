@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kubesched.api.field_errors import aggregate
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.core.cluster.affinity_terms import NO_TERMS
-from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, PodMatch, TermKey
@@ -31,7 +31,7 @@ from kubesched.core.plugins.inter_pod_affinity.domains import (
     Touched,
     sources_by_key,
 )
-from kubesched.core.plugins.inter_pod_affinity.terms import MeaningTerms, match_of
+from kubesched.core.plugins.inter_pod_affinity.terms import SelectingTerms, match_of
 
 
 def has_preferences(pod: PodInfo) -> bool:
@@ -74,7 +74,7 @@ class AffinityScoreQuestion(ScoreQuestion):
         if self._hard_weight > 0:
             kinds.append(Carried.REQUIRED_AFFINITY)
         labels = dict(table.counts.mentioned(pod.labels))
-        self._meaning = MeaningTerms(cluster, pod.namespace, labels, kinds)
+        self._selecting = SelectingTerms(cluster, pod.namespace, labels, kinds)
         self._matches: tuple[PodMatch, ...] = ()
         self._tally = Tally(table, Domains)
         self._scores: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -86,7 +86,7 @@ class AffinityScoreQuestion(ScoreQuestion):
         """Bring the raw scores up to date; skip if there is no pod that matters, in either direction."""
         if self._ignored or self.failure is not None:
             return
-        if not self._terms and self._meaning.surely_none:
+        if not self._terms and self._selecting.surely_none:
             self.skip = True
             return
         self.refresh()
@@ -100,7 +100,7 @@ class AffinityScoreQuestion(ScoreQuestion):
         matches = tuple(match_of(term, self._cluster) for term, _ in self._terms)
         if changes is None or matches != self._matches:
             self._matches = matches
-            self._meaning.refresh()
+            self._selecting.refresh()
             self._tally.start(self._sources())
         else:
             self._count(changes.touching(self.reads))
@@ -110,7 +110,7 @@ class AffinityScoreQuestion(ScoreQuestion):
         """Score again the rows of domains in which pods that matter came or went."""
         rows = changes.touching(self.reads)
         touched = self._count(rows)
-        stale = set(changes.touching(Group.LABELS | Group.PRESENCE))
+        stale = set(changes.touching(Reads.LABELS | Reads.PRESENCE))
         if len(touched) + len(stale) <= FEW_ROWS:
             stale.update(domain.only_row(rows) for domain in touched)
         else:
@@ -131,13 +131,13 @@ class AffinityScoreQuestion(ScoreQuestion):
         self._extremes = None
 
     def _count(self, rows: list[int]) -> list[Touched]:
-        if self._meaning.refresh():
+        if self._selecting.refresh():
             self._tally.exchange(self._sources())
         return self._tally.update(rows)
 
     def _sources(self) -> SourcesByKey:
         own = ((term, match.rows, weight) for (term, weight), match in zip(self._terms, self._matches, strict=True))
-        carried = ((each.key.term, each.rows, self._weight(each.key)) for each in self._meaning.terms)
+        carried = ((each.key.term, each.rows, self._weight(each.key)) for each in self._selecting.terms)
         return sources_by_key((term.topology_key, (rows, weight)) for term, rows, weight in chain(own, carried))
 
     def _weight(self, key: TermKey) -> int:

@@ -46,7 +46,7 @@ def match_of_all(terms: Collection[AffinityTerm], cluster: Cluster) -> PodMatch:
     return cluster.table.counts.match(common, selectors, live_only=False)
 
 
-class MeaningTerms:
+class SelectingTerms:
     """The carried terms of some kinds that mean pods in a namespace with certain labels.
 
     The labels are those that carried terms mention (`PodCounts.mentioned`), so that the answer holds for every pod
@@ -75,12 +75,12 @@ class MeaningTerms:
             return False
         self._version = newest
         carried = self._cluster.table.counts.terms(self._kinds)
-        picked = [term for term in carried if self.mean(term.key.term)]
+        picked = [term for term in carried if self.matches(term.key.term)]
         changed = picked != self.terms
         self.terms = picked
         return changed
 
-    def mean(self, term: AffinityTerm) -> bool:
+    def matches(self, term: AffinityTerm) -> bool:
         """Return whether a carried term means such pods."""
         if term.namespace_selector.matches_nothing:
             return term.matches(self.namespace, self.labels, NO_LABELS)

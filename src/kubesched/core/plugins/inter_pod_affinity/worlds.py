@@ -57,7 +57,7 @@ class Relations:
         self._unwelcome_of_template: dict[Digest, int] = {}
         # rows on which some pod carries a term that means the incoming pod
         self._carriers: NDArray[np.bool_] = np.zeros(table.size, np.bool_)
-        for term in question.meaning.terms:
+        for term in question.selecting.terms:
             self._carriers[list(term.rows)] = True
 
     def of(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -104,7 +104,7 @@ class Relations:
         return tuple(
             carried.term.topology_key
             for carried in pod.derive(carried_terms)
-            if carried.kind is Carried.REQUIRED_ANTI_AFFINITY and self._question.meaning.mean(carried.term)
+            if carried.kind is Carried.REQUIRED_ANTI_AFFINITY and self._question.selecting.matches(carried.term)
         )
 
 

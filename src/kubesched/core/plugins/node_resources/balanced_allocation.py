@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kubesched.api.resources import balanced_request
 from kubesched.config.args import NodeResourcesBalancedAllocationArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
@@ -32,7 +32,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     """The balance of the configured resources, with the pod and without it."""
 
     name = "NodeResourcesBalancedAllocation"
-    score_reads = Group.RESOURCES
+    score_reads = Reads.RESOURCES
     in_range = True
 
     def __init__(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kubesched.api.resources import filter_request, fit_score_request, is_extended_resource
 from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo, request_options
@@ -47,8 +47,8 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     """Resources a pod requests against resources a node has left."""
 
     name = "NodeResourcesFit"
-    reads = Group.RESOURCES
-    score_reads = Group.RESOURCES
+    reads = Reads.RESOURCES
+    score_reads = Reads.RESOURCES
     in_range = True
     without_pre_filter = 'error reading "PreFilterNodeResourcesFit" from cycleState: not found'
 

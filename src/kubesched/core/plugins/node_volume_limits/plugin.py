@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volume_users import volume_uses
@@ -34,7 +34,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
 
     name = "NodeVolumeLimits"
     looks_up = ("CSINode", "CSIDriver", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
-    reads = Group.VOLUMES | Group.PRESENCE | Group.STORAGE
+    reads = Reads.VOLUMES | Reads.PRESENCE | Reads.STORAGE
 
     def __init__(self, cluster: Cluster, gates: FeatureGates | None = None) -> None:
         self._cluster = cluster

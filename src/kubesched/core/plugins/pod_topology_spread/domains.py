@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.node_matching import matching_rows, tolerated_rows
 from kubesched.core.cluster.pod_counts import PodMatch
@@ -112,7 +112,7 @@ class Minimum:
 
 def nodes_read(key: SpreadKey) -> int:
     """Return what decides which nodes are in which domain, and which of them count."""
-    return Group.LABELS | Group.PRESENCE | (Group.TAINTS if key.honors_taints else Group.NOTHING)
+    return Reads.LABELS | Reads.PRESENCE | (Reads.TAINTS if key.honors_taints else Reads.NOTHING)
 
 
 def match_of(table: NodeTable, namespace: str, constraint: Constraint) -> PodMatch | None:

@@ -10,7 +10,7 @@ that rows change their verdict by whole domains.
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.following import too_many
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
@@ -36,7 +36,7 @@ class SpreadFilterQuestion(FilterQuestion):
         *,
         comparison: bool,
     ) -> None:
-        super().__init__(plugin, pod, table, statuses, nodes_read(key) | Group.PODS)
+        super().__init__(plugin, pod, table, statuses, nodes_read(key) | Reads.PODS)
         self._of_nodes = nodes_read(key)
         self.key = key
         self._comparison = comparison
@@ -64,7 +64,7 @@ class SpreadFilterQuestion(FilterQuestion):
 
     def catch_up(self, changes: Changes) -> None:
         """Count the changed rows again and judge the rows of the domains that it concerns."""
-        rows = changes.touching(Group.PODS)
+        rows = changes.touching(Reads.PODS)
         if changes.groups & self._of_nodes or too_many(len(rows), self.table.size):
             self.evaluate()
             self.generation += 1

@@ -14,7 +14,7 @@ from kubesched.api.pods import TopologySpreadConstraint
 from kubesched.config.args import PodTopologySpreadArgs
 from kubesched.config.args import TopologySpreadConstraint as DefaultConstraint
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Registration
@@ -55,7 +55,7 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
     name = "PodTopologySpread"
     looks_up = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
     # the most that a question reads; each names its own share
-    reads = Group.PODS | Group.LABELS | Group.TAINTS | Group.PRESENCE
+    reads = Reads.PODS | Reads.LABELS | Reads.TAINTS | Reads.PRESENCE
     score_reads = reads
     without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
     without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kubesched.core.cluster.changes import Changes, Group
+from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.following import too_many
 from kubesched.core.cluster.pod_counts import PodMatch
@@ -140,7 +140,7 @@ class SpreadScoreQuestion(ScoreQuestion):
     def __init__(
         self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, key: SpreadKey, *, comparison: bool
     ) -> None:
-        super().__init__(plugin, pod, table, nodes_read(key) | Group.PODS)
+        super().__init__(plugin, pod, table, nodes_read(key) | Reads.PODS)
         self._of_nodes = nodes_read(key)
         self.key = key
         self._comparison = comparison
@@ -191,7 +191,7 @@ class SpreadScoreQuestion(ScoreQuestion):
 
     def catch_up(self, changes: Changes) -> None:
         """Count the changed rows again."""
-        rows = changes.touching(Group.PODS)
+        rows = changes.touching(Reads.PODS)
         signatures = self._signatures
         if changes.groups & self._of_nodes or too_many(len(rows), self.table.size) or signatures.crowded:
             self.evaluate()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.storage import CSINode
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import Rows
@@ -21,7 +21,7 @@ class MigratedNodes:
         self._cluster = cluster
         self._masks: dict[str, NDArray[np.bool_]] = {}
         self._version = -1
-        self._cursor = Cursor(cluster.table, Group.NODE_COUNT)
+        self._cursor = Cursor(cluster.table, Reads.NODE_COUNT)
 
     def rows(self, plugin_name: str, rows: Rows) -> NDArray[np.bool_]:
         """Return which rows have left the volumes of an in-tree plugin to its CSI driver."""

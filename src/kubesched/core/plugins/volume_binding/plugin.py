@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kubesched.config.args import VolumeBindingArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.changes import Group
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
@@ -74,9 +74,9 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         "StorageClass",
     )
     without_pre_filter = NOT_FOUND
-    reads = Group.LABELS | Group.STORAGE
+    reads = Reads.LABELS | Reads.STORAGE
     key_of_template = True
-    score_reads = Group.LABELS | Group.STORAGE
+    score_reads = Reads.LABELS | Reads.STORAGE
     score_key_of_template = True
     in_range = True
     parallel = True

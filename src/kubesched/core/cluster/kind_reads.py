@@ -1,0 +1,41 @@
+"""Which epoch of the change log a kind of objects belongs to: built-in kinds share a few, any other has its own.
+
+From the name of a kind to a group that a plugin's `reads` can name. Numbers are handed out as kinds are first named.
+"""
+
+from typing import Final
+
+from kubesched.core.cluster.changes import FIRST_OF_KINDS, LAST_OF_KINDS, Reads
+
+EPOCH_OF_KIND: Final = {
+    "Namespace": Reads.NAMESPACES,
+    "Service": Reads.OWNERS,
+    "ReplicationController": Reads.OWNERS,
+    "ReplicaSet": Reads.OWNERS,
+    "StatefulSet": Reads.OWNERS,
+    "PersistentVolume": Reads.STORAGE,
+    "PersistentVolumeClaim": Reads.STORAGE,
+    "StorageClass": Reads.STORAGE,
+    "CSINode": Reads.STORAGE,
+    "CSIDriver": Reads.STORAGE,
+    "CSIStorageCapacity": Reads.STORAGE,
+    "VolumeAttachment": Reads.STORAGE,
+    "VolumeAttributesClass": Reads.STORAGE,
+    "ResourceClaim": Reads.CLAIMS,
+    "ResourceClaimTemplate": Reads.CLAIMS,
+    "ResourceSlice": Reads.CLAIMS,
+    "DeviceClass": Reads.CLAIMS,
+    "DeviceTaintRule": Reads.CLAIMS,
+}
+_OTHERS: dict[str, int] = {}
+
+
+def kind_reads(kind: str) -> int:
+    """Return the group of a kind: `PersistentVolume`, or one of your own as `racks.v1.example.com`."""
+    if kind in ("Node", "Pod"):
+        raise ValueError(f"{kind}s are in the table; name what is read of them, such as Reads.LABELS or Reads.PODS")
+    group = EPOCH_OF_KIND.get(kind) or _OTHERS.get(kind)
+    if group is None:
+        # past the last number kinds share it: what one of them says is then asked anew for the others, too
+        group = _OTHERS[kind] = min(FIRST_OF_KINDS << len(_OTHERS), LAST_OF_KINDS)
+    return group
