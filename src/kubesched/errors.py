@@ -39,7 +39,6 @@ package that defines each class:
     ├── ReviewError                         serving
     ├── ScheduleError                       controlplane
     ├── ServingError                        serving
-    ├── UnansweredError                     controlplane
     ├── UnknownFormatError                  conformance
     ├── Unreachable                         client
     │   └── CredentialsError                client
@@ -48,7 +47,8 @@ package that defines each class:
     ├── UnusableFileError                   common
     │   ├── MissingFileError                common
     │   └── TooLargeFileError               common
-    └── UnwritableError                     cli
+    ├── UnwritableError                     cli
+    └── WebhookCallsNeededError             controlplane
 """
 
 

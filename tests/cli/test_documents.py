@@ -8,7 +8,7 @@ import click
 import pytest
 
 from kubesched.cli import main
-from kubesched.cli.command_group import CommandOrOthers
+from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.config import load
 from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import parse_flags
@@ -39,7 +39,7 @@ def options_of(arguments: list[str]) -> tuple[click.Command, list[str]]:
         if isinstance(command, click.Group):
             found = command.get_command(context, arguments[0])
         else:
-            found = command.others.get(arguments[0]) if isinstance(command, CommandOrOthers) else None
+            found = command.subcommands.get(arguments[0]) if isinstance(command, CommandWithSubcommands) else None
         if found is None:
             break
         command, arguments = found, arguments[1:]

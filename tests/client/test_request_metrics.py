@@ -110,8 +110,8 @@ def test_new_credentials_make_it_a_retry() -> None:
         async def there_are_others(shown: object) -> bool:
             return True
 
-        target = client._target
-        client._target = RestConfig(target.server, no_headers, rejected=there_are_others)
+        target = client._config
+        client._config = RestConfig(target.server, no_headers, rejected=there_are_others)
         with pytest.raises(Refused):
             await client.get("/401")
 

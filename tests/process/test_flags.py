@@ -13,7 +13,7 @@ import yaml
 from kubesched.config.load import load
 from kubesched.run.command import main
 from kubesched.run.options import write_config
-from kubesched.run.running import Running
+from kubesched.run.process import SchedulerProcess
 
 KUBECONFIG = {
     "apiVersion": "v1",
@@ -29,10 +29,10 @@ KUBECONFIG = {
 def _never_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a scheduler that would run fail instead."""
 
-    async def run(self: Running) -> int:
+    async def run(self: SchedulerProcess) -> int:
         raise AssertionError("it runs")
 
-    monkeypatch.setattr(Running, "run", run)
+    monkeypatch.setattr(SchedulerProcess, "run", run)
 
 
 @pytest.fixture

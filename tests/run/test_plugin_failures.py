@@ -12,9 +12,9 @@ from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.scheduling.decision import decide
+from kubesched.run.instruments import Instruments
 from kubesched.run.klog.logs import Logs
 from kubesched.run.klog.options import LogOptions
-from kubesched.run.observing import Instruments
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.testing import a_node, a_pod

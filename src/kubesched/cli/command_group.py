@@ -61,7 +61,7 @@ class CommandGroup(click.Group):
             ctx.exit(1)
 
 
-class CommandOrOthers(click.Command):
+class CommandWithSubcommands(click.Command):
     """A command with subcommands that also takes arguments: a first argument that names a subcommand calls it.
 
     A file of such a name can still be given, as ./name. With `takes_command`, the words after `--` are a command to
@@ -73,20 +73,20 @@ class CommandOrOthers(click.Command):
     def __init__(
         self,
         *args: Any,
-        others: Mapping[str, click.Command] | None = None,
+        subcommands: Mapping[str, click.Command] | None = None,
         takes_command: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.others = dict(others or {})
+        self.subcommands = dict(subcommands or {})
         self._takes_command = takes_command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Return the context of this command, or that of another, which is then invoked in its place."""
-        if args and args[0] in self.others:
-            return self.others[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        if args and args[0] in self.subcommands:
+            return self.subcommands[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         command: tuple[str, ...] = ()
         if self._takes_command and "--" in args:
             number = args.index("--")
@@ -106,7 +106,7 @@ class CommandOrOthers(click.Command):
         """Write the options, and the subcommands."""
         super().format_options(ctx, formatter)
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str()) for name, each in self.others.items()])
+            formatter.write_dl([(name, each.get_short_help_str()) for name, each in self.subcommands.items()])
 
 
 def problems(error: KubeschedError) -> list[str]:

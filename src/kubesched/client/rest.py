@@ -157,7 +157,7 @@ class RestClient:
 
     def __init__(
         self,
-        target: RestConfig,
+        config: RestConfig,
         user_agent: str,
         *,
         limiter: RateLimiter | None = None,
@@ -168,13 +168,13 @@ class RestClient:
     ) -> None:
         self._watcher = watcher
         self._silence = silence_seconds
-        self._target = target
+        self._config = config
         self._user_agent = user_agent
         self._limiter = limiter
         self._timeout = timeout_seconds or None
         self._most_connections = most_connections
         self._pool = ConnectionPool(
-            target.server, target.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
+            config.server, config.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
         )
         # what keeps requests from being sent that change something, if anything does
         self._objection: Callable[[], str] = lambda: ""
@@ -210,7 +210,7 @@ class RestClient:
         began, answer = now(), b""
         request = _Request(method, path, body, query, content_type, self._timeout, self._silence)
         try:
-            if self._target.proxy is None:
+            if self._config.proxy is None:
                 answer = await self._send_short(request)
             else:
                 async with self._response(request) as response:
@@ -277,32 +277,32 @@ class RestClient:
 
     def _unconnected(self, cause: Exception, where: str = "") -> Unreachable:
         """Return why there is no connection, and where to mend it."""
-        target = self._target
+        config = self._config
         if isinstance(cause, ssl.CertificateError):
             problem = getattr(cause, "verify_message", "") or str(cause)
             told = (
-                f"the certificate of {target.server} is not trusted ({problem.rstrip('.')}): "
-                f"check certificate-authority and tls-server-name of {target.origin}"
+                f"the certificate of {config.server} is not trusted ({problem.rstrip('.')}): "
+                f"check certificate-authority and tls-server-name of {config.origin}"
             )
         else:
-            told = f"cannot connect to {target.server}: {_cause(cause)}{where}"
+            told = f"cannot connect to {config.server}: {_cause(cause)}{where}"
         return Unreachable(told, maybe_done=False)
 
     async def _answer(self, request: _Request, ask: Callable[[_Request, AuthHeaders], Awaitable[T]]) -> T:
         """Return the answer to a request; it is sent again if the credentials are refused and there are new ones."""
-        target = self._target
-        auth = await target.headers()
+        config = self._config
+        auth = await config.headers()
         try:
             return await ask(request, auth)
         except Refused as refused:
             if refused.code != 401:
                 raise
-            if not await target.rejected(auth):
+            if not await config.rejected(auth):
                 raise self._unauthorized(refused) from None
         if self._watcher is not None:
             self._watcher.retried(request.method, 401)
         try:
-            return await ask(request, await target.headers())
+            return await ask(request, await config.headers())
         except Refused as refused:
             raise self._unauthorized(refused) if refused.code == 401 else refused from None
 
@@ -348,18 +348,18 @@ class RestClient:
             raise refusal_of(response.status, response.headers.get("Retry-After"), await response.content.read(1 << 20))
 
     async def _send(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
-        target = self._target
-        options: dict[str, Any] = {"server_hostname": target.server_name} if target.server_name else {}
+        config = self._config
+        options: dict[str, Any] = {"server_hostname": config.server_name} if config.server_name else {}
         return await self._open_session().request(
             request.method,
-            target.server + request.path,
+            config.server + request.path,
             params=request.query,
             data=request.body,
             headers=self._headers(request, auth),
             timeout=aiohttp.ClientTimeout(
                 total=request.timeout, sock_connect=CONNECT_SECONDS, sock_read=request.silence
             ),
-            proxy=target.proxy,
+            proxy=config.proxy,
             allow_redirects=False,
             # part of what connections are told apart by: a new certificate opens new ones
             ssl=self._tls() or True,
@@ -378,13 +378,13 @@ class RestClient:
         return headers
 
     def _tls(self) -> ssl.SSLContext | None:
-        tls = self._target.tls
+        tls = self._config.tls
         return tls() if callable(tls) else tls
 
     def _unauthorized(self, refused: Refused) -> Refused:
         """Return the refusal of the credentials, with their source."""
         message = (
-            f"{refused}: the API server does not accept the credentials of {self._target.origin}; "
+            f"{refused}: the API server does not accept the credentials of {self._config.origin}; "
             "they may have expired or been revoked"
         )
         return Refused(refused.code, refused.reason, message, refused.retry_after_seconds)

@@ -5,7 +5,6 @@ that name pod, node, plugin and field.
 """
 
 import importlib
-import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -21,6 +20,11 @@ Line = Mapping[str, Any]
 FREE_TEXTS = ("error", "scoreError", "compileError")
 
 
+SCENARIOS = "scenarios"
+# the formats whose answers depend on out-of-tree plugins
+WITH_PLUGINS = frozenset({SCENARIOS, "hints", "events"})
+
+
 class UnknownFormatError(KubeschedError):
     """A line that is of none of the corpus' formats."""
 
@@ -28,7 +32,7 @@ class UnknownFormatError(KubeschedError):
 def format_of(line: Line) -> str:
     """Return the name of the module that answers a line, by the fields of its question."""
     if "pods" in line or ("objects" in line and "plugin" not in line):
-        return "scenarios"
+        return SCENARIOS
     if "plugin" in line:
         return "hints"
     if "table" in line:
@@ -55,11 +59,10 @@ def answer(line: Line, registry: Registry | None = None, *, steered: bool = Fals
     if isinstance(line.get("config"), dict):
         line = {**line, "config": msgspec.json.encode(line["config"]).decode()}
     module = importlib.import_module(f"kubesched.conformance.{kind}")
-    wanted = inspect.signature(module.answer).parameters
     options: dict[str, Any] = {}
-    if "registry" in wanted:
+    if kind in WITH_PLUGINS:
         options["registry"] = registry
-    if "steer" in wanted and steered:
+    if kind == SCENARIOS and steered:
         options["steer"] = (line.get("expected") or {}).get("results", ())
     try:
         return module.answer(line, **options)

@@ -71,14 +71,14 @@ def _run(flags: ParsedFlags) -> int:
     from kubesched.run.klog.logs import Logs
     from kubesched.run.klog.options import read_log_options
     from kubesched.run.options import gates_of, read_options, write_config
-    from kubesched.run.running import Running
+    from kubesched.run.process import SchedulerProcess
 
     logs = Logs(read_log_options(flags, gates_of(flags)))
     try:
         options = read_options(flags, load_plugins(flags["plugin"]), logs.log.warning)
 
         async def process() -> int:
-            running = Running(options, logs)
+            running = SchedulerProcess(options, logs)
             if flags["write-config-to"]:
                 # what cannot be run is an error here, too
                 write_config(flags["write-config-to"], options.config)

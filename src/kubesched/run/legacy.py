@@ -13,7 +13,7 @@ from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.common.notes import Note
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.policy import Migration, translate, translate_provider
-from kubesched.run.connecting import AGENT
+from kubesched.run.clients import AGENT
 from kubesched.run.go_flags import ParsedFlags
 from kubesched.run.option_files import OptionError, read_file
 

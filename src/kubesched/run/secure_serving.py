@@ -18,9 +18,9 @@ from kubesched.client.rest import RestClient
 from kubesched.common.notes import Note
 from kubesched.config import to_wire
 from kubesched.core.loop.gauges import read_gauges
-from kubesched.run.assembling import Parts
-from kubesched.run.connecting import AGENT
-from kubesched.run.observing import Instruments
+from kubesched.run.assembly import Parts
+from kubesched.run.clients import AGENT
+from kubesched.run.instruments import Instruments
 from kubesched.run.options import RunOptions
 from kubesched.run.state import State
 from kubesched.run.versions import reported

@@ -38,10 +38,10 @@ from kubesched.http.protocol import Handlers, HttpConnection
 from kubesched.serving.auth.authentication import Authentication, UnauthenticatedError
 from kubesched.serving.auth.authorization import Authorization
 from kubesched.serving.auth.client_certificates import Chain
-from kubesched.serving.listening import listen
+from kubesched.serving.listener import listen
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.pages.health import HealthChecks
-from kubesched.serving.pages.negotiating import forbidden, internal_error, unauthorized
+from kubesched.serving.pages.negotiation import forbidden, internal_error, unauthorized
 from kubesched.serving.pages.profiling import LONGEST_SECONDS
 from kubesched.serving.pages.routes import Pages, Routes
 from kubesched.serving.requests import PageRequest, PageResponse, refused

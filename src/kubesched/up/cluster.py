@@ -25,7 +25,7 @@ from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.core.queue.queued_pod import Place
-from kubesched.run.assembling import Dependencies, Parts, assemble
+from kubesched.run.assembly import Dependencies, Parts, assemble
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.up.local_rest import LocalRest
 from kubesched.up.plugin_rights import custom_kinds, grant, not_served

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from kubesched.cli.command_group import CommandOrOthers
+from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.cli.config import read as read_config
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.folder_path import FolderPath
@@ -95,8 +95,8 @@ class UpOptions(NamedTuple):
 
 @click.command(
     "up",
-    cls=CommandOrOthers,
-    others={"status": status, "down": down},
+    cls=CommandWithSubcommands,
+    subcommands={"status": status, "down": down},
     takes_command=True,
     help=HELP,
     short_help="Run a cluster on this machine: API server, simulated nodes, scheduler.",
@@ -162,7 +162,7 @@ def up(context: click.Context, /, **given: Any) -> None:
         sys.exit(run_loop(session.run(shutdown)))
 
 
-ARGUMENTS, COMMAND = CommandOrOthers.ARGUMENTS, CommandOrOthers.COMMAND
+ARGUMENTS, COMMAND = CommandWithSubcommands.ARGUMENTS, CommandWithSubcommands.COMMAND
 
 
 def _write_log(line: str) -> None:

@@ -11,7 +11,7 @@ from kubesched.api import tolerant_json
 from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Rest, RestClient
 from kubesched.errors import InvalidObjectError, KubeschedError
-from kubesched.run.connecting import AGENT
+from kubesched.run.clients import AGENT
 from kubesched.up.named_clusters import NamedCluster
 
 UP, STARTING, SILENT = "Up", "Starting", "NotAnswering"

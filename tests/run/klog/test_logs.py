@@ -20,12 +20,12 @@ from kubesched.core.framework.observer import Observer
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.flags import LOGS
 from kubesched.run.go_flags import parse_flags
+from kubesched.run.instruments import Instruments
 from kubesched.run.klog.formats import ERROR, INFO, WARNING, LogEntry, json_line, text_line
 from kubesched.run.klog.logs import Logs
 from kubesched.run.klog.observer import LogObserver
 from kubesched.run.klog.options import LogOptionError, LogOptions, ModuleLevel, parse_vmodule, read_log_options
 from kubesched.run.klog.writer import LogWriter
-from kubesched.run.observing import Instruments
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import NameOID
 from tests.support.serving import Authority, Pair, Served, served, trusting
 
-from kubesched.serving.listening import listen
+from kubesched.serving.listener import listen
 from kubesched.serving.options import ServingError, ServingOptions
 from kubesched.serving.tls.certificates import load_identities
 from kubesched.serving.tls.sessions import tls_settings

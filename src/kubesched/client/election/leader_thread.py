@@ -63,7 +63,7 @@ class LeaderThread:
 
     def __init__(
         self,
-        target: RestConfig,
+        rest_config: RestConfig,
         settings: ElectionSettings,
         user_agent: str,
         observer: ElectionObserver,
@@ -75,7 +75,7 @@ class LeaderThread:
         # done when this process begins to lead
         self.leading: Future[None] = Future()
         self.leading.set_running_or_notify_cancel()
-        self._target = target
+        self._rest_config = rest_config
         self._settings = settings
         self._user_agent = f"{user_agent}/leader-election"
         self._observer = observer
@@ -126,7 +126,7 @@ class LeaderThread:
             # it was stopped before it began
             self._stop.set()
         timeout = max(SHORTEST_TIMEOUT_SECONDS, settings.renew_seconds / 2)
-        rest = RestClient(self._target, self._user_agent, timeout_seconds=timeout, most_connections=10)
+        rest = RestClient(self._rest_config, self._user_agent, timeout_seconds=timeout, most_connections=10)
         lock = LeaseLock(rest, settings.namespace, settings.name)
         events = LeaderEvents(rest, lock, settings.identity, self._reporter, note=self._note)
         elector = LeaderElector(

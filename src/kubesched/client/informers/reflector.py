@@ -20,7 +20,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.client.informers.object_reading import ObjectReader, Unreadable, identify
+from kubesched.client.informers.object_reader import ObjectReader, Unreadable, identify
 from kubesched.client.informers.pager import ListMeta, ListReader
 from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.informers.watch_events import WatchEvent, lines, read_bookmark, read_event

@@ -20,7 +20,7 @@ from kubesched.api.go_text import to_json
 from kubesched.common.notes import Note
 from kubesched.config.redacting import without_secrets
 from kubesched.serving.pages.health import HealthChecks, HealthPage
-from kubesched.serving.pages.negotiating import accepted
+from kubesched.serving.pages.negotiation import accepted
 from kubesched.serving.pages.profiling import DebugPages
 from kubesched.serving.pages.zpages import ComponentVersions, flagz, statusz
 from kubesched.serving.requests import JSON, NO_SNIFF, PageRequest, PageResponse, refused

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.serving.pages.negotiating import CBOR, TEXT, YAML, MediaType, accepted, encoded, not_acceptable
+from kubesched.serving.pages.negotiation import CBOR, TEXT, YAML, MediaType, accepted, encoded, not_acceptable
 from kubesched.serving.requests import JSON, PLAIN, PageRequest, PageResponse
 
 GROUP = "config.k8s.io"

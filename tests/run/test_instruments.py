@@ -12,8 +12,8 @@ from tests.support.world import World, live
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.loop.scheduler import Scheduler
+from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.options import LogOptions
-from kubesched.run.observing import Instruments, ObservedElection, dump
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.testing import a_node, a_pod
 

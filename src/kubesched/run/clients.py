@@ -21,7 +21,7 @@ AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine
 class Clients(msgspec.Struct, frozen=True):
     """How the process speaks to the API server."""
 
-    target: RestConfig
+    rest_config: RestConfig
     scheduling: RestClient
     events: RestClient
 
@@ -31,14 +31,14 @@ class Clients(msgspec.Struct, frozen=True):
         await self.events.close()
 
 
-def connect(target: RestConfig, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:
+def connect(rest_config: RestConfig, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:
     """Return the clients for scheduling and events."""
 
     def limiter() -> RateLimiter:
         return RateLimiter(connection.qps, connection.burst)
 
     return Clients(
-        target,
-        RestClient(target, f"{AGENT}/scheduler", limiter=limiter(), watcher=watcher),
-        RestClient(target, AGENT, limiter=limiter(), watcher=watcher),
+        rest_config,
+        RestClient(rest_config, f"{AGENT}/scheduler", limiter=limiter(), watcher=watcher),
+        RestClient(rest_config, AGENT, limiter=limiter(), watcher=watcher),
     )

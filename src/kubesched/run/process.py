@@ -23,10 +23,10 @@ from kubesched.client.election.leader_thread import LeaderThread
 from kubesched.common.garbage_collection import GarbageCollection
 from kubesched.common.notes import Note
 from kubesched.core.loop.scheduler import LoopOptions
-from kubesched.run.assembling import Dependencies, assemble
-from kubesched.run.connecting import AGENT, Clients, connect
+from kubesched.run.assembly import Dependencies, assemble
+from kubesched.run.clients import AGENT, Clients, connect
+from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.logs import Logs
-from kubesched.run.observing import Instruments, ObservedElection, dump
 from kubesched.run.options import RunOptions
 from kubesched.run.state import State
 from kubesched.run.versions import reported
@@ -42,7 +42,7 @@ STUCK = "the scheduling loop stood still"
 LOST = "nothing is written any more, since the lease has run out"
 
 
-class Running:
+class SchedulerProcess:
     """A scheduler process that is under way; `run` returns its exit code."""
 
     def __init__(self, options: RunOptions, logs: Logs) -> None:
@@ -60,8 +60,10 @@ class Running:
             flags["show-hidden-metrics-for-version"],
         )
         self._instruments = Instruments(self._log, metric_options, options.loaded.gates, reported(flags["version"]))
-        target = load_rest_config(config.client_connection.kubeconfig, flags["master"], note=self._note)
-        self.clients: Clients = connect(target, config.client_connection, self._instruments.requests(target.server))
+        rest_config = load_rest_config(config.client_connection.kubeconfig, flags["master"], note=self._note)
+        self.clients: Clients = connect(
+            rest_config, config.client_connection, self._instruments.requests(rest_config.server)
+        )
         self.parts = assemble(
             options.loaded,
             options.registry,
@@ -186,7 +188,7 @@ class Running:
         observer = ObservedElection(settings.name, self._log, self._instruments.leader, before_exit=self._logs.flush)
         versions = CandidateVersions(RELEASE, f"{gates.version}.0") if settings.coordinated else None
         self.leader = LeaderThread(
-            self.clients.target, settings, AGENT, observer, reporter=name, versions=versions, note=self._log.info
+            self.clients.rest_config, settings, AGENT, observer, reporter=name, versions=versions, note=self._log.info
         )
         self._state.lease_problem = self.leader.check
         self.leader.start()
