@@ -4,7 +4,7 @@ import pytest
 from tests.support.api import Asking
 from tests.support.roles import RBAC
 
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import ANONYMOUS
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -98,6 +98,6 @@ def test_the_same_again_changes_nothing(api: Asking) -> None:
 
 
 def test_what_goes_wrong_is_not_swallowed() -> None:
-    server = ApiServer(access=lambda services: RoleBasedAccess(services, Tokens({})))
+    server = ApiServer(access=lambda services: RoleBasedAccess(services, StaticTokens({})))
     with pytest.raises(ApiError, match='namespaces is forbidden: User "system:anonymous" cannot create'):
         bootstrap(LocalClient(server, ANONYMOUS))

@@ -6,7 +6,7 @@ From a few texts to documents: `a_rule("get list", "pods")`, `a_binding("b", "vi
 from collections.abc import Mapping
 from typing import Any
 
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import User
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
@@ -18,7 +18,7 @@ RBAC = "rbac.authorization.k8s.io/v1"
 
 def a_guarded_server(tokens: Mapping[str, User] | None = None) -> ApiServer:
     """Return an API server with what every cluster has, whose users may do what roles say."""
-    server = ApiServer(seed=1, access=lambda services: RoleBasedAccess(services, Tokens(tokens)))
+    server = ApiServer(seed=1, access=lambda services: RoleBasedAccess(services, StaticTokens(tokens)))
     bootstrap(LocalClient(server))
     return server
 

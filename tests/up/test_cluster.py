@@ -16,7 +16,7 @@ from tests.support.world import assert_nobody_waits_in_vain, assert_settled
 
 from kubesched.api.custom import CustomObject
 from kubesched.config import IN_TREE, load, merge_catalogs
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
 from kubesched.controlplane.loading.loader import create
@@ -85,7 +85,7 @@ class Lived:
         self.server = ApiServer(
             clock=lambda: BEGINNING + timedelta(seconds=loop.time() - start),
             seed=seed,
-            access=lambda services: RoleBasedAccess(services, Tokens()),
+            access=lambda services: RoleBasedAccess(services, StaticTokens()),
             note=self.notes.append,
         )
         bootstrap(LocalClient(self.server))

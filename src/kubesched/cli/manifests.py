@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 from rich.progress import track
 
-from kubesched.controlplane.loading.loader import IGNORE, STRICT, WARN, Others, Report, load
+from kubesched.controlplane.loading.loader import IGNORE, STRICT, WARN, LoadReport, Others, load
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 
@@ -61,7 +61,7 @@ def load_manifests(
     return report.loaded
 
 
-def _complain(report: Report) -> None:
+def _complain(report: LoadReport) -> None:
     """Print why objects could not be loaded."""
     for problem in report.problems[:MOST_PROBLEMS]:
         click.echo(" ".join(problem.split("\n")), err=True)
@@ -75,7 +75,7 @@ def _complain(report: Report) -> None:
     )
 
 
-def _notes(report: Report) -> Iterator[str]:
+def _notes(report: LoadReport) -> Iterator[str]:
     """Yield what became of objects that were neither loaded nor refused."""
     if report.kept:
         were, stay = ("was", "stays as it is") if report.kept == 1 else ("were", "stay as they are")

@@ -10,7 +10,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.access.default_roles import SCHEDULER as SCHEDULER_NAME
 from kubesched.controlplane.api.requests import User
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -46,7 +46,7 @@ def new_server(
     In a store with a past only what is missing is made. Tokens of service accounts are signed with the key of the
     signer, so that they are known again after a restart, or with a new one.
     """
-    tokens = Tokens(users)
+    tokens = StaticTokens(users)
     server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), store=store, seed=seed, note=note)
     if signer is not None:
         server.registry.issuer = Issuer(signer.key)

@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 from tests.support.api import Asking
 from tests.support.roles import RBAC, a_binding, a_guarded_server, a_role, a_rule, create
 
-from kubesched.controlplane.access import Attributes, Rule, Tokens
+from kubesched.controlplane.access import Attributes, Rule, StaticTokens
 from kubesched.controlplane.access.rules import missing
 from kubesched.controlplane.api.requests import ANONYMOUS, Request, Response, User
 from kubesched.controlplane.api.statuses import ApiError
@@ -77,7 +77,7 @@ def test_known_users_are_authenticated_and_others_are_not(server: ApiServer) -> 
 
 
 def test_tokens_come_at_any_time_and_the_last_word_counts() -> None:
-    tokens = Tokens()
+    tokens = StaticTokens()
     assert tokens.find("t") is None
     tokens.add("t", User("first"))
     tokens.add("t", User("second"))
@@ -89,7 +89,7 @@ def test_tokens_come_at_any_time_and_the_last_word_counts() -> None:
 @pytest.mark.parametrize("token", ["", "with space", "with\nline"])
 def test_tokens_that_no_header_can_carry_are_refused_unseen(token: str) -> None:
     with pytest.raises(ValueError, match=r"^a token must not be empty or contain white space$"):
-        Tokens({token: User("anna")})
+        StaticTokens({token: User("anna")})
 
 
 # -- as whom

@@ -14,7 +14,7 @@ from tests.support.api import Asking
 from tests.support.good_objects import an_api
 from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import Request, Response, User
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -145,7 +145,7 @@ class Cluster:
     def __init__(self) -> None:
         self.now = NOW
         self.server = ApiServer(
-            seed=1, clock=lambda: self.now, access=lambda services: RoleBasedAccess(services, Tokens(TOKENS))
+            seed=1, clock=lambda: self.now, access=lambda services: RoleBasedAccess(services, StaticTokens(TOKENS))
         )
         bootstrap(LocalClient(self.server))
         self.admin = Asking(self.server)
@@ -341,7 +341,7 @@ def test_secrets_that_hold_tokens() -> None:
         assert secret["metadata"]["annotations"]["kubernetes.io/service-account.uid"] == uid
         assert b64decode(secret["data"]["namespace"]) == b"default"
         token = b64decode(secret["data"]["token"]).decode()
-        access = RoleBasedAccess(cluster.server.registry, Tokens())
+        access = RoleBasedAccess(cluster.server.registry, StaticTokens())
         user = access.user_of_token(token)
         assert user is not None
         assert (user.name, user.uid) == ("system:serviceaccount:default:default", uid)

@@ -9,7 +9,7 @@ from kubesched.api.labels import selector_from_set
 from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.views import OwnerReference
 from kubesched.controlplane.controllers.workloads.pods import PodView
-from kubesched.controlplane.controllers.workloads.tallies import Tally
+from kubesched.controlplane.controllers.workloads.tallies import PodTally
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -51,7 +51,7 @@ TRAITS = st.fixed_dictionaries(
 )
 
 
-def shown(tally: Tally) -> tuple[object, ...]:
+def shown(tally: PodTally) -> tuple[object, ...]:
     """Return all that a tally says."""
     counts = (tally.active, tally.labelled, tally.terminating, dict(tally.ready))
     return (*counts, tally.available(0, NOW), tally.available(20, NOW))
@@ -61,7 +61,7 @@ def shown(tally: Tally) -> tuple[object, ...]:
 def test_counting_changes_is_counting_all(changes: list[tuple[int, dict[str, object] | None]]) -> None:
     selector = selector_from_set({"app": "web"})
     pods: dict[int, PodView] = {}
-    tally = Tally(selector, TEMPLATE, ())
+    tally = PodTally(selector, TEMPLATE, ())
     for number, traits in changes:
         before = pods.pop(number, None)
         if before is not None:
@@ -69,12 +69,12 @@ def test_counting_changes_is_counting_all(changes: list[tuple[int, dict[str, obj
         if traits is not None:
             pods[number] = a_pod(number, **traits)
             tally.count(pods[number], 1)
-        assert shown(tally) == shown(Tally(selector, TEMPLATE, pods.values()))
+        assert shown(tally) == shown(PodTally(selector, TEMPLATE, pods.values()))
 
 
 def test_what_is_available_now_and_when_the_next_one_will_be() -> None:
     ready = [a_pod(number, ready_since=since) for number, since in enumerate([*TIMES, "", None])]
-    tally = Tally(selector_from_set({"app": "web"}), TEMPLATE, ready)
+    tally = PodTally(selector_from_set({"app": "web"}), TEMPLATE, ready)
     assert tally.available(0, NOW) == (5, None)
     assert tally.available(20, NOW) == (2, 10.0), "those since 11:00 and 11:59:30; the one of 11:59:50 in 10 s"
     assert tally.available(20, moment("2026-01-01T12:01:00Z")) == (4, None), "one does not say since when"

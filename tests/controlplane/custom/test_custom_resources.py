@@ -10,7 +10,7 @@ from tests.support.api import Asking
 from tests.support.good_objects import an_api
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import Request, Response, User
 from kubesched.controlplane.data_folder import opened
 from kubesched.controlplane.server.server import ApiServer
@@ -565,7 +565,7 @@ def test_watches(api: Asking) -> None:
 
 
 def test_roles_apply() -> None:
-    tokens = Tokens({})
+    tokens = StaticTokens({})
     server = ApiServer(access=lambda services: RoleBasedAccess(services, tokens))
     admin, user = Asking(server), Asking(server, User("jane"))
     admin.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})

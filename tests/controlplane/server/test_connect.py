@@ -6,7 +6,7 @@ import pytest
 from tests.support.api import Asking
 from tests.support.good_objects import an_api
 
-from kubesched.controlplane.access import RoleBasedAccess, Tokens
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import User
 from kubesched.controlplane.server.server import ApiServer
 
@@ -78,7 +78,7 @@ def test_one_container_of_several_is_enough(api: Asking) -> None:
 
 
 def test_whoever_may_not_ask_is_told_nothing() -> None:
-    server = ApiServer(seed=1, access=lambda services: RoleBasedAccess(services, Tokens()))
+    server = ApiServer(seed=1, access=lambda services: RoleBasedAccess(services, StaticTokens()))
     code, reason, message = Asking(server, User("somebody", ())).refused("GET", f"{ONE}/log")
     assert (code, reason) == (403, "Forbidden")
     assert 'cannot get resource "pods/log"' in message

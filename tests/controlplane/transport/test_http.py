@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from kubesched.controlplane.access import AlwaysAllow, RoleBasedAccess, Tokens
+from kubesched.controlplane.access import AlwaysAllow, RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Response, User
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -209,7 +209,7 @@ def test_a_fault_in_the_server_is_a_500_and_no_end() -> None:
 
 
 def test_whoever_brings_a_token_is_known_by_it() -> None:
-    server = ApiServer(access=lambda services: RoleBasedAccess(services, Tokens({"right": ADMINISTRATOR})))
+    server = ApiServer(access=lambda services: RoleBasedAccess(services, StaticTokens({"right": ADMINISTRATOR})))
     bootstrap(LocalClient(server))
 
     async def work(http: HttpServer) -> None:

@@ -17,14 +17,14 @@ from kubesched.controlplane.api.statuses import ApiError, forbidden
 _HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-class Decision(msgspec.Struct, frozen=True):
+class AccessDecision(msgspec.Struct, frozen=True):
     """Yes or no, and why."""
 
     allowed: bool
     reason: str = ""
 
 
-ALLOWED = Decision(True)
+ALLOWED = AccessDecision(True)
 
 
 def refused(user: User, attributes: Attributes, reason: str) -> ApiError:

@@ -20,7 +20,7 @@ UNAUTHENTICATED = "system:unauthenticated"
 DEFAULT_AUDIENCES = ("https://kubernetes.default.svc.cluster.local",)
 
 
-class Tokens:
+class StaticTokens:
     """Whose token is whose."""
 
     def __init__(self, users: Mapping[str, User] | None = None) -> None:

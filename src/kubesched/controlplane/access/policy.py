@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.api.field_errors import aggregate
 from kubesched.api.go_text import quote
-from kubesched.controlplane.access.decisions import Decision
+from kubesched.controlplane.access.decisions import AccessDecision
 from kubesched.controlplane.access.rules import Attributes, Rule, rule_of
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import User
@@ -36,7 +36,7 @@ class Grant(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
-class Policy:
+class RbacPolicy:
     """The grants of a moment, by namespace (empty for the whole cluster) and subject."""
 
     def __init__(self, store: Store) -> None:
@@ -50,15 +50,15 @@ class Policy:
                 self._add(number, stored.document(), stored.namespace)
                 number += 1
 
-    def decide(self, user: User, attributes: Attributes) -> Decision:
+    def decide(self, user: User, attributes: Attributes) -> AccessDecision:
         """Return whether a user may do something."""
         grants = self.grants(user, attributes.namespace)
         for grant in grants:
             for rule in grant.rules:
                 if rule.allows(attributes):
-                    return Decision(True, f"RBAC: allowed by {grant.source}")
+                    return AccessDecision(True, f"RBAC: allowed by {grant.source}")
         problems = aggregate(_problems(grants))
-        return Decision(False, f"RBAC: {problems}" if problems else "")
+        return AccessDecision(False, f"RBAC: {problems}" if problems else "")
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
         """Return the rules of a user in a namespace, and the roles that were not found."""

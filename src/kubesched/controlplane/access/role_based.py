@@ -8,20 +8,20 @@ comes from `system:anonymous`.
 
 from collections.abc import Mapping, Sequence
 
-from kubesched.controlplane.access.decisions import ALLOWED, Decision, refused
+from kubesched.controlplane.access.decisions import ALLOWED, AccessDecision, refused
 from kubesched.controlplane.access.identities import (
     DEFAULT_AUDIENCES,
     MASTERS,
-    Tokens,
+    StaticTokens,
     bearer_token,
 )
 from kubesched.controlplane.access.impersonation import impersonated, wanted_user
-from kubesched.controlplane.access.policy import STORES, Policy
+from kubesched.controlplane.access.policy import STORES, RbacPolicy
 from kubesched.controlplane.access.rules import Attributes, Rule
 from kubesched.controlplane.access.service_account_tokens import bearer_of
 from kubesched.controlplane.api.requests import ANONYMOUS, Request, Target, User
 from kubesched.controlplane.api.statuses import unauthorized
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.selectors import required_name
 from kubesched.controlplane.storage.store import Change
 
@@ -29,11 +29,13 @@ from kubesched.controlplane.storage.store import Change
 class RoleBasedAccess:
     """Knows users by their credentials, and what they may do by the role objects of the store."""
 
-    def __init__(self, registry: Registry, tokens: Tokens, audiences: Sequence[str] = DEFAULT_AUDIENCES) -> None:
+    def __init__(
+        self, registry: ResourceRegistry, tokens: StaticTokens, audiences: Sequence[str] = DEFAULT_AUDIENCES
+    ) -> None:
         self.audiences = audiences
         self.tokens = tokens
         self._registry = registry
-        self._policy: Policy | None = None
+        self._policy: RbacPolicy | None = None
         for store in STORES:
             registry.store.watch(store, self._changed)
 
@@ -61,7 +63,7 @@ class RoleBasedAccess:
         if target is not None and self._creates(target):
             self._require(user, Attributes("create", *_what(target), target.namespace, target.name))
 
-    def decide(self, user: User, attributes: Attributes) -> Decision:
+    def decide(self, user: User, attributes: Attributes) -> AccessDecision:
         """Return whether a user may do something."""
         if MASTERS in user.groups:
             return ALLOWED
@@ -93,9 +95,9 @@ class RoleBasedAccess:
             return False
         return self._registry.store.get(target.resource.store, target.namespace, target.name) is None
 
-    def _current(self) -> Policy:
+    def _current(self) -> RbacPolicy:
         if self._policy is None:
-            self._policy = Policy(self._registry.store)
+            self._policy = RbacPolicy(self._registry.store)
         return self._policy
 
     def _changed(self, change: Change) -> None:

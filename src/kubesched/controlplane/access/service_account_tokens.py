@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from kubesched.api.go_text import quote
 from kubesched.controlplane.api.requests import User
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
 from kubesched.controlplane.storage.store import Stored
 
@@ -33,7 +33,7 @@ class Bearer(NamedTuple):
     error: str = ""
 
 
-def bearer_of(registry: Registry, token: str, audiences: Sequence[str]) -> Bearer | None:
+def bearer_of(registry: ResourceRegistry, token: str, audiences: Sequence[str]) -> Bearer | None:
     """Return who shows a token to one of some audiences; None if it was not issued here."""
     claims = registry.issuer.read(token)
     if claims is None:
@@ -52,7 +52,7 @@ def bearer_of(registry: Registry, token: str, audiences: Sequence[str]) -> Beare
     return _bound(registry, claims, shared)
 
 
-def _bound(registry: Registry, claims: Claims, audiences: tuple[str, ...]) -> Bearer:
+def _bound(registry: ResourceRegistry, claims: Claims, audiences: tuple[str, ...]) -> Bearer:
     """Return who shows a token, if the account and what the token is bound to are there."""
     private = claims[PRIVATE]
     namespace, account = private["namespace"], private["serviceaccount"]
@@ -82,7 +82,7 @@ def _is_there(stored: Stored | None, reference: Any) -> bool:
     return stored is not None and stored.uid == reference.get("uid")
 
 
-def _legacy(registry: Registry, token: str, claims: Claims, audiences: Sequence[str]) -> Bearer:
+def _legacy(registry: ResourceRegistry, token: str, claims: Claims, audiences: Sequence[str]) -> Bearer:
     """Return who shows a token that a secret holds."""
     namespace, name = claims.get(f"{LEGACY}namespace", ""), claims.get(f"{LEGACY}service-account.name", "")
     account = registry.store.get(ACCOUNTS, namespace, name)

@@ -19,7 +19,7 @@ CREATE, UPDATE, DELETE = "CREATE", "UPDATE", "DELETE"
 _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions"}
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AdmissionAttributes(msgspec.Struct, frozen=True):
     """An operation on an object; of one that is created without a name, the name is not known yet."""
 
     operation: str

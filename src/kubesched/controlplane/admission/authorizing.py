@@ -10,14 +10,14 @@ from typing import Any
 
 from kubesched.cel.functions.authorization import Authorizer, Check, Decision
 from kubesched.controlplane.access.rules import Attributes
-from kubesched.controlplane.admission.attributes import Asked
+from kubesched.controlplane.admission.attributes import AdmissionAttributes
 from kubesched.controlplane.api.requests import User
 
-# whether somebody may do something: (user, attributes) to a decision with `allowed` and `reason`
+# the access decision on a request: (user, attributes) to a decision with `allowed` and `reason`
 Decide = Callable[[User, Attributes], Any]
 
 
-def authorizer_of(asked: Asked, decide: Decide) -> Authorizer:
+def authorizer_of(asked: AdmissionAttributes, decide: Decide) -> Authorizer:
     """Return the value of `authorizer` for a request."""
     target = asked.target
     own = Check(

@@ -10,7 +10,7 @@ nothing is looked at.
 
 from __future__ import annotations
 
-from kubesched.controlplane.admission.attributes import Asked
+from kubesched.controlplane.admission.attributes import AdmissionAttributes
 from kubesched.controlplane.admission.authorizing import Decide
 from kubesched.controlplane.admission.matching import Around, is_exempt
 from kubesched.controlplane.admission.mutating_policies import MutatingPolicies
@@ -83,7 +83,7 @@ class Chain:
         new, old = objects
         meta = (new or {}).get("metadata") or {}
         name = place.name or meta.get("name") or ""
-        return Review(Asked(operation, place, request, name, dry_run), new, old, self._grounds)
+        return Review(AdmissionAttributes(operation, place, request, name, dry_run), new, old, self._grounds)
 
     def _now(self) -> _Configured:
         if self._configured is None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubesched.api.labels import Selector, from_label_selector
-from kubesched.controlplane.admission.attributes import CREATE, UPDATE, Asked
+from kubesched.controlplane.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import not_found
@@ -22,7 +22,7 @@ from kubesched.controlplane.storage.store import Store
 _CONFIGURED = "admissionregistration.k8s.io"
 
 
-class Match:
+class MatchConstraints:
     """What is matched: rules, exceptions, selectors."""
 
     def __init__(self, match: Document, rules: Sequence[Document], excluded: Sequence[Document] = ()) -> None:
@@ -32,7 +32,9 @@ class Match:
         self._namespaces = _selector(match.get("namespaceSelector"))
         self._objects = _selector(match.get("objectSelector"))
 
-    def find(self, asked: Asked, new: Document | None, old: Document | None, around: Around) -> Resource | None:
+    def find(
+        self, asked: AdmissionAttributes, new: Document | None, old: Document | None, around: Around
+    ) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not.
 
         Raises ApiError if the namespace that a selector asks about is not there.
@@ -46,7 +48,7 @@ class Match:
             return found
         return found if self._in_namespace(asked, new, around) else None
 
-    def _version(self, rules: Sequence[Document], asked: Asked, around: Around) -> Resource | None:
+    def _version(self, rules: Sequence[Document], asked: AdmissionAttributes, around: Around) -> Resource | None:
         for rule in rules:
             if _matches(rule, asked, asked.resource):
                 return asked.resource
@@ -58,7 +60,7 @@ class Match:
                     return other
         return None
 
-    def _in_namespace(self, asked: Asked, new: Document | None, around: Around) -> bool:
+    def _in_namespace(self, asked: AdmissionAttributes, new: Document | None, around: Around) -> bool:
         assert self._namespaces is not None
         if asked.is_namespace and not asked.target.subresource and asked.operation in (CREATE, UPDATE):
             return _selected(self._namespaces, new)
@@ -113,7 +115,7 @@ def _selected(selector: Selector, document: Document | None) -> bool:
     return selector.matches(labels)
 
 
-def _matches(rule: Document, asked: Asked, resource: Resource) -> bool:
+def _matches(rule: Document, asked: AdmissionAttributes, resource: Resource) -> bool:
     names = rule.get("resourceNames")
     return (
         _in_scope(rule.get("scope") or "*", asked)
@@ -125,7 +127,7 @@ def _matches(rule: Document, asked: Asked, resource: Resource) -> bool:
     )
 
 
-def _in_scope(scope: str, asked: Asked) -> bool:
+def _in_scope(scope: str, asked: AdmissionAttributes) -> bool:
     if scope == "*":
         return True
     in_cluster = asked.is_namespace or not asked.namespace

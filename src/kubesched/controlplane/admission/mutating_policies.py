@@ -16,7 +16,7 @@ from typing import Any
 
 from kubesched.cel.messages import MessageValue, misnamed
 from kubesched.controlplane.admission.parameters import ParameterError
-from kubesched.controlplane.admission.policies import Binding, Policy, bound, compiled_or_error, evaluated
+from kubesched.controlplane.admission.policies import AdmissionPolicy, Binding, bound, compiled_or_error, evaluated
 from kubesched.controlplane.admission.reviewing import Review
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
@@ -35,7 +35,7 @@ from kubesched.controlplane.managed_fields.list_types import FieldTypeError
 from kubesched.controlplane.schema.json_patching import FailedTestError, OperationError, json_patched
 
 
-class MutatingPolicy(Policy):
+class MutatingPolicy(AdmissionPolicy):
     """One policy, compiled."""
 
     def __init__(self, document: Document) -> None:
@@ -54,7 +54,7 @@ class _Mutation:
         text = ((mutation.get(field) or {}).get("expression") or "").strip()
         self._expression = compiled_or_error(text, names, results)
 
-    def changed(self, policy: Policy, review: Review, matched: Resource, params: Document | None) -> Document:
+    def changed(self, policy: AdmissionPolicy, review: Review, matched: Resource, params: Document | None) -> Document:
         """Return an object as the change leaves it; raises EvaluationError, BudgetError."""
         assert review.new is not None
         evaluation = policy.evaluation({**review.values(matched), "params": value_of(params)})

@@ -9,10 +9,10 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.quota.charging import QUOTAS, charges
 from kubesched.controlplane.kinds.quota.limit_ranges import check_claim_limits, check_pod_limits
 from kubesched.controlplane.registry.registry import Settle
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 
-def admit(new: Document, old: Document | None, context: Context) -> Settle | None:
+def admit(new: Document, old: Document | None, context: StrategyContext) -> Settle | None:
     """Hold an object against the limits and quotas of its namespace; return what charges the quotas, if any are."""
     store = context.resource.store
     if store == "pods" and old is None:

@@ -12,23 +12,23 @@ from typing import Any, TypeVar
 
 from kubesched.cel.errors import CelCompileError
 from kubesched.cel.types import DYN, Type
-from kubesched.controlplane.admission.matching import Match
+from kubesched.controlplane.admission.matching import MatchConstraints
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.admission.expressions import (
     ANYTHING,
     CONDITION,
     CONDITIONS_BUDGET,
     BudgetError,
-    Evaluation,
     EvaluationError,
     Expression,
     Names,
+    PolicyEvaluation,
     compiled,
     variable_type,
 )
 
 Compiled = Expression | CelCompileError
-P = TypeVar("P", bound="Policy")
+P = TypeVar("P", bound="AdmissionPolicy")
 
 
 class Conditions:
@@ -45,7 +45,7 @@ class Conditions:
         """Return whether they hold; raises EvaluationError if that cannot be told and matters."""
         if not self._expressions:
             return True
-        evaluation = Evaluation({**values, "namespaceObject": None}, CONDITIONS_BUDGET)
+        evaluation = PolicyEvaluation({**values, "namespaceObject": None}, CONDITIONS_BUDGET)
         problems = []
         for expression in self._expressions:
             try:
@@ -63,7 +63,7 @@ class Conditions:
         raise EvaluationError(problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
 
-class Policy:
+class AdmissionPolicy:
     """One policy: whom it matches, and what its expressions may name."""
 
     def __init__(self, document: Document) -> None:
@@ -72,7 +72,7 @@ class Policy:
         self.param_kind: Document | None = spec.get("paramKind")
         self.ignores = spec.get("failurePolicy") == "Ignore"
         match = spec.get("matchConstraints") or {}
-        self.match = Match(match, match.get("resourceRules") or (), match.get("excludeResourceRules") or ())
+        self.match = MatchConstraints(match, match.get("resourceRules") or (), match.get("excludeResourceRules") or ())
         params = self.param_kind is not None
         conditions = spec.get("matchConditions") or ()
         self.conditions = Conditions(conditions, params=params, failure_policy=spec.get("failurePolicy") or "Fail")
@@ -88,9 +88,9 @@ class Policy:
             declared[variable["name"]] = variable_type(found.type) if isinstance(found, Expression) else DYN
         return Names(params=params, variables=declared)
 
-    def evaluation(self, values: Document) -> Evaluation:
+    def evaluation(self, values: Document) -> PolicyEvaluation:
         """Return the variables that expressions are evaluated with."""
-        evaluation = Evaluation(values)
+        evaluation = PolicyEvaluation(values)
         evaluation.declare(self.variables)
         return evaluation
 
@@ -105,9 +105,11 @@ class Binding:
         self.param_ref: Document | None = spec.get("paramRef")
         self.actions: Sequence[str] = spec.get("validationActions") or ()
         match = spec.get("matchResources")
-        self.match: Match | None = None
+        self.match: MatchConstraints | None = None
         if match is not None:
-            self.match = Match(match, match.get("resourceRules") or (), match.get("excludeResourceRules") or ())
+            self.match = MatchConstraints(
+                match, match.get("resourceRules") or (), match.get("excludeResourceRules") or ()
+            )
 
 
 def bound(policies: Sequence[P], bindings: Sequence[Document]) -> list[tuple[P, list[Binding]]]:
@@ -125,7 +127,7 @@ def compiled_or_error(text: str, names: Names, results: tuple[Type, ...]) -> Com
         return error
 
 
-def evaluated(evaluation: Evaluation, expression: Compiled) -> Any:
+def evaluated(evaluation: PolicyEvaluation, expression: Compiled) -> Any:
     """Return the value of an expression; raises EvaluationError, BudgetError."""
     if isinstance(expression, CelCompileError):
         raise EvaluationError(f"compilation error: {expression}")

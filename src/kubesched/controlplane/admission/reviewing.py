@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kubesched.controlplane.admission.attributes import Asked
+from kubesched.controlplane.admission.attributes import AdmissionAttributes
 from kubesched.controlplane.admission.authorizing import Decide, authorizer_of
-from kubesched.controlplane.admission.matching import Around, Match
+from kubesched.controlplane.admission.matching import Around, MatchConstraints
 from kubesched.controlplane.admission.parameters import Parameters
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
@@ -35,7 +35,9 @@ class Grounds:
 class Review:
     """A request with its objects in the stored version; the objects are read-only."""
 
-    def __init__(self, asked: Asked, new: Document | None, old: Document | None, grounds: Grounds) -> None:
+    def __init__(
+        self, asked: AdmissionAttributes, new: Document | None, old: Document | None, grounds: Grounds
+    ) -> None:
         self.asked = asked
         self.new = new
         self.old = old
@@ -56,7 +58,7 @@ class Review:
         """Return the type of a resource's objects for merging."""
         return self._grounds.field_type(resource)
 
-    def matched(self, match: Match) -> Resource | None:
+    def matched(self, match: MatchConstraints) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not; raises ApiError."""
         return match.find(self.asked, self.new, self.old, self._grounds.around)
 

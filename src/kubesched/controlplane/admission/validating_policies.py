@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from kubesched.controlplane.admission.parameters import ParameterError
-from kubesched.controlplane.admission.policies import Binding, Policy, bound, compiled_or_error, evaluated
+from kubesched.controlplane.admission.policies import AdmissionPolicy, Binding, bound, compiled_or_error, evaluated
 from kubesched.controlplane.admission.reviewing import Review
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
@@ -27,9 +27,9 @@ from kubesched.controlplane.kinds.admission.expressions import (
     CONDITION,
     MESSAGE,
     BudgetError,
-    Evaluation,
     EvaluationError,
     Names,
+    PolicyEvaluation,
     value_of,
 )
 
@@ -38,14 +38,14 @@ _CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413}
 _INVALID = "Invalid"
 
 
-class Failed(msgspec.Struct, frozen=True):
+class FailedValidation(msgspec.Struct, frozen=True):
     """A validation that a request fails, or that cannot be made."""
 
     message: str
     reason: str = _INVALID
 
 
-class ValidatingPolicy(Policy):
+class ValidatingPolicy(AdmissionPolicy):
     """One policy, compiled."""
 
     def __init__(self, document: Document) -> None:
@@ -55,12 +55,12 @@ class ValidatingPolicy(Policy):
         texts = ((each.get("valueExpression") or "").strip() for each in spec.get("auditAnnotations") or ())
         self._audited = [compiled_or_error(text, self.names, AUDITED) for text in texts]
 
-    def failed(self, why: str) -> Iterator[Failed]:
+    def failed(self, why: str) -> Iterator[FailedValidation]:
         """Yield the failure of something that went wrong, unless the policy ignores that."""
         if not self.ignores:
-            yield Failed(why)
+            yield FailedValidation(why)
 
-    def failures(self, values: Document) -> Iterator[Failed]:
+    def failures(self, values: Document) -> Iterator[FailedValidation]:
         """Yield what is wrong with a request, whose values are given."""
         try:
             if not self.conditions.hold(values):
@@ -75,12 +75,12 @@ class ValidatingPolicy(Policy):
                 if isinstance(result, EvaluationError):
                     yield from self.failed(str(result))
                 elif result is not True:
-                    yield Failed(validation.message(evaluation), validation.reason)
+                    yield FailedValidation(validation.message(evaluation), validation.reason)
             yield from self._audit_failures(audited)
         except BudgetError as error:
             yield from self.failed(str(error))
 
-    def _audit_failures(self, evaluation: Evaluation) -> Iterator[Failed]:
+    def _audit_failures(self, evaluation: PolicyEvaluation) -> Iterator[FailedValidation]:
         """Yield which annotations for the audit log cannot be made; there is no such log here."""
         for expression in self._audited:
             try:
@@ -100,14 +100,14 @@ class _Validation:
         written = validation.get("messageExpression") or ""
         self._message = compiled_or_error(written, names.without_authorizer(), MESSAGE) if written.strip() else None
 
-    def result(self, evaluation: Evaluation) -> Any:
+    def result(self, evaluation: PolicyEvaluation) -> Any:
         """Return whether it holds, or the EvaluationError for which that cannot be told."""
         try:
             return evaluated(evaluation, self._expression)
         except EvaluationError as error:
             return error
 
-    def message(self, evaluation: Evaluation) -> str:
+    def message(self, evaluation: PolicyEvaluation) -> str:
         """Return the message of a failed validation."""
         found: Any = ""
         if self._message is not None:
@@ -154,7 +154,7 @@ class ValidatingPolicies:
 
 def _failures(
     policy: ValidatingPolicy, binding: Binding, review: Review, matched: Resource
-) -> Iterator[tuple[Failed, Sequence[str]]]:
+) -> Iterator[tuple[FailedValidation, Sequence[str]]]:
     """Yield what is wrong with a request by a policy and a binding, and what follows."""
     try:
         found = review.parameters.of(policy.param_kind, binding.param_ref, review.asked.namespace)
@@ -168,7 +168,7 @@ def _failures(
             yield failed, binding.actions
 
 
-def _denial(review: Review, failed: Failed, message: str) -> ApiError:
+def _denial(review: Review, failed: FailedValidation, message: str) -> ApiError:
     error = review.asked.refusal(message, review.new)
     error.reason = failed.reason
     error.code = _CODES.get(failed.reason, 422)

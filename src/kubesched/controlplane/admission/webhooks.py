@@ -19,7 +19,7 @@ from uuid import UUID
 import msgspec
 
 from kubesched.api.go_text import quote
-from kubesched.controlplane.admission.matching import Match
+from kubesched.controlplane.admission.matching import MatchConstraints
 from kubesched.controlplane.admission.policies import Conditions
 from kubesched.controlplane.admission.reviewing import Review
 from kubesched.controlplane.api.attempts import WebhookCall, WebhookCallsNeededError, WebhookReply
@@ -48,7 +48,7 @@ class Webhook:
         self._seconds: int = hook.get("timeoutSeconds") or 10
         self.ignores = hook.get("failurePolicy") == "Ignore"
         self._version = next(each for each in hook["admissionReviewVersions"] if each in _KNOWN)
-        self._match = Match(hook, hook.get("rules") or ({},))
+        self._match = MatchConstraints(hook, hook.get("rules") or ({},))
         policy = hook.get("failurePolicy") or "Fail"
         self._conditions = Conditions(hook.get("matchConditions") or (), params=False, failure_policy=policy)
 
@@ -133,7 +133,7 @@ class Changing:
         self._hooks = hooks
         self._review = review
         self._changed: Document | None = None
-        # those who were asked and want to be asked again if others change the object after them
+        # called webhooks that are reinvoked if the object changes after them
         self._invoked: list[Webhook] = []
         self._reply_cache: list[Webhook] = []
 

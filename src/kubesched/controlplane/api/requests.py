@@ -144,7 +144,7 @@ def target_of(request: Request, catalog: Catalog) -> Target | None:
     if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in _OF_NAMESPACES:
         namespace, rest = rest[1], rest[2:]
     resource = catalog.find(group, version, rest[0])
-    # what follows a proxy is for whoever is behind it
+    # the rest of a proxy's path is for the proxied server
     if resource is None or (len(rest) > 3 and rest[2] != "proxy"):
         raise no_such_path()
     name = rest[1] if len(rest) > 1 else ""

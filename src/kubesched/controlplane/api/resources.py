@@ -136,7 +136,7 @@ class Catalog:
         self.resources = resources
         self._by_path = {(each.group, each.version, each.plural): each for each in resources}
         self._by_kind = {(each.api_version, each.kind): each for each in resources}
-        # the first version of those that have several
+        # of several versions the first
         self.by_store = {each.store: each for each in reversed(resources)}
 
     def is_built_in(self, group: str, version: str) -> bool:

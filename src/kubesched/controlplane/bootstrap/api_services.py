@@ -7,7 +7,7 @@ From the catalog to objects; those of kinds that are defined while the server ru
 # pkg/controlplane/controller/crdregistration (v1.36)
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.transport.local_client import LocalClient
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
@@ -67,7 +67,7 @@ def _register(client: LocalClient) -> None:
             client.delete(resource, "", name)
 
 
-def _documents(registry: Registry) -> list[Document]:
+def _documents(registry: ResourceRegistry) -> list[Document]:
     found = []
     for group, versions in registry.catalog.versions().items():
         for version in versions:

@@ -19,7 +19,7 @@ from kubesched.controlplane.transport.local_client import LocalClient
 
 NAMESPACES = ("default", SYSTEM, "kube-public", "kube-node-lease")
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
-# as what whoever stands between clients and servers would have to introduce itself, and where it would say for whom
+# the names and headers of a front proxy
 _FRONT_PROXY = {
     "requestheader-allowed-names": '["front-proxy-client"]',
     "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',

@@ -18,7 +18,7 @@ from kubesched.controlplane.custom.kinds import condition_of
 from kubesched.controlplane.custom.structural_checks import schemas_in
 from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.kinds.checks import immutable
-from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.shapes import Shape
 from kubesched.controlplane.schema.strict_decoder import ShapeError, StrictDecoder
@@ -36,21 +36,21 @@ class CustomResourceDefinitionStrategy(Strategy):
 
     unconditional_update = False
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = _filled_in(new)
         new["status"] = {"acceptedNames": {"plural": "", "kind": ""}}
         _note_storage(spec, new["status"])
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new definition."""
         return name_problems(new) + spec_problems(new) + _stored_problems(new)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults."""
         _note_storage(_filled_in(new), new["status"])
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         problems = spec_problems(new, old)
         spec, before = new["spec"], old["spec"]
@@ -61,7 +61,7 @@ class CustomResourceDefinitionStrategy(Strategy):
         problems += immutable("spec.names.plural", spec["names"]["plural"], before["names"]["plural"])
         return problems + _stored_problems(new)
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but status and metadata."""
         super().prepare_status(new, old, context)
         status = new.setdefault("status", {})
@@ -69,7 +69,7 @@ class CustomResourceDefinitionStrategy(Strategy):
         if not status.get("storedVersions"):
             _note_storage(new["spec"], status)
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         return names_problems("status.acceptedNames", new["status"]["acceptedNames"])
 

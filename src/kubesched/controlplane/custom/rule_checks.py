@@ -37,7 +37,7 @@ def _problems(path: str, schema: Schema, untold: str, *, root: bool = False) -> 
     for name, each in schema.get("properties", {}).items():
         yield from _problems(index(child(path, "properties"), name), each, inner)
     if isinstance(items, dict):
-        # elements of other lists cannot be told apart, so nobody knows what they were before
+        # elements of other lists have no key, so their old values are unknown
         inner = untold or (path if schema.get(LIST_TYPE) != "map" else "")
         yield from _problems(child(path, "items"), items, inner)
 

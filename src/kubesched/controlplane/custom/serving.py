@@ -19,7 +19,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.custom.definitions import CLEANUP, DEFINITIONS, ESTABLISHED, NAMES_ACCEPTED, TERMINATING
 from kubesched.controlplane.custom.kinds import CustomKind, condition_of, kinds_of, version_rank
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.storage.store import DELETED, Change, Stored
 
 # deletes an object as a client would
@@ -29,16 +29,16 @@ Delete = Callable[[Resource, Stored], None]
 class Definitions:
     """Serves what is defined."""
 
-    def __init__(self, registry: Registry, delete: Delete, gone: Callable[[str], None]) -> None:
+    def __init__(self, registry: ResourceRegistry, delete: Delete, gone: Callable[[str], None]) -> None:
         self._registry = registry
         self._delete = delete
         # told of a set whose objects are no longer served as they were
         self._gone = gone
         # by the name of a definition: what it says, and the kinds that this makes
         self._served: dict[str, tuple[Any, list[CustomKind]]] = {}
-        # definitions as they were last looked at, and in which version; nobody changes them
+        # definitions as last decoded, with their version; read-only
         self._read: dict[str, tuple[int, Document]] = {}
-        # how those that wait for their objects to go are told
+        # how to stop watching the objects of terminating definitions
         self._waiting: dict[str, Callable[[], None]] = {}
         self.is_behind = False
         registry.store.watch(DEFINITIONS, self._changed)
@@ -142,7 +142,7 @@ class Definitions:
         resources = [each.resource for each in kinds]
         self._registry.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
         for name, (said, _) in before.items():
-            # whoever watches learns that it is over when objects are no longer, or otherwise, served
+            # watches end when objects are served no longer, or in another way
             if name not in now or now[name][0][:3] != said[:3]:
                 self._gone(name)
 

@@ -15,7 +15,7 @@ from kubesched.controlplane.custom.list_types import list_problems
 from kubesched.controlplane.custom.structural_checks import VALIDATIONS, schemas_in
 from kubesched.controlplane.custom.structure import Schema
 from kubesched.controlplane.custom.validating import MISSING, is_blocking, value_problems
-from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 from kubesched.controlplane.schema.go_words import printed, type_name
 from kubesched.controlplane.storage.store import Stored
 
@@ -45,23 +45,23 @@ class CustomStrategy(Strategy):
         self._selectable = {path.removeprefix("."): parts_of(path) for path in selectable}
         self._rules = _validation_rules_of(schema)
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Refuse an object whose definition is going."""
         if self._is_terminating:
             raise forbidden(context.resource, new["metadata"].get("name", ""), TERMINATING_MESSAGE)
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new object."""
         problems = value_problems(new, self._schema) + self._scale_problems(new, "spec", "status")
         problems += embedded_problems(new, self._schema) + list_problems(new, self._schema)
         return problems + self._by_rules(new, None, problems)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Count a generation if anything but the metadata changes."""
         if _without_metadata(new) != _without_metadata(old):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change; what was wrong before is not held against it."""
         problems = value_problems(new, self._schema, old) + self._scale_problems(new, "spec", "status")
         problems += embedded_problems(new, self._schema)
@@ -69,7 +69,7 @@ class CustomStrategy(Strategy):
             problems += list_problems(new, self._schema)
         return problems + self._by_rules(new, old, problems)
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but the status."""
         status, found = new.get("status"), "status" in new
         version = new["metadata"].get("resourceVersion")
@@ -81,7 +81,7 @@ class CustomStrategy(Strategy):
         if found:
             new["status"] = status
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         problems: list[str] = []
         schema = self._schema.get("properties", {}).get("status")

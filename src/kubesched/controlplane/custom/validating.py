@@ -40,7 +40,7 @@ def value_problems(value: Any, schema: Schema, old: Any = MISSING, field: str = 
     return [problem.sentence(field) for problem in _check(value, schema, "", old).problems]
 
 
-class Problem(NamedTuple):
+class ValidationProblem(NamedTuple):
     """What is wrong: where within the value, which kind of problem it is, and the value and the words that it takes."""
 
     path: str
@@ -76,7 +76,7 @@ def shown(value: Any) -> str:
 class Result:
     """The problems of a value, and how much of a schema was looked at: of alternatives that fail, the best counts."""
 
-    def __init__(self, *problems: Problem, count: int = 0) -> None:
+    def __init__(self, *problems: ValidationProblem, count: int = 0) -> None:
         self.problems = list(problems)
         self.count = count
 
@@ -107,7 +107,9 @@ def _checks(value: Any, schema: Schema, path: str, old: Any) -> Iterator[Result]
     if isinstance(value, str):
         yield _text(value, schema, path)
         if form and not has_format(form, value):
-            yield Result(Problem(path, "type", value, f"{path} in body must be of type {form}: {quote(value)}"))
+            yield Result(
+                ValidationProblem(path, "type", value, f"{path} in body must be of type {form}: {quote(value)}")
+            )
     if is_number(value):
         yield _number(value, schema, path, form)
     if isinstance(value, list):
@@ -159,7 +161,7 @@ def _type(value: Any, types: tuple[str, ...], form: str, path: str, *, nullable:
     if right:
         return Result(count=1)
     words = f"{path} in body must be of type {','.join(types)}: {quote(found)}"
-    return Result(Problem(path, "type", found, words))
+    return Result(ValidationProblem(path, "type", found, words))
 
 
 # -- alternatives
@@ -178,10 +180,10 @@ def _alternatives(value: Any, schema: Schema, path: str) -> Result:
         if failed := sum(bool(each.problems) for each in found):
             more = ". None validated" if failed == len(found) else ""
             words = f"{quote(path)} must validate all the schemas (allOf){more}"
-            result.problems.append(Problem(path, "schema", "", words))
+            result.problems.append(ValidationProblem(path, "schema", "", words))
     if schema.get("not") is not None and not _check(value, schema["not"], path).problems:
         words = f"{quote(path)} must not validate the schema (not)"
-        result.problems.append(Problem(path, "schema", "", words))
+        result.problems.append(ValidationProblem(path, "schema", "", words))
     return result
 
 
@@ -192,7 +194,7 @@ def _any_of(value: Any, schemas: list[Schema], path: str) -> Result:
         if not result.problems:
             return result
         found.append(result)
-    failed = Result(Problem(path, "schema", "", f"{quote(path)} must validate at least one schema (anyOf)"))
+    failed = Result(ValidationProblem(path, "schema", "", f"{quote(path)} must validate at least one schema (anyOf)"))
     failed.merge(_best(found))
     return failed
 
@@ -204,7 +206,7 @@ def _one_of(value: Any, schemas: list[Schema], path: str) -> Result:
         return right[0]
     more = f"Found {len(right)} valid alternatives" if right else "Found none valid"
     words = f"{quote(path)} must validate one and only one schema (oneOf). {more}"
-    failed = Result(Problem(path, "schema", "", words))
+    failed = Result(ValidationProblem(path, "schema", "", words))
     if not right:
         failed.merge(_best(found))
     return failed
@@ -221,11 +223,11 @@ def _best(found: list[Result]) -> Result:
 def _text(value: str, schema: Schema, path: str) -> Result:
     longest, shortest, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
     if longest is not None and len(value) > longest:
-        return Result(Problem(path, "long", longest))
+        return Result(ValidationProblem(path, "long", longest))
     if shortest is not None and len(value) < shortest:
-        return Result(Problem(path, "", value, f"{path} in body should be at least {shortest} chars long"))
+        return Result(ValidationProblem(path, "", value, f"{path} in body should be at least {shortest} chars long"))
     problem = _mismatch(pattern, value) if pattern else ""
-    return Result(Problem(path, "", value, f"{path} in body {problem}")) if problem else Result()
+    return Result(ValidationProblem(path, "", value, f"{path} in body {problem}")) if problem else Result()
 
 
 def _mismatch(pattern: str, value: str) -> str:
@@ -245,7 +247,7 @@ def _number(value: Any, schema: Schema, path: str, form: str) -> Result:
 
     def add(words: str, limit: Any) -> None:
         text = str(int(limit)) if whole else shortest(float(limit))
-        result.problems.append(Problem(path, "", value, f"{path} in body should be {words} {text}"))
+        result.problems.append(ValidationProblem(path, "", value, f"{path} in body should be {words} {text}"))
 
     factor = schema.get("multipleOf")
     if factor is not None and not _is_multiple(value, factor):
@@ -273,7 +275,7 @@ def _is_multiple(value: Any, factor: Any) -> bool:
     return isfinite(times) and (times.is_integer() or abs(times - round(times)) < 1e-9)
 
 
-def _out_of_range(value: Any, schema: Schema, form: str, path: str) -> Iterator[Problem]:
+def _out_of_range(value: Any, schema: Schema, form: str, path: str) -> Iterator[ValidationProblem]:
     """Yield that a number cannot be kept in the type that it is to have."""
     kind = _only_type(schema)
     outside = False
@@ -284,7 +286,7 @@ def _out_of_range(value: Any, schema: Schema, form: str, path: str) -> Iterator[
         outside = abs(value) > _LARGEST_FLOAT32
     if outside:
         described = f"{kind} with format {form}" if form else f"{kind} (default format)"
-        yield Problem(path, "schema", "", f"Checked value must be of type {described} in {path}")
+        yield ValidationProblem(path, "schema", "", f"Checked value must be of type {described} in {path}")
 
 
 def _enumeration(value: Any, schema: Schema, path: str) -> Result:
@@ -292,7 +294,7 @@ def _enumeration(value: Any, schema: Schema, path: str) -> Result:
     if not allowed or any(each == value and isinstance(each, bool) == isinstance(value, bool) for each in allowed):
         return Result()
     words = "\0".join(each if isinstance(each, str) else to_json(each) for each in allowed)
-    return Result(Problem(path, "enum", value, words))
+    return Result(ValidationProblem(path, "enum", value, words))
 
 
 # -- lists and objects
@@ -309,9 +311,9 @@ def _list(value: list[Any], schema: Schema, path: str, old: Any) -> Result:
     least, most = schema.get("minItems"), schema.get("maxItems")
     if least is not None and len(value) < least:
         words = f"{path} in body should have at least {least} items"
-        result.problems.append(Problem(path, "", len(value), words))
+        result.problems.append(ValidationProblem(path, "", len(value), words))
     if most is not None and len(value) > most:
-        result.problems.append(Problem(path, "many", (len(value), most)))
+        result.problems.append(ValidationProblem(path, "many", (len(value), most)))
     return result
 
 
@@ -333,14 +335,14 @@ def _object(value: dict[str, Any], schema: Schema, path: str, old: Any) -> Resul
     size, least, most = len(value), schema.get("minProperties"), schema.get("maxProperties")
     if least is not None and size < least:
         words = f"{path} in body should have at least {least} properties"
-        result.problems.append(Problem(path, "", size, words))
+        result.problems.append(ValidationProblem(path, "", size, words))
     if most is not None and size > most:
-        result.problems.append(Problem(path, "many", (size, most)))
+        result.problems.append(ValidationProblem(path, "many", (size, most)))
     named = schema.get("properties", {})
     for name, each in value.items():
         if schema.get("additionalProperties") is False and name not in named:
             words = f"{path}.{name} in body is a forbidden property"
-            result.problems.append(Problem(path, "", name, words))
+            result.problems.append(ValidationProblem(path, "", name, words))
             continue
         inner = below(schema, name)[1]
         if inner is not None:
@@ -349,5 +351,5 @@ def _object(value: dict[str, Any], schema: Schema, path: str, old: Any) -> Resul
             result.merge(_check(each, inner, where, earlier))
     for name in schema.get("required") or ():
         if name not in value:
-            result.problems.append(Problem(f"{path}.{name}", "required"))
+            result.problems.append(ValidationProblem(f"{path}.{name}", "required"))
     return result

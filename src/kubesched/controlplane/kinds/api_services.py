@@ -17,7 +17,7 @@ from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_1035_problems, one_of, part, port_problems, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Store
 
 API_SERVICES = "apiservices.apiregistration.k8s.io"
@@ -35,13 +35,13 @@ class APIServiceStrategy(KindStrategy):
         """Return the problems of a name by itself."""
         return path_segment_problems(name)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         service = part(document, "spec").get("service")
         if service is not None and service.get("port") is None:
             service["port"] = _HTTPS
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and say whether it can be reached."""
         super().prepare_create(new, context)
         if new["spec"].get("service") is None:
@@ -51,7 +51,7 @@ class APIServiceStrategy(KindStrategy):
         time = timestamp(context.now)
         new["status"] = {"conditions": [{"type": "Available", "lastTransitionTime": time, **reached}]}
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of an API service."""
         spec, name = document["spec"], document["metadata"].get("name", "")
         group, version = spec.get("group") or "", spec.get("version") or ""
@@ -71,7 +71,7 @@ class APIServiceStrategy(KindStrategy):
                 problems.append(invalid(f"spec.{field}", value, f"must be positive and less than {most}"))
         return problems + _service_problems(spec)
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         problems = []
         for number, condition in enumerate((new.get("status") or {}).get("conditions") or ()):

@@ -17,7 +17,7 @@ from kubesched.controlplane.api.statuses import forbidden as not_allowed
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, too_long
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client"
@@ -61,7 +61,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
         """Return nothing: any name will do."""
         return ()
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Write down who asks."""
         spec, user = part(new, "spec"), context.user
         for field in ("username", "uid", "groups", "extra"):
@@ -72,7 +72,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
             spec["extra"] = {key: list(values) for key, values in user.extra.items()}
         new["status"] = {}
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new request; raises ApiError for a forbidden one."""
         problems = _request_problems(new)
         if not problems and new["spec"]["signerName"] == CLIENT_SIGNER and _MASTERS in _organizations(new):
@@ -80,16 +80,16 @@ class CertificateSigningRequestStrategy(KindStrategy):
             raise not_allowed(context.resource, new["metadata"].get("name", ""), why)
         return problems
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the metadata."""
         for field in ("spec", "status"):
             new[field] = old.get(field) or {}
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return nothing: what could be wrong stays as it was."""
         return []
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but the status; decisions stay as they are."""
         super().prepare_status(new, old, context)
         conditions = part(new, "status").get("conditions") or []
@@ -101,7 +101,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
                     conditions[place] = each
         _fill_in_times(new, old, context)
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status: it brings a certificate, and decides nothing."""
         problems = _status_problems(new, old)
         for kind in _DECISIONS:
@@ -125,14 +125,14 @@ class CertificateApprovalStrategy(CertificateSigningRequestStrategy):
 
     has_status = False
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the conditions."""
         conditions = (new.get("status") or {}).get("conditions") or []
         new["spec"] = old["spec"]
         new["status"] = {**(old.get("status") or {}), "conditions": conditions}
         _fill_in_times(new, old, context)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a decision."""
         return _status_problems(new, old)
 
@@ -250,7 +250,7 @@ def _of_type(document: Document, kind: str) -> list[Document]:
     return [each for each in (document.get("status") or {}).get("conditions") or () if each.get("type") == kind]
 
 
-def _fill_in_times(new: Document, old: Document, context: Context) -> None:
+def _fill_in_times(new: Document, old: Document, context: StrategyContext) -> None:
     now = timestamp(context.now)
     for condition in new["status"].get("conditions") or ():
         condition["lastUpdateTime"] = condition.get("lastUpdateTime") or now

@@ -14,7 +14,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import bad_request
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, text_problems, too_long
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 LARGEST = 1024 * 1024
 _FROZEN = "field is immutable when `immutable` is set"
@@ -28,7 +28,7 @@ _ACCOUNT_ANNOTATION = "kubernetes.io/service-account.name"
 class ConfigMapStrategy(KindStrategy):
     """The rules of config maps."""
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a config map."""
         data, binary = document.get("data") or {}, document.get("binaryData") or {}
         problems = []
@@ -44,7 +44,7 @@ class ConfigMapStrategy(KindStrategy):
             problems.append(too_long("", LARGEST))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return _frozen_problems(new, old, "data", "binaryData")
 
@@ -52,12 +52,12 @@ class ConfigMapStrategy(KindStrategy):
 class SecretStrategy(KindStrategy):
     """The rules of secrets."""
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out; the type stays what it was."""
         new["type"] = new.get("type") or old.get("type")
         self.fill_in(new, context)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in the type, and put texts among the data."""
         document["type"] = document.get("type") or OPAQUE
         texts = document.pop("stringData", None)
@@ -65,7 +65,7 @@ class SecretStrategy(KindStrategy):
             encoded = {key: b64encode(value.encode()).decode() for key, value in texts.items()}
             document["data"] = {**(document.get("data") or {}), **encoded}
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a secret."""
         data = {key: _decoded("data", key, value) for key, value in (document.get("data") or {}).items()}
         problems = []
@@ -75,7 +75,7 @@ class SecretStrategy(KindStrategy):
             problems.append(too_long("data", LARGEST))
         return problems + _type_problems(document, data)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("type", new["type"], old.get("type")) + _frozen_problems(new, old, "data")
 
@@ -89,7 +89,7 @@ class ServiceAccountStrategy(KindStrategy):
 
     returns_deleted = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Leave of references to secrets only the names."""
         if document.get("secrets"):
             document["secrets"] = [{"name": secret.get("name") or ""} for secret in document["secrets"]]

@@ -11,14 +11,14 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.kinds.checks import immutable, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _LONGEST_NOTE = 1024
 _LONGEST = 128
 _ELSEWHERE = "does not match event.namespace"
 _UNSET = "needs to be unset"
 _REGARDING = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-# fields as stored that the strict version lets nobody change; a zero value counts as not set
+# stored fields that are immutable in the strict version; a zero value counts as not set
 _FROZEN = (
     "involvedObject",
     "reason",
@@ -50,14 +50,14 @@ class EventStrategy(KindStrategy):
 
     create_on_update = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is something that an event is about, and that it has its times, if only as null."""
         if document.get("involvedObject") is None:
             document["involvedObject"] = {}
         for field in _TIMES:
             document.setdefault(field, None)
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new event."""
         problems = _common_problems(new, context)
         if not context.resource.group:
@@ -75,7 +75,7 @@ class EventStrategy(KindStrategy):
             problems.append(invalid("source", "", _UNSET))
         return problems
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a changed event."""
         problems = _common_problems(new, context)
         if not context.resource.group:
@@ -106,7 +106,7 @@ class EventStrategy(KindStrategy):
         return _STRICT_FIELDS.get(field, "")
 
 
-def _common_problems(event: Document, context: Context) -> list[str]:
+def _common_problems(event: Document, context: StrategyContext) -> list[str]:
     namespace = event["metadata"].get("namespace") or ""
     regarding = event["involvedObject"].get("namespace") or ""
     elsewhere = invalid("involvedObject.namespace", regarding, _ELSEWHERE)

@@ -12,7 +12,7 @@ from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import dns_label_problems, one_of, part, text_problems
 from kubesched.controlplane.kinds.flow_control_defaults import EXEMPT, MANDATORY_LEVELS, MANDATORY_SCHEMAS
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 SCHEMAS = "flowschemas.flowcontrol.apiserver.k8s.io"
 LEVELS = "prioritylevelconfigurations.flowcontrol.apiserver.k8s.io"
@@ -32,7 +32,7 @@ class _BootstrapStrategy(KindStrategy):
     has_generation = True
     status_keeps_metadata = True
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         problems, seen = [], set()
         for number, condition in enumerate((new.get("status") or {}).get("conditions") or ()):
@@ -48,19 +48,19 @@ class _BootstrapStrategy(KindStrategy):
 class FlowSchemaStrategy(_BootstrapStrategy):
     """The rules of flow schemas."""
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         spec["matchingPrecedence"] = spec.get("matchingPrecedence") or _PRECEDENCE
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and say whether the priority level is there."""
         super().prepare_create(new, context)
         level = (new["spec"].get("priorityLevelConfiguration") or {}).get("name") or ""
         found = context.store.get(LEVELS, "", level) is not None
         new["status"] = {"conditions": [dangling(level, found=found, time=timestamp(context.now))]}
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a flow schema."""
         spec, name = document["spec"], document["metadata"].get("name", "")
         precedence, path = spec["matchingPrecedence"], "spec.matchingPrecedence"
@@ -214,7 +214,7 @@ def _wrong_path(path: str) -> str:
 class PriorityLevelStrategy(_BootstrapStrategy):
     """The rules of priority levels."""
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         exempt, limited = spec.get("exempt"), spec.get("limited")
@@ -231,7 +231,7 @@ class PriorityLevelStrategy(_BootstrapStrategy):
                 for field, value in _QUEUING.items():
                     queuing[field] = queuing.get(field) or value
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a priority level."""
         spec, name = document["spec"], document["metadata"].get("name", "")
         kind, exempt, limited = spec.get("type") or "", spec.get("exempt"), spec.get("limited")

@@ -9,7 +9,7 @@ from kubesched.api.labels import label_key_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import config_key_problems, immutable, part, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 OLDEST_EMULATION_VERSION = "OldestEmulationVersion"
 _NUMBER = r"(0|[1-9]\d*)"
@@ -24,11 +24,11 @@ class LeaseStrategy(KindStrategy):
     create_on_update = True
     unconditional_update = False
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         part(document, "spec")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a lease."""
         spec = document["spec"]
         problems = []
@@ -55,11 +55,11 @@ class LeaseCandidateStrategy(KindStrategy):
         """Return the problems of a name."""
         return tuple(config_key_problems(name))
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         part(document, "spec")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a candidate."""
         spec = document["spec"]
         emulation, binary = spec.get("emulationVersion") or "", spec.get("binaryVersion") or ""
@@ -81,7 +81,7 @@ class LeaseCandidateStrategy(KindStrategy):
             problems.append(required("spec.emulationVersion", why))
         return problems + _strategy_problems("spec.strategy.strategy", strategy)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec.leaseName", new["spec"].get("leaseName"), old["spec"].get("leaseName"))
 

@@ -13,7 +13,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.checks import dns_label_problems, part, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Stored
 
 ACTIVE, TERMINATING = "Active", "Terminating"
@@ -32,7 +32,7 @@ class NamespaceStrategy(KindStrategy):
         """Return the problems of a name."""
         return tuple(dns_label_problems(name))
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Begin as active, with the finalizer of Kubernetes itself."""
         self.fill_in(new, context)
         new["status"] = {"phase": ACTIVE}
@@ -40,31 +40,31 @@ class NamespaceStrategy(KindStrategy):
         if FINALIZER not in finalizers:
             new["spec"]["finalizers"] = [*finalizers, FINALIZER]
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep the finalizers of the spec."""
         self.fill_in(new, context)
         part(new, "spec").pop("finalizers", None)
         if finalizers := (old.get("spec") or {}).get("finalizers"):
             new["spec"]["finalizers"] = finalizers
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but status and metadata; the label with the name stays."""
         super().prepare_status(new, old, context)
         self.fill_in(new, context)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Label a namespace with its name."""
         part(document, "spec")
         part(document["metadata"], "labels")[NAME_LABEL] = document["metadata"].get("name", "")
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new namespace."""
         problems = []
         for name in new["spec"].get("finalizers") or ():
             problems += _finalizer_problems("spec.finalizers", name)
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status: the phase follows from the deletion."""
         phase = part(new, "status").setdefault("phase", ACTIVE)
         terminating = "deletionTimestamp" in new["metadata"]
@@ -81,7 +81,7 @@ class NamespaceStrategy(KindStrategy):
         """Return the fields that selectors may ask about."""
         return {"status.phase": (document.get("status") or {}).get("phase", "")}
 
-    def check_delete(self, stored: Stored, context: Context) -> None:
+    def check_delete(self, stored: Stored, context: StrategyContext) -> None:
         """Raise ApiError for the namespaces that are always there."""
         if stored.name in IMMORTAL:
             raise forbidden(context.resource, stored.name, "this namespace may not be deleted")
@@ -98,11 +98,11 @@ class NamespaceStrategy(KindStrategy):
 class NamespaceFinalizeStrategy(NamespaceStrategy):
     """The rules of the path `finalize`: the finalizers of the spec may change."""
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults."""
         self.fill_in(new, context)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of the finalizers."""
         problems = []
         for number, name in enumerate(new["spec"].get("finalizers") or ()):

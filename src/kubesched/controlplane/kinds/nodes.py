@@ -18,7 +18,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import one_of, part, resource_problems, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 NOT_READY = "node.kubernetes.io/not-ready"
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
@@ -34,7 +34,7 @@ class NodeStrategy(KindStrategy):
 
     has_status = False
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in defaults, and keep pods away until the node is ready."""
         part(new, "spec").pop("configSource", None)
         part(new, "status").pop("config", None)
@@ -43,18 +43,18 @@ class NodeStrategy(KindStrategy):
         if not any(taint.get("key") == NOT_READY and taint.get("effect") == NO_SCHEDULE for taint in taints):
             new["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": NO_SCHEDULE}]
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep the status."""
         new["status"] = old.get("status") or {}
         part(new, "spec").pop("configSource", None)
         self.fill_in(new, context)
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but the status, and fill in what it leaves out."""
         super().prepare_status(new, old, context)
         self.fill_in(new, context)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Let a node without allocatable resources have all of its capacity to give."""
         status = part(document, "status")
         for field in ("capacity", "allocatable"):
@@ -68,7 +68,7 @@ class NodeStrategy(KindStrategy):
         elif networks:
             spec["podCIDR"] = networks[0]
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a node."""
         return [
             *_taint_problems(document["spec"].get("taints")),
@@ -76,7 +76,7 @@ class NodeStrategy(KindStrategy):
             *_network_problems(document["spec"].get("podCIDRs") or []),
         ]
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of a node."""
         problems = []
         spec, before = new["spec"], old.get("spec") or {}
@@ -90,7 +90,7 @@ class NodeStrategy(KindStrategy):
             problems.append(forbidden("spec.externalID", "may not be updated"))
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = _status_problems(status)

@@ -7,7 +7,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as refused
 from kubesched.controlplane.kinds.checks import immutable, one_of
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Stored
 
 HIGHEST_USER_PRIORITY = 1_000_000_000
@@ -21,14 +21,14 @@ class PriorityClassStrategy(KindStrategy):
 
     has_generation = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in what was left out; there is only one default."""
         document["preemptionPolicy"] = document.get("preemptionPolicy") or "PreemptLowerPriority"
         document.setdefault("value", 0)
         if document.get("globalDefault"):
             _check_only_default(document["metadata"].get("name", ""), context)
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new priority class."""
         name, value = new["metadata"].get("name") or "", new["value"]
         problems = []
@@ -44,14 +44,14 @@ class PriorityClassStrategy(KindStrategy):
             problems += one_of("preemptionPolicy", new["preemptionPolicy"], policies)
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         problems = []
         if new["value"] != old["value"]:
             problems.append(forbidden("value", "may not be changed in an update."))
         return problems + immutable("preemptionPolicy", new["preemptionPolicy"], old.get("preemptionPolicy"))
 
-    def check_delete(self, stored: Stored, context: Context) -> None:
+    def check_delete(self, stored: Stored, context: StrategyContext) -> None:
         """Raise ApiError for the classes of the system."""
         if stored.name in SYSTEM_PRIORITIES:
             why = "this is a system priority class and cannot be deleted"
@@ -67,7 +67,7 @@ def _system_class_problem(name: str, value: int, is_default: bool) -> str:
     return f"globalDefault of {name} PriorityClass must be false" if is_default else ""
 
 
-def _check_only_default(name: str, context: Context) -> None:
+def _check_only_default(name: str, context: StrategyContext) -> None:
     """Refuse a second default."""
     for stored in context.store.set_of(context.resource.store):
         if stored.name != name and b'"globalDefault":true' in stored.body:

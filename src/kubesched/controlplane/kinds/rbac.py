@@ -14,7 +14,7 @@ from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.access.identities import MASTERS
 from kubesched.controlplane.access.policy import (
     GROUP,
-    Policy,
+    RbacPolicy,
     rules_in,
 )
 from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule, missing, quoted
@@ -22,7 +22,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden, not_found
 from kubesched.controlplane.kinds.checks import label_selector_problems, one_of, part, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 _PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
@@ -46,19 +46,19 @@ class _GrantingStrategy(KindStrategy):
         """Return the problems of a name."""
         return path_segment_problems(name)
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; raises ApiError for what the user may not grant."""
         self.fill_in(new, context)
         if MASTERS not in context.user.groups:
             self.check_grant(new, None, context)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out; raises ApiError for what the user may not grant."""
         self.fill_in(new, context)
         if MASTERS not in context.user.groups and _granted(new) != _granted(old):
             self.check_grant(new, old, context)
 
-    def check_grant(self, new: Document, old: Document | None, context: Context) -> None:
+    def check_grant(self, new: Document, old: Document | None, context: StrategyContext) -> None:
         """Raise ApiError unless the user may grant what an object grants."""
 
 
@@ -67,12 +67,12 @@ class RoleStrategy(_GrantingStrategy):
 
     namespaced = True
 
-    def check_grant(self, new: Document, old: Document | None, context: Context) -> None:
+    def check_grant(self, new: Document, old: Document | None, context: StrategyContext) -> None:
         """Raise ApiError for rules that the user neither has nor may escalate to."""
         meta = new["metadata"]
         # a name that is only in the body is not the name of a request
         name = meta["name"] if old is not None else ""
-        policy = Policy(context.store)
+        policy = RbacPolicy(context.store)
         plural = context.resource.plural
         wanted = Attributes("escalate", GROUP, plural, namespace=meta.get("namespace", ""), name=name)
         if policy.decide(context.user, wanted).allowed:
@@ -84,7 +84,7 @@ class RoleStrategy(_GrantingStrategy):
                 why = "must have cluster-admin privileges to use the aggregationRule"
                 raise forbidden(context.resource, meta.get("name", ""), why)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of the rules."""
         problems = []
         for number, rule in enumerate(document.get("rules") or ()):
@@ -116,7 +116,7 @@ class ClusterRoleStrategy(RoleStrategy):
 
     namespaced = False
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of the rules."""
         problems = super().problems(document, context)
         aggregation = document.get("aggregationRule")
@@ -138,7 +138,7 @@ class RoleBindingStrategy(_GrantingStrategy):
     namespaced = True
     kinds: tuple[str, ...] = ("Role", "ClusterRole")
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in the group of roles, users and groups."""
         reference = part(document, "roleRef")
         reference["apiGroup"] = reference.get("apiGroup") or GROUP
@@ -146,14 +146,14 @@ class RoleBindingStrategy(_GrantingStrategy):
             if subject.get("kind") in ("User", "Group"):
                 subject["apiGroup"] = subject.get("apiGroup") or GROUP
 
-    def check_grant(self, new: Document, old: Document | None, context: Context) -> None:
+    def check_grant(self, new: Document, old: Document | None, context: StrategyContext) -> None:
         """Raise ApiError for a role whose rules the user neither has nor may bind."""
         reference = new["roleRef"]
         kind, name = reference.get("kind", ""), reference.get("name", "")
         if kind not in self.kinds or not name:
             return  # it is not valid anyway, and that is said with all else that is wrong
         namespace = new["metadata"].get("namespace", "")
-        policy = Policy(context.store)
+        policy = RbacPolicy(context.store)
         wanted = Attributes("bind", reference["apiGroup"], _PLURALS[kind], namespace=namespace, name=name)
         if policy.decide(context.user, wanted).allowed:
             return
@@ -164,7 +164,7 @@ class RoleBindingStrategy(_GrantingStrategy):
             raise not_found(role, name)
         _check_held(policy, rules, new, context)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of the role and the subjects."""
         reference = document["roleRef"]
         problems = one_of("roleRef.apiGroup", reference["apiGroup"], (GROUP,))
@@ -177,7 +177,7 @@ class RoleBindingStrategy(_GrantingStrategy):
             problems += self._subject_problems(index("subjects", number), subject)
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return that the role of a binding may not change."""
         reference = _reference(new)
         if reference == _reference(old):
@@ -207,7 +207,7 @@ class ClusterRoleBindingStrategy(RoleBindingStrategy):
     kinds = ("ClusterRole",)
 
 
-def _check_held(policy: Policy, rules: Iterable[Rule], document: Document, context: Context) -> None:
+def _check_held(policy: RbacPolicy, rules: Iterable[Rule], document: Document, context: StrategyContext) -> None:
     """Raise ApiError for rules that the user does not have."""
     meta, user = document["metadata"], context.user
     held, problem = policy.rules_of(user, meta.get("namespace", ""))

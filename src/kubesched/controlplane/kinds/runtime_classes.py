@@ -8,7 +8,7 @@ from kubesched.controlplane.kinds.checks import dns_label_problems, immutable, l
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.placement import tolerations_problems
 from kubesched.controlplane.kinds.pod.requirements import requirements_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 
 class RuntimeClassStrategy(KindStrategy):
@@ -16,7 +16,7 @@ class RuntimeClassStrategy(KindStrategy):
 
     unconditional_update = False
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a class."""
         handler = document.get("handler") or ""
         problems = text_problems("handler", handler, dns_label_problems) if handler else [required("handler")]
@@ -34,6 +34,6 @@ class RuntimeClassStrategy(KindStrategy):
             seen.append(key)
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("handler", new.get("handler"), old.get("handler"))

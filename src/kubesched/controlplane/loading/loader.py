@@ -37,7 +37,7 @@ Progress = Callable[[Sequence[Manifest]], Iterable[Manifest]]
 Others = Callable[[Sequence[Manifest]], Sequence[Manifest]]
 
 
-class Report(NamedTuple):
+class LoadReport(NamedTuple):
     """How many objects were loaded, how many were there from an earlier time, and what was wrong with the others.
 
     A problem or warning that many objects have is one line; warnings are about objects that were loaded. `refused` is
@@ -60,7 +60,7 @@ def load(
     progress: Progress = iter,
     others: Others = lambda manifests: (),
     validation: str = STRICT,
-) -> Report:
+) -> LoadReport:
     """Load others and all manifests under some paths into a server; `progress` is shown each as its turn comes."""
     manifests, problems = read(paths)
     found = create(server, [*others(manifests), *manifests], progress, validation)
@@ -69,7 +69,7 @@ def load(
 
 def create(
     server: ApiServer, manifests: Sequence[Manifest], progress: Progress = iter, validation: str = STRICT
-) -> Report:
+) -> LoadReport:
     """Create objects in a server, each after what it needs."""
     creation = _Creation(server, validation)
     namespaces = make_namespaces(creation.client, manifests)
@@ -108,7 +108,7 @@ class _Creation:
             for text in dict.fromkeys(self._warned):
                 self._warnings.add(manifest, text)
 
-    def report(self, manifests: Sequence[Manifest]) -> Report:
+    def report(self, manifests: Sequence[Manifest]) -> LoadReport:
         """Return the report, with problems in the order of the files."""
         problems = Repeated()
         for manifest in manifests:
@@ -116,7 +116,9 @@ class _Creation:
                 problems.add(manifest, self._refused[manifest.place])
         refused = len(self._refused)
         loaded = len(manifests) - refused - self._kept - self._twice - self._skipped.total()
-        return Report(loaded, problems.lines(), self._kept, tuple(self._warnings.lines()), refused, dict(self._skipped))
+        return LoadReport(
+            loaded, problems.lines(), self._kept, tuple(self._warnings.lines()), refused, dict(self._skipped)
+        )
 
     def _create(self, manifest: Manifest) -> None:
         """Create one object, with its status; what the server came with is replaced, what is older than that stays."""

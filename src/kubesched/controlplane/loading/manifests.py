@@ -83,7 +83,7 @@ def _files(path: str, problems: list[str]) -> Iterator[str]:
         for file in files:
             odd = oddity(file)
             if odd:
-                # nobody has named it, and one without an end or a writer would be read for ever
+                # it was not named by the user, and a pipe or a device would be read for ever
                 problems.append(f"{file}: is {odd}, and no file; name it by itself, or take it out of the folder")
             else:
                 yield file

@@ -138,7 +138,7 @@ def _merge(live: Document, managed_fields: ManagedFields, wanted: Application) -
         fields = difference(difference(entry.fields(), changed), removed)
         if fields:
             found.append(Entry(entry.manager, entry.time, encoded(fields)))
-    # 4. What is his.
+    # 4. The fields of the manager.
     is_same = merged == live
     mine = without(to_field_set, STRIPPED)
     if mine:
@@ -150,7 +150,7 @@ def _merge(live: Document, managed_fields: ManagedFields, wanted: Application) -
 def _pruned(field_type: FieldType, merged: Document, last: Fields, managed: Fields) -> Document:
     """Return an object without the fields that the manager no longer applies and no other manager owns."""
     last, managed, there = field_type.named(last), field_type.named(managed), _named_fields(field_type, merged)
-    # all that he owned goes, what anybody still owns comes back, and so does what was not his
+    # remove all fields that the manager owned, then put back fields that any manager still owns
     left: Any = field_type.reduced(merged, last) or {}
     left = field_type.reduced(merged, difference(there, union(_named_fields(field_type, left), managed))) or {}
     gone = intersection(difference(there, _named_fields(field_type, left)), last)

@@ -33,7 +33,7 @@ FIELDS_TYPE = "FieldsV1"
 ANCIENT, BEFORE_APPLY = "ancient-changes", "before-first-apply"
 MOST_UPDATERS = 10
 _SERVER_OWNED = ("name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation")
-# what nobody owns
+# fields without a manager
 STRIPPED: Fields = {
     "f:apiVersion": MEMBER,
     "f:kind": MEMBER,

@@ -15,7 +15,7 @@ class Addresses:
 
     def __init__(self, first: str, number: int) -> None:
         self._first = int(IPv4Address(first))
-        # neither the first nor the last is anybody's
+        # neither the first nor the last address is given out
         self._most = number - 2
         self._last = 0
 

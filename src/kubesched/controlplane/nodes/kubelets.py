@@ -86,7 +86,7 @@ class Kubelets(Controller):
             for key in self._pod_index.on(change.new.name):
                 self.workqueue.add(key)
         elif change.type == DELETED:
-            # its pods stay as they are, until somebody notices
+            # its pods stay as they are until the pod garbage collector runs
             self._admissions.pop(change.new.name, None)
             for key in self._pod_index.on(change.new.name):
                 self._forget(key)

@@ -58,7 +58,7 @@ class SimulatedNodes(Controller):
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._addresses = Addresses(*OF_NODES)
-        # signs of life are on an agenda of their own: nobody waits for them
+        # heartbeats have a workqueue of their own: a cluster settles without them
         self._beats: Workqueue[Key] = Workqueue(context.loop, self.reconcile, self._note, context.written)
         # allocatable amounts to write, None for those to take away, by node
         self._to_follow: dict[Key, dict[str, str | int | None]] = {}

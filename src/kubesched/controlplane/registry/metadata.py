@@ -15,7 +15,7 @@ from kubesched.controlplane.api.object_meta import IMMUTABLE, annotations_proble
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import timestamp
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.strategy import Strategy
 
 MOST_NAMES_TRIED = 8
@@ -24,7 +24,7 @@ LONGEST_GENERATED = 63
 _KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 
 
-def fill_in(document: Document, resource: Resource, registry: Registry) -> None:
+def fill_in(document: Document, resource: Resource, registry: ResourceRegistry) -> None:
     """Give a new object its UID, times and, where it only has the beginning of one, its name."""
     meta = document["metadata"]
     for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields", "resourceVersion"):
@@ -39,7 +39,7 @@ def fill_in(document: Document, resource: Resource, registry: Registry) -> None:
         meta.pop("generation", None)
 
 
-def _made_up_name(meta: Mapping[str, Any], resource: Resource, registry: Registry) -> str:
+def _made_up_name(meta: Mapping[str, Any], resource: Resource, registry: ResourceRegistry) -> str:
     start = str(meta["generateName"])[: LONGEST_GENERATED - 5]
     for _ in range(MOST_NAMES_TRIED):
         name = start + registry.name_suffix()

@@ -18,7 +18,7 @@ from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.managed_fields.tracking import type_of_objects
 from kubesched.controlplane.managed_fields.types import FieldType
 from kubesched.controlplane.managed_fields.validation import Problem, problems_of
-from kubesched.controlplane.registry.strategy import Context, Strategies, Strategy
+from kubesched.controlplane.registry.strategy import Strategies, Strategy, StrategyContext
 from kubesched.controlplane.registry.token_issuer import Issuer
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.storage.store import Store
@@ -30,7 +30,7 @@ _SHARED_RULES = Strategy()
 # writes what follows from an object that was stored
 Settle = Callable[[], None]
 # the object, as it was before if it was there, and what may be looked at; raises ApiError for what is not allowed
-Admit = Callable[[Document, Document | None, Context], Settle | None]
+Admit = Callable[[Document, Document | None, StrategyContext], Settle | None]
 
 
 # the object as it would be stored, and as it was before
@@ -71,7 +71,7 @@ class _Nobody:
         """Admit everything."""
 
 
-def _admit_all(new: Document, old: Document | None, context: Context) -> Settle | None:
+def _admit_all(new: Document, old: Document | None, context: StrategyContext) -> Settle | None:
     return None
 
 
@@ -86,7 +86,7 @@ class DefinedKind(msgspec.Struct, frozen=True):
     scale: Document
 
 
-class Registry(msgspec.Struct):
+class ResourceRegistry(msgspec.Struct):
     """Store, catalog, schemas, rules, clock and dice; and what is asked last before an object is stored."""
 
     store: Store
@@ -127,10 +127,10 @@ class Registry(msgspec.Struct):
             return found
         return self.strategies.get(resource.store, _SHARED_RULES)
 
-    def context(self, resource: Resource, user: User, verb: str = "", *, imported: bool = False) -> Context:
+    def context(self, resource: Resource, user: User, verb: str = "", *, imported: bool = False) -> StrategyContext:
         """Return the context of a strategy."""
         refusal = partial(self.refusal, user, resource)
-        return Context(resource, self.store, self.catalog, user, self.clock(), imported, verb, refusal)
+        return StrategyContext(resource, self.store, self.catalog, user, self.clock(), imported, verb, refusal)
 
     def new_uid(self) -> str:
         """Return a new UID."""

@@ -19,7 +19,7 @@ from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.storage.store import Store, Stored
 
 
-class Context(msgspec.Struct, frozen=True):
+class StrategyContext(msgspec.Struct, frozen=True):
     """What a strategy may look at besides the document; it writes nothing."""
 
     resource: Resource
@@ -51,13 +51,13 @@ class Strategy:
     has_status = True
     # spec changes count generations
     has_generation = True
-    # an object that goes at once is marked as going first, for those who watch
+    # an object that is removed at once gets a deletionTimestamp first, for watches
     marks_deletion = False
-    # whoever deletes is answered with the object, not with a Status
+    # a delete is answered with the object, not with a Status
     returns_deleted = False
-    # what becomes of those an object owns if whoever deletes it does not say; None: nobody may say
+    # the default propagation policy; None: no policy may be given
     propagation: str | None = "Background"
-    # what whoever does not say is told
+    # the warning for deletes without a propagation policy
     propagation_warning = ""
     # changes by the rules of a subresource are admitted as changes of the object are (quotas, limit ranges)
     is_admitted = False
@@ -66,17 +66,17 @@ class Strategy:
         """Return the problems of a name."""
         return subdomain_problems(name)
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults and drop fields that a client may not set; raises ApiError for what is forbidden."""
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new object."""
         return []
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults, and keep the old object's values of fields that a client may not change."""
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return []
 
@@ -84,7 +84,7 @@ class Strategy:
         """Return warnings about a valid object; `old` is None if it is new."""
         return []
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but status and metadata."""
         for field in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
             if field in old:
@@ -92,7 +92,7 @@ class Strategy:
             else:
                 del new[field]
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         return []
 
@@ -116,7 +116,7 @@ class Strategy:
         """Return how long an object goes on after its deletion was asked for; 0 removes it at once."""
         return 0
 
-    def check_delete(self, stored: Stored, context: Context) -> None:
+    def check_delete(self, stored: Stored, context: StrategyContext) -> None:
         """Raise ApiError if an object may not be deleted."""
 
     def begin_delete(self, document: Document) -> None:

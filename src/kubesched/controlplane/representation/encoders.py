@@ -211,7 +211,7 @@ class TableEncoder(CachedEncoder):
         conditions = self._printer.conditions(document)
         if conditions:
             row["conditions"] = conditions
-        # differs (rows of tables): the reference has the owners of fields in here, too; nobody reads them in a table
+        # differs (rows of tables): the reference has the owners of fields in here, too; no client reads them in a table
         if self._included == "Object":
             row["object"] = from_storage(self.resource, document)
         elif self._included == "Metadata":

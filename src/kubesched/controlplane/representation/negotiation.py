@@ -23,7 +23,7 @@ from kubesched.controlplane.representation.protobuf import ProtobufError, from_p
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 OFFERED = (JSON,)
-# in a body; YAML takes its time, and everybody waits
+# in a body; YAML is parsed slowly, while other requests wait
 MOST_YAML_NODES = 50_000
 UNDERSTOOD = (JSON, YAML, PROTOBUF)
 # differs (media types): the reference also answers in YAML and Protocol Buffers

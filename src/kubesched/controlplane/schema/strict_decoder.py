@@ -35,22 +35,22 @@ class ShapeError(ValueError):
     """A document that does not have the shape, in Go's words."""
 
 
-class Place(NamedTuple):
+class FieldPath(NamedTuple):
     """Where a value stands: its path, and as Go's decoder has it the struct and the names of fields that led there."""
 
     path: str = ""
     struct: str = ""
     names: tuple[str, ...] = ()
 
-    def field(self, shape: Shape, field: Field) -> "Place":
+    def field(self, shape: Shape, field: Field) -> "FieldPath":
         """Return the place of a field."""
-        return Place(self._child(field.name), shape.name, (*self.names, *field.embedded, field.name))
+        return FieldPath(self._child(field.name), shape.name, (*self.names, *field.embedded, field.name))
 
-    def entry(self, key: str) -> "Place":
+    def entry(self, key: str) -> "FieldPath":
         """Return the place of an entry of a map."""
         return self._replace(path=self._child(key))
 
-    def element(self, number: int) -> "Place":
+    def element(self, number: int) -> "FieldPath":
         """Return the place of an element of a list."""
         return self._replace(path=f"{self.path}[{number}]")
 
@@ -72,7 +72,7 @@ class StrictDecoder:
 
     def decode(self, type_: Type, value: Any) -> Any:
         """Return the decoded value, None for null; raises ShapeError."""
-        found = None if value is None else self._decoded(type_, value, Place())
+        found = None if value is None else self._decoded(type_, value, FieldPath())
         if self.error is not None:
             raise ShapeError(self.error)
         return found
@@ -86,24 +86,24 @@ class StrictDecoder:
     def _unknown(self, path: str) -> None:
         self.problems[f"unknown field {quote(path)}"] = None
 
-    def _mismatch(self, value: Any, type_: Type, place: Place) -> Any:
+    def _mismatch(self, value: Any, type_: Type, place: FieldPath) -> Any:
         """Note a value of a wrong type; return the zero that Go goes on with."""
         if self.error is None:
             number = isinstance(type_, ScalarType) and type_.scalar in _BITS
             self.error = self._cannot(_with_digits(value) if number else json_name(value), type_.go, place)
         return _zero(type_)
 
-    def _cannot(self, value: str, go: str, place: Place) -> str:
+    def _cannot(self, value: str, go: str, place: FieldPath) -> str:
         where = f"struct field {place.struct}.{'.'.join(place.names)}" if place.names else "value"
         return f"json: cannot unmarshal {value} into Go {where} of type {go}"
 
-    def _refused(self, value: Any, go: str, place: Place) -> ShapeError:
+    def _refused(self, value: Any, go: str, place: FieldPath) -> ShapeError:
         """Return the error of a type's own decoder."""
         return ShapeError(self._cannot(_with_digits(value) if go == "int32" else json_name(value), go, place))
 
     # -- the walk
 
-    def _decoded(self, type_: Type, value: Any, place: Place) -> Any:
+    def _decoded(self, type_: Type, value: Any, place: FieldPath) -> Any:
         match type_:
             case Shape():
                 if isinstance(value, dict):
@@ -123,7 +123,7 @@ class StrictDecoder:
                 return self._scalar(type_, value, place)
         return self._mismatch(value, type_, place)
 
-    def _fields(self, shape: Shape, value: dict[str, Any], place: Place) -> dict[str, Any]:
+    def _fields(self, shape: Shape, value: dict[str, Any], place: FieldPath) -> dict[str, Any]:
         found: dict[str, Any] = {}
         seen: set[str] = set()
         for name, each in _pairs(value):
@@ -138,7 +138,7 @@ class StrictDecoder:
                 found[name] = self._decoded(field.type, each, place.field(shape, field))
         return found
 
-    def _entries(self, type_: MapType, value: dict[str, Any], place: Place) -> dict[str, Any]:
+    def _entries(self, type_: MapType, value: dict[str, Any], place: FieldPath) -> dict[str, Any]:
         found: dict[str, Any] = {}
         seen: set[str] = set()
         for key, each in _pairs(value):
@@ -148,16 +148,16 @@ class StrictDecoder:
             )
         return {key: each for key, each in found.items() if each is not None}
 
-    def _entry(self, place: Place, key: str) -> Place:
+    def _entry(self, place: FieldPath, key: str) -> FieldPath:
         """Return the place of an entry of a map."""
         return place.entry(key)
 
-    def _note_double(self, name: str, seen: set[str], place: Place) -> None:
+    def _note_double(self, name: str, seen: set[str], place: FieldPath) -> None:
         if name in seen:
             self.problems[f"duplicate field {quote(place.entry(name).path)}"] = None
         seen.add(name)
 
-    def _scalar(self, type_: ScalarType, value: Any, place: Place) -> Any:
+    def _scalar(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
         scalar = type_.scalar
         if scalar in _QUANTITIES:
             return _own(_QUANTITIES[scalar], value)
@@ -179,10 +179,10 @@ class StrictDecoder:
             return value
         return value if isinstance(value, _PYTHON[scalar]) else self._mismatch(value, type_, place)
 
-    def _whole(self, type_: ScalarType, value: Any, place: Place) -> Any:
+    def _whole(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
         return value if _is_whole(value, _BITS[type_.scalar]) else self._mismatch(value, type_, place)
 
-    def _bytes(self, type_: ScalarType, value: Any, place: Place) -> Any:
+    def _bytes(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
         if not isinstance(value, str):
             return self._mismatch(value, type_, place)
         # Go reads over line ends
@@ -194,7 +194,7 @@ class StrictDecoder:
             return ""
         return joined
 
-    def _any(self, value: Any, place: Place, *, strict: bool) -> Any:
+    def _any(self, value: Any, place: FieldPath, *, strict: bool) -> Any:
         """Return a value of any kind as plain dicts and lists."""
         if isinstance(value, dict):
             found: dict[str, Any] = {}
@@ -219,7 +219,7 @@ class ConverterDecoder(StrictDecoder):
     def _unknown(self, path: str) -> None:
         self.problems[f'unknown field "{path}"'] = None
 
-    def _mismatch(self, value: Any, type_: Type, place: Place) -> Any:
+    def _mismatch(self, value: Any, type_: Type, place: FieldPath) -> Any:
         kind = kind_name(value)
         match type_:
             case Shape():
@@ -236,13 +236,13 @@ class ConverterDecoder(StrictDecoder):
             raise ShapeError(f"cannot convert {type_name(value)} to {type_.go}")
         raise ShapeError(f"unrecognized type: {type_.scalar.value}")
 
-    def _refused(self, value: Any, go: str, place: Place) -> ShapeError:
-        return super()._refused(value, go, Place())
+    def _refused(self, value: Any, go: str, place: FieldPath) -> ShapeError:
+        return super()._refused(value, go, FieldPath())
 
-    def _entry(self, place: Place, key: str) -> Place:
+    def _entry(self, place: FieldPath, key: str) -> FieldPath:
         return place
 
-    def _scalar(self, type_: ScalarType, value: Any, place: Place) -> Any:
+    def _scalar(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
         # differs (a number in a strategic merge patch): Go cuts a number that is too large down to its last bits
         whole = isinstance(value, float) and value.is_integer()
         return super()._scalar(type_, int(value) if whole else value, place)

@@ -1,11 +1,11 @@
 """The API server without its network: a request in, an answer or a watch out.
 
-    Request ──▶ who asks ──▶ what about ──▶ may they ──▶ verb (get, list, watch, create, ...) ──▶ answer
-                                                           │
-                                                         store ──changes──▶ watches
+    Request ──▶ authenticate ──▶ target ──▶ authorize ──▶ media types ──▶ verb (get, list, create, ...) ──▶ answer
+                                                                            │
+                                                                          store ──changes──▶ watches
 
-Every verb is synchronous and runs through, so there is one writer and no lock. `http` puts it on a socket; tests and
-simulations call it in process, in virtual time.
+Every verb is synchronous, so there is one writer and no lock. `transport.http` serves it on a socket; clients in the
+same process call it directly, in virtual time if they like.
 """
 
 # upstream: apiserver/pkg/server/config.go (DefaultBuildHandlerChain), pkg/endpoints/installer.go (v1.36)
@@ -38,7 +38,7 @@ from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, internal_error, no_such_path, too_large
 from kubesched.controlplane.custom.serving import Definitions
 from kubesched.controlplane.kinds.api_services import refused_for
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.strategy import Strategies
 from kubesched.controlplane.registry.token_issuer import CONFIGURATION, KEYS
 from kubesched.controlplane.representation.discovery import Discovery
@@ -76,13 +76,13 @@ class ApiServer:
         catalog: Catalog | None = None,
         strategies: Strategies = STRATEGIES,
         handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
-        access: Callable[[Registry], Access] = lambda registry: AlwaysAllow(),
+        access: Callable[[ResourceRegistry], Access] = lambda registry: AlwaysAllow(),
         store: Store | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
         store = store or Store()
         random = Random(seed if not store.recalled or seed is None else f"{seed} from {store.recalled} on")
-        self.registry = Registry(store, catalog or built_in(), Schemas(), strategies, clock, random, admit)
+        self.registry = ResourceRegistry(store, catalog or built_in(), Schemas(), strategies, clock, random, admit)
         self.access = access(self.registry)
         self.registry.refusal = self._refusal
         self.registry.admission = Chain(store, self.registry.catalog, self.registry.field_type, self.access.decide)
@@ -95,7 +95,7 @@ class ApiServer:
         deleting = DeleteVerbs(self.registry, reading)
         self._verbs = Verbs(self.registry, reading, WriteVerbs(self.registry), deleting, self.access)
         self._definitions = Definitions(self.registry, self._delete, self.watching.end_of)
-        # how webhooks are asked; replaced by those who want to know or to answer themselves
+        # how webhooks are called; tests replace it
         self.ask_webhooks: Ask = WebhookCalls(store)
         self._reply_cache = ReplyCache(lambda: self.ask_webhooks, clock)
 
@@ -104,10 +104,10 @@ class ApiServer:
 
         A request that needs webhook replies is answered with 503 and can be retried.
         """
-        authenticated = self._authenticated(request)
-        if isinstance(authenticated, Response):
-            return authenticated
-        request = authenticated
+        try:
+            request = self._authenticated(request)
+        except ApiError as error:
+            return refusal(error)
         attempt = self._reply_cache.attempt_of(request)
         if attempt is not None:
             request = with_attempt(request, attempt)
@@ -123,10 +123,10 @@ class ApiServer:
 
     async def answer(self, request: Request) -> Response | Watch:
         """Return the answer to a request, or the watch that it begins, once webhooks were asked that have to be."""
-        authenticated = self._authenticated(request)
-        if isinstance(authenticated, Response):
-            return authenticated
-        request = authenticated
+        try:
+            request = self._authenticated(request)
+        except ApiError as error:
+            return refusal(error)
         found = self.attempt(request)
         rounds = 0
         while isinstance(found, Interrupted):
@@ -136,14 +136,11 @@ class ApiServer:
             found = self.attempt(with_attempt(request, await answered(found, self.ask_webhooks)))
         return found
 
-    def _authenticated(self, request: Request) -> Request | Response:
+    def _authenticated(self, request: Request) -> Request:
         """Return a request with its user, by its credentials unless a caller in this process names the user."""
         if request.user is not UNAUTHENTICATED:
             return request
-        try:
-            return msgspec.structs.replace(request, user=self.access.user_of(request.headers))
-        except ApiError as error:
-            return refusal(error)
+        return msgspec.structs.replace(request, user=self.access.user_of(request.headers))
 
     def attempt(self, request: Request) -> Response | Watch | Interrupted:
         """Return the answer to a request, or what has to be asked before it can be carried out; never raises."""
@@ -171,23 +168,23 @@ class ApiServer:
             return refusal(internal_error(f"{type(raised).__name__}: {raised}"))
 
     def _answer(self, request: Request) -> Response | Watch:
-        # 1. Is it too much?
+        # 1. The size of the body.
         if len(request.body) > LARGEST_BODY:
             raise too_large(LARGEST_BODY)
-        # 2. What is it about, and may they?
+        # 2. The target, and whether the user may reach it.
         try:
             target = target_of(request, self.registry.catalog)
         except ApiError as error:
             raise refused_for(request.path, self.registry.store) or error from None
         check_timeout(request, target)
         self.access.check(request, target)
-        # 3. In which form?
+        # 3. Paths without a resource, and media types.
         if request.path.startswith("/openapi/"):
             return self._found(self._openapi.answer(request), request)
         if target is None:
             return self._found(self._about_tokens(request) or self._discovery.answer(request), request)
         check_accepts_json(request)
-        # 4. Do it.
+        # 4. The verb.
         found = self._do(target, in_json(request, target.resource))
         if not isinstance(found, Response):
             return found

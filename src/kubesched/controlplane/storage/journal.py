@@ -63,7 +63,7 @@ class SqliteJournal:
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        # rows that nobody needs any more, and how far each set has forgotten
+        # rows to delete, and the version up to which each set has dropped its history
         self._unneeded: list[int] = []
         self._forgotten: dict[str, int] = {}
         # whether a block keeps its changes together, and why it cannot
@@ -102,7 +102,7 @@ class SqliteJournal:
         problem = execute("PRAGMA quick_check(1)").fetchone()[0]
         if problem != "ok":
             raise DataError(f"{self._file}: is damaged: {problem.splitlines()[-1]}")
-        # written also if it is there, so that whoever cannot write learns it now
+        # written even if it exists, so that a read-only folder fails now
         with self._transaction():
             if empty:
                 for table in _TABLES:

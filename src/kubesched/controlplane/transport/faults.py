@@ -83,7 +83,7 @@ class Fault(msgspec.Struct, frozen=True):
         return self.resource == "*" or subresource in ("*", target.subresource)
 
 
-class Plan(NamedTuple):
+class FaultPlan(NamedTuple):
     """What will go wrong with one request."""
 
     refusal: ApiError | None = None
@@ -105,7 +105,7 @@ class Dice:
         self._begun = 0
         self.thrown: Counter[str] = Counter()
 
-    def plan(self, target: Target | None) -> Plan:
+    def plan(self, target: Target | None) -> FaultPlan:
         """Return the faults of the next request."""
         refusal, lost_request, lost_response, seconds = None, False, False, 0.0
         for fault in self._requests:
@@ -120,7 +120,7 @@ class Dice:
             else:
                 refusal = refusal or _refusal(fault, target)
             self.thrown[fault.name] += 1
-        return Plan(refusal, lost_request, lost_response, seconds)
+        return FaultPlan(refusal, lost_request, lost_response, seconds)
 
     def of_watch(self, target: Target) -> "WatchDice | None":
         """Return the dice of a watch that begins, None if nothing can happen to it."""

@@ -35,7 +35,7 @@ class Transport:
 
     def __init__(self, server: ApiServer, dice: Dice | None = None) -> None:
         self.server = server
-        # True while nobody can reach the server
+        # True while the server cannot be reached
         self.away = False
         # told when the server goes away
         self.cut: Callable[[], None] = lambda: None

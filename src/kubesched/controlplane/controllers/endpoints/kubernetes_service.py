@@ -61,7 +61,7 @@ class KubernetesServiceController(Controller):
         except ApiError as error:
             if error.code != 422:
                 raise
-            # somebody else has the first address
+            # the first address is taken
             self.context.create(SERVICES, {**service, "spec": spec})
 
     def _endpoints(self) -> Document:

@@ -43,7 +43,7 @@ class Slices(Controller):
         super().__init__(context)
         self._manager = manager
         self._names: dict[Key, dict[str, None]] = {}
-        # told of services whose slices somebody else has changed
+        # called with services whose slices another client changed
         self.meddled: Callable[[Key], None] = lambda key: None
         self._writing = False
 

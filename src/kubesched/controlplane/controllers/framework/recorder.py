@@ -38,7 +38,7 @@ class _About(msgspec.Struct):
     events: dict[tuple[str, str, str], str] = msgspec.field(default_factory=dict)
 
 
-class Recorder:
+class ControllerEventRecorder:
     """Writes events in the name of a controller."""
 
     def __init__(self, context: ControllerContext, component: str) -> None:
@@ -74,7 +74,7 @@ class Recorder:
             if key not in about.events or not self._count(regarding, about.events[key], message):
                 about.events[key] = self._write(regarding, kind, reason, message)
         except ApiError:
-            # a namespace that is going takes no events, and there is nobody to tell
+            # a terminating namespace takes no events
             about.events.pop(key, None)
 
     def _remembered(self, uid: str, now: float) -> _About:

@@ -76,7 +76,7 @@ def _wanted(node: Document, present: set[tuple[str, str]]) -> list[tuple[str, st
             wanted.append((key, NO_EXECUTE))
     if node["spec"].get("unschedulable"):
         wanted.append((UNSCHEDULABLE, NO_SCHEDULE))
-    # a node that nobody has heard of yet keeps the taint that it was created with
+    # a node without a Ready condition keeps the taint that it was created with
     unheard = all(condition.get("type") != "Ready" for condition in conditions)
     if unheard and (NOT_READY, NO_SCHEDULE) in present:
         wanted.append((NOT_READY, NO_SCHEDULE))

@@ -43,7 +43,7 @@ class PersistentVolumeController(Controller):
         self._provisioner = Provisioner(context)
         # claims that wait for a volume of a class, or for the class
         self._waiting: dict[str, dict[Key, None]] = {}
-        # volumes that are nobody's, by class and name, and those that name a claim
+        # unbound volumes by class and name, and volumes that name a claim
         self._free: dict[str, dict[str, Document]] = {}
         self._promised: dict[Key, dict[str, None]] = {}
 
@@ -205,7 +205,7 @@ class PersistentVolumeController(Controller):
         if status.get("phase") != BOUND or not status.get("capacity"):
             spec = volume["spec"]
             given = {"phase": BOUND, "accessModes": spec["accessModes"], "capacity": spec["capacity"]}
-            # later the class is the business of whoever changes volumes
+            # later changes of the class are up to the volume's driver
             if status.get("phase") != BOUND and spec.get("volumeAttributesClassName"):
                 given["currentVolumeAttributesClassName"] = spec["volumeAttributesClassName"]
             claim["status"] = {**status, **given}

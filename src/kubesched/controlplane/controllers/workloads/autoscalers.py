@@ -15,7 +15,7 @@ from kubesched.api.meta import LabelSelector
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
-from kubesched.controlplane.controllers.framework.recorder import Recorder
+from kubesched.controlplane.controllers.framework.recorder import ControllerEventRecorder
 from kubesched.controlplane.controllers.workloads.scaling_metrics import Measured, MetricError, measured
 from kubesched.controlplane.controllers.workloads.scaling_rates import History, bounds_of, rated
 from kubesched.controlplane.kinds.checks import part
@@ -33,7 +33,7 @@ class HorizontalController(Controller):
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
-        self._recorder = Recorder(context, "horizontal-pod-autoscaler")
+        self._recorder = ControllerEventRecorder(context, "horizontal-pod-autoscaler")
         self._histories: dict[str, History] = {}
         # pods that run, by namespace and name
         self._pods: dict[str, dict[str, Stored]] = {}

@@ -17,7 +17,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import moment, timestamp
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
-from kubesched.controlplane.controllers.framework.recorder import Recorder
+from kubesched.controlplane.controllers.framework.recorder import ControllerEventRecorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
 from kubesched.controlplane.controllers.framework.views import controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads.jobs import JOBS
@@ -49,7 +49,7 @@ class CronJobController(Controller):
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
-        self._recorder = Recorder(context, "cronjob-controller")
+        self._recorder = ControllerEventRecorder(context, "cronjob-controller")
         self._retries = Retries(self.workqueue)
         # the names of jobs by the cron job that started them
         self._jobs: dict[Key, dict[str, None]] = {}

@@ -13,7 +13,7 @@ from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode
 from kubesched.controlplane.controllers.workloads.pods import PodView
 
 
-class Place(msgspec.Struct, frozen=True):
+class NodeTally(msgspec.Struct, frozen=True):
     """What a node adds to the counts of a set."""
 
     desired: bool = False
@@ -28,7 +28,7 @@ class Place(msgspec.Struct, frozen=True):
     unavailable: bool = False
 
 
-NOWHERE: Final = Place()
+NOWHERE: Final = NodeTally()
 _COUNTS: Final = ("desired", "scheduled", "misscheduled", "ready", "available", "updated", "unavailable")
 
 
@@ -47,7 +47,7 @@ class Places:
         self._fitness: Fitness | None = None
         self._fits: dict[str, tuple[bool, bool]] = {}
         self._pods: dict[str, dict[str, PodView]] = {}
-        self._places: dict[str, Place] = {}
+        self._places: dict[str, NodeTally] = {}
         # the node that each pod is for, by UID
         self._targets: dict[str, str] = {}
         self._due: list[tuple[float, str]] = []
@@ -122,11 +122,11 @@ class Places:
 
     # -- counts
 
-    def place(self, node: str) -> Place:
+    def place(self, node: str) -> NodeTally:
         """Return a node's part in the counts."""
         return self._places.get(node, NOWHERE)
 
-    def count(self, node: str, place: Place) -> None:
+    def count(self, node: str, place: NodeTally) -> None:
         """Have a node add something else to the counts."""
         before = self._places.pop(node, NOWHERE)
         if place != NOWHERE:

@@ -24,7 +24,7 @@ from kubesched.controlplane.controllers.workloads.daemon_nodes import (
     node_of,
     target_of,
 )
-from kubesched.controlplane.controllers.workloads.daemon_places import NOWHERE, Place, Places
+from kubesched.controlplane.controllers.workloads.daemon_places import NOWHERE, NodeTally, Places
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_terminating
 from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.revisions import REVISIONS, Revisions, is_observed
@@ -202,7 +202,7 @@ class DaemonSetController(PodOwners):
         places, node = look.places, self._nodes.get(name)
         pods = [pod for pod in places.on(name) if not (pod.deleting and pod.terminal)]
         if node is None:
-            # pods on a node that is gone are somebody else's, unless they have not got there
+            # the pod garbage collector deletes pods of a deleted node, unless they are not bound yet
             places.count(name, NOWHERE)
             missing, doomed = False, [pod for pod in pods if name and not pod.node and not pod.deleting]
         else:
@@ -219,12 +219,12 @@ class DaemonSetController(PodOwners):
             raise
         return missing + len(doomed)
 
-    def _judge(self, look: _Look, name: str, pods: list[PodView], *, should_run: bool) -> Place:
+    def _judge(self, look: _Look, name: str, pods: list[PodView], *, should_run: bool) -> NodeTally:
         """Return a node's part in the counts, by its oldest pod."""
         if not should_run:
-            return Place(misscheduled=bool(pods))
+            return NodeTally(misscheduled=bool(pods))
         if not pods:
-            return Place(desired=True, unavailable=True)
+            return NodeTally(desired=True, unavailable=True)
         now, least = self.context.now(), look.least_seconds
         waits = [seconds for pod in pods if (seconds := pod.seconds_to_available(least, now))]
         if waits:
@@ -232,7 +232,7 @@ class DaemonSetController(PodOwners):
         alive = [pod for pod in pods if not pod.deleting]
         new = [pod for pod in alive if look.is_new(pod)]
         eldest = min(pods, key=_seniority)
-        return Place(
+        return NodeTally(
             desired=True,
             scheduled=True,
             ready=eldest.ready,

@@ -13,7 +13,7 @@ from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_l
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
-from kubesched.controlplane.controllers.framework.recorder import Recorder
+from kubesched.controlplane.controllers.framework.recorder import ControllerEventRecorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
 from kubesched.controlplane.controllers.framework.views import controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads import rollouts
@@ -50,10 +50,10 @@ class DeploymentController(Controller):
     def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
         super().__init__(context)
         self._pods = pods
-        self._recorder = Recorder(context, "deployment-controller")
+        self._recorder = ControllerEventRecorder(context, "deployment-controller")
         self._retries = Retries(self.workqueue)
         self._selectors: dict[str, dict[str, Selector]] = {}
-        # the names of replica sets by the UID of the deployment in charge; those that nobody is in charge of
+        # the names of replica sets by the UID of their deployment; orphans by namespace
         self._sets: dict[str, dict[str, None]] = {}
         self._orphans: dict[str, dict[str, None]] = {}
         pods.listen("ReplicaSet", self)

@@ -35,7 +35,7 @@ class Look(msgspec.Struct):
     failed: int = 0
     # the condition under which the job ends, None if it goes on
     end: Document | None = None
-    # indexes that are done, and those that are given up
+    # completed indexes, and failed ones
     done: indexes.Intervals = ()
     lost: indexes.Intervals = ()
     # the last pod that failed of each index that is to be tried again

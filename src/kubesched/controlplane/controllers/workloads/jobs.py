@@ -48,7 +48,7 @@ class JobController(PodOwners):
         super().__init__(context, pods)
         self._backoffs: dict[Key, Backoff] = {}
 
-    # -- pods that are nobody's
+    # -- orphan pods
 
     def forget(self, key: Key, uid: str) -> None:
         """Forget a job that is gone; its pods need not be counted."""

@@ -17,7 +17,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
-from kubesched.controlplane.controllers.framework.recorder import Recorder
+from kubesched.controlplane.controllers.framework.recorder import ControllerEventRecorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
 from kubesched.controlplane.controllers.framework.views import metadata_of
 from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
@@ -36,7 +36,7 @@ class _Known(msgspec.Struct):
     generation: int
     deleting: bool
     selector: Selector
-    # pods that belong to nobody and that it may adopt
+    # orphan pods that it may adopt
     candidates: dict[str, None]
     # pods of its own that may not fit: they are new, or have new labels, or it has a new selector
     unchecked: dict[str, None]
@@ -59,7 +59,7 @@ class PodOwners(Controller):
     def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
         super().__init__(context)
         self.pods = pods
-        self.recorder = Recorder(context, self.component)
+        self.recorder = ControllerEventRecorder(context, self.component)
         self._known: dict[str, dict[str, _Known]] = {}
         self.retries = Retries(self.workqueue)
         # whose status is being written

@@ -87,7 +87,7 @@ class PodView(msgspec.Struct, frozen=True, gc=False):
     restarts: int
     # of the container, and of the sidecar, that has the most
     most_restarts: tuple[int, int]
-    # those that cost less go first
+    # pods with a lower cost are deleted first
     deletion_cost: int
     # its job has not counted it yet
     tracked: bool

@@ -18,13 +18,13 @@ from kubesched.controlplane.controllers.framework.controller import ControllerCo
 from kubesched.controlplane.controllers.framework.views import OwnerReference, controller_of, metadata_of
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts
 from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
-from kubesched.controlplane.controllers.workloads.tallies import Tally
+from kubesched.controlplane.controllers.workloads.tallies import PodTally
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
 from kubesched.controlplane.storage.store import DELETED, Change
 
 REPLICA_SETS = "replicasets.apps"
 _FAILURE = "ReplicaFailure"
-# so many are chosen at a time of those that have to go
+# victims are chosen in batches of this size
 _MOST_CHOSEN: Final = 500
 
 
@@ -42,8 +42,8 @@ class ReplicaSetController(PodOwners):
         super().__init__(context, pods)
         # the UIDs of sets, by that of the one in charge of them
         self._siblings: dict[str, dict[str, None]] = {}
-        # by the UIDs of sets: their pods, counted, and those that have been chosen to go next
-        self._tallies: dict[str, Tally] = {}
+        # by the UIDs of sets: their pod counts, and the next victims
+        self._tallies: dict[str, PodTally] = {}
         self._chosen: dict[str, list[PodView]] = {}
 
     # -- pods, counted
@@ -60,12 +60,12 @@ class ReplicaSetController(PodOwners):
         self._tallies.pop(uid, None)
         self._chosen.pop(uid, None)
 
-    def _tally(self, key: Key, replicas: Document) -> Tally:
+    def _tally(self, key: Key, replicas: Document) -> PodTally:
         uid, selector = replicas["metadata"]["uid"], self._known[key[0]][key[1]].selector
         labels = (replicas["spec"]["template"].get("metadata") or {}).get("labels") or {}
         tally = self._tallies.get(uid)
         if tally is None or tally.selector != selector or tally.labels != labels:
-            tally = self._tallies[uid] = Tally(selector, labels, self.pods.of(uid))
+            tally = self._tallies[uid] = PodTally(selector, labels, self.pods.of(uid))
         return tally
 
     # -- a look
@@ -86,7 +86,7 @@ class ReplicaSetController(PodOwners):
         else:
             self.retries.forget(key)
 
-    def _manage(self, key: Key, replicas: Document, tally: Tally) -> ApiError | None:
+    def _manage(self, key: Key, replicas: Document, tally: PodTally) -> ApiError | None:
         """Make or delete some of the pods that are missing or too many; return why it could not be done."""
         missing = (replicas["spec"].get("replicas") or 0) - tally.active
         try:
@@ -105,7 +105,7 @@ class ReplicaSetController(PodOwners):
             return error
         return None
 
-    def _victims(self, replicas: Document, tally: Tally, surplus: int) -> list[PodView]:
+    def _victims(self, replicas: Document, tally: PodTally, surplus: int) -> list[PodView]:
         """Return the next pods to go; many are chosen in one go, and stand as long as nothing happens to them."""
         uid, count = replicas["metadata"]["uid"], min(surplus, BURST)
         chosen = [pod for pod in self._chosen.pop(uid, ())[:surplus] if self.pods.get(pod.namespace, pod.name) is pod]
@@ -118,7 +118,7 @@ class ReplicaSetController(PodOwners):
             self._chosen[uid] = chosen[count:]
         return chosen[:count]
 
-    def _report(self, key: Key, replicas: Document, tally: Tally, error: ApiError | None) -> None:
+    def _report(self, key: Key, replicas: Document, tally: PodTally, error: ApiError | None) -> None:
         spec, meta = replicas["spec"], replicas["metadata"]
         available, next_look = tally.available(spec.get("minReadySeconds") or 0, self.context.now())
         old = replicas.get("status") or {}

@@ -29,7 +29,7 @@ class Revisions(Controller):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        # names by the UID of the owner, and those that nobody owns by namespace
+        # names by the UID of the owner, and orphans by namespace
         self._owned: dict[str, dict[str, None]] = {}
         self._orphans: dict[str, dict[str, None]] = {}
 

@@ -35,7 +35,7 @@ class Bounds(NamedTuple):
     down: Document
 
 
-class Outcome(NamedTuple):
+class ScalingOutcome(NamedTuple):
     """How many replicas there are to be, and what conditions say of it."""
 
     replicas: int
@@ -72,7 +72,7 @@ def bounds_of(spec: Document) -> Bounds:
     )
 
 
-def rated(wanted: int, current: int, bounds: Bounds, history: History, now: float) -> Outcome:
+def rated(wanted: int, current: int, bounds: Bounds, history: History, now: float) -> ScalingOutcome:
     """Return the number of replicas after stabilization and scaling policies."""
     history.forget(now)
     stable = _stabilized(wanted, current, bounds, history, now)
@@ -85,7 +85,7 @@ def rated(wanted: int, current: int, bounds: Bounds, history: History, now: floa
         words = "recent recommendations were lower than current one, applying the lowest recent recommendation"
         able = ("ScaleUpStabilized", words)
     replicas, reason, message = _limited(stable, current, bounds, history, now)
-    return Outcome(replicas, able, (replicas != stable, reason, message))
+    return ScalingOutcome(replicas, able, (replicas != stable, reason, message))
 
 
 def _stabilized(wanted: int, current: int, bounds: Bounds, history: History, now: float) -> int:

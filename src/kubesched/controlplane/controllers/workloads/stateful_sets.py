@@ -100,7 +100,7 @@ class StatefulSetController(PodOwners):
     def _step(self, look: _Look, pods: list[PodView]) -> None:
         stateful_set = look.stateful_set
         start, count = identity.first_ordinal(stateful_set), stateful_set["spec"]["replicas"]
-        # those that are there, by their place; the number that is wanted may be anything
+        # existing pods by ordinal; the wanted number may be huge
         replicas: dict[int, PodView] = {}
         condemned: list[tuple[int, PodView]] = []
         for pod in pods:
@@ -255,7 +255,7 @@ class StatefulSetController(PodOwners):
         for _, name in identity.claim_names(stateful_set, ordinal):
             claim = self.context.find(CLAIMS, meta["namespace"], name)
             if claim is not None and identity.is_stale(claim, f"{meta['name']}-{ordinal}"):
-                # nobody says when it is gone
+                # no event tells when it is gone
                 raise _NotYetError(f"pvc {name} belongs to a pod that is gone")
         return False
 

@@ -11,7 +11,7 @@ from kubesched.api.labels import Selector
 from kubesched.controlplane.controllers.workloads.pods import PodView, seconds_left
 
 
-class Tally:
+class PodTally:
     """Counts the pods of one owner, as long as it selects the same ones and gives them the same labels."""
 
     __slots__ = ("active", "labelled", "labels", "ready", "selector", "terminating")
@@ -20,7 +20,7 @@ class Tally:
         self.selector = selector
         self.labels = dict(labels)
         self.active = self.labelled = self.terminating = 0
-        # those that are ready, by since when
+        # the number of ready pods, by the time since when
         self.ready: Counter[str] = Counter()
         for pod in pods:
             self.count(pod, 1)

@@ -192,7 +192,7 @@ class EvaluationError(Exception):
     """An expression that cannot be evaluated for a request."""
 
 
-class Evaluation:
+class PolicyEvaluation:
     """The values of one request, and what is left of the budget."""
 
     def __init__(self, values: Mapping[str, Any], budget: int = BUDGET) -> None:

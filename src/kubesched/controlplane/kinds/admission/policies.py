@@ -34,7 +34,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _MOST_ANNOTATIONS, _LONGEST_VALUE = 20, 5 * 1024
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
@@ -51,7 +51,7 @@ class _PolicyStrategy(KindStrategy):
     has_generation = True
     status_keeps_metadata = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         if spec.get("failurePolicy") is None:
@@ -78,7 +78,7 @@ class _PolicyStrategy(KindStrategy):
 class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
     """The rules of policies that check objects."""
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a policy."""
         spec = document["spec"]
         names, problems = variables_of(spec)
@@ -100,7 +100,7 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
             keys.add(key)
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = []
@@ -114,7 +114,7 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
 class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
     """The rules of policies that change objects."""
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a policy."""
         spec = document["spec"]
         names, wrong = variables_of(spec, always=True)
@@ -141,13 +141,13 @@ class PolicyBindingStrategy(KindStrategy):
     def __init__(self, *, validating: bool) -> None:
         self._validating = validating
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         match = part(document, "spec").get("matchResources")
         if match is not None:
             _fill_in_match(match)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a binding."""
         spec = document["spec"]
         policy = spec.get("policyName") or ""

@@ -17,7 +17,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _TIMEOUT, _TIMEOUTS = 10, range(1, 31)
 _HTTPS = 443
@@ -42,7 +42,7 @@ class WebhookConfigurationStrategy(KindStrategy):
         if mutating:
             self._defaults["reinvocationPolicy"] = "Never"
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         for hook in document.get("webhooks") or ():
             for field, value in self._defaults.items():
@@ -58,13 +58,13 @@ class WebhookConfigurationStrategy(KindStrategy):
             if service is not None and service.get("port") is None:
                 service["port"] = _HTTPS
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and count changes: there is no spec."""
         super().prepare_update(new, old, context)
         if new.get("webhooks") != old.get("webhooks"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a configuration."""
         problems = []
         names = set()

@@ -8,7 +8,7 @@ scheduler, to report on devices a right that names their driver.
 
 from kubesched.api.field_errors import forbidden
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 NODE_NAME = "authentication.kubernetes.io/node-name"
 _ACCOUNT = "system:serviceaccount:"
@@ -16,12 +16,12 @@ _ASSOCIATED, _ARBITRARY = "associated-node:", "arbitrary-node:"
 _DEVICE = ("driver", "pool", "device", "shareID")
 
 
-def right_problems(status: Document, before: Document, namespace: str, context: Context) -> list[str]:
+def right_problems(status: Document, before: Document, namespace: str, context: StrategyContext) -> list[str]:
     """Return the problems of a change of a claim's status that its user has no right to make."""
     return _binding_problems(status, before, context) + _device_problems(status, before, namespace, context)
 
 
-def _binding_problems(status: Document, before: Document, context: Context) -> list[str]:
+def _binding_problems(status: Document, before: Document, context: StrategyContext) -> list[str]:
     if all((status.get(field) or None) == (before.get(field) or None) for field in ("allocation", "reservedFor")):
         return []
     refusal = context.refusal(context.verb, "binding", "", "")
@@ -32,7 +32,7 @@ def _binding_problems(status: Document, before: Document, context: Context) -> l
     return [forbidden("status.allocation", why)]
 
 
-def _device_problems(status: Document, before: Document, namespace: str, context: Context) -> list[str]:
+def _device_problems(status: Document, before: Document, namespace: str, context: StrategyContext) -> list[str]:
     allocation = status.get("allocation")
     # what is said of devices that are given back is dropped anyway
     if allocation is None:
@@ -67,7 +67,7 @@ def _node_of(allocation: Document) -> str:
     return ""
 
 
-def _runs_on(node: str, context: Context) -> bool:
+def _runs_on(node: str, context: StrategyContext) -> bool:
     """Return whether who asks is an account of a pod on a node."""
     user = context.user
     return bool(node) and user.name.startswith(_ACCOUNT) and user.extra.get(NODE_NAME) == (node,)

@@ -40,7 +40,7 @@ from kubesched.controlplane.kinds.device.checks import (
 )
 from kubesched.controlplane.kinds.device.claim_rights import right_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 MOST_CONSUMERS = 256
 _MOST_RESULTS = 32
@@ -61,25 +61,25 @@ class ResourceClaimStrategy(KindStrategy):
     returns_deleted = True
     status_keeps_metadata = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing is allocated yet."""
         self.fill_in(new, context)
         new["status"] = {}
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         _fill_in_claim(part(document, "spec"))
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new claim."""
         devices = new["spec"]["devices"]
         return _request_access_problems(devices, new, context) + claim_problems("spec.devices", devices)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec", new["spec"], old["spec"])
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but the status, and drop what is said of devices that are given back."""
         super().prepare_status(new, old, context)
         status = part(new, "status")
@@ -90,7 +90,7 @@ class ResourceClaimStrategy(KindStrategy):
         if not status.get("devices"):
             status.pop("devices", None)
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status, before = new["status"], old.get("status") or {}
         names = request_names(new["spec"].get("devices") or {})
@@ -123,11 +123,11 @@ class ResourceClaimTemplateStrategy(KindStrategy):
 
     returns_deleted = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         _fill_in_claim(part(part(document, "spec"), "spec"))
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a template."""
         spec = document["spec"]
         meta = spec.get("metadata") or {}
@@ -137,12 +137,12 @@ class ResourceClaimTemplateStrategy(KindStrategy):
                 problems.append(forbidden(child("spec.metadata", field), "cannot be set"))
         return problems + claim_problems("spec.spec.devices", spec["spec"]["devices"])
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new template."""
         devices = new["spec"]["spec"]["devices"]
         return _request_access_problems(devices, new, context) + self.problems(new, context)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec", new["spec"], old["spec"])
 
@@ -159,20 +159,22 @@ def _fill_in_claim(spec: Document) -> None:
 # -- access for administrators
 
 
-def _request_access_problems(devices: Document, document: Document, context: Context) -> list[str]:
+def _request_access_problems(devices: Document, document: Document, context: StrategyContext) -> list[str]:
     """Return the problem of asking for administrators' access where it is not to be had."""
     asked = [request.get("exactly") or {} for request in devices.get("requests") or ()]
     return _access_problems("spec.devices.requests", asked, document, context)
 
 
-def _result_access_problems(status: Document, before: Document, document: Document, context: Context) -> list[str]:
+def _result_access_problems(
+    status: Document, before: Document, document: Document, context: StrategyContext
+) -> list[str]:
     """Return the problem of giving administrators' access, for the first time, where it is not to be had."""
     if any(result.get("adminAccess") for result in _results(before)):
         return []
     return _access_problems("status.allocation.devices.results", _results(status), document, context)
 
 
-def _access_problems(path: str, entries: Sequence[Document], document: Document, context: Context) -> list[str]:
+def _access_problems(path: str, entries: Sequence[Document], document: Document, context: StrategyContext) -> list[str]:
     number = next((number for number, entry in enumerate(entries) if entry.get("adminAccess")), None)
     if number is None or context.imported:
         return []

@@ -39,7 +39,7 @@ from kubesched.controlplane.kinds.device.checks import (
     taint_problems,
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 MOST_DEVICES = 128
 MOST_ADVANCED_DEVICES = 64
@@ -72,11 +72,11 @@ class DeviceClassStrategy(KindStrategy):
     returns_deleted = True
     has_generation = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         part(document, "spec")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a class."""
         spec = document["spec"]
         problems = list_problems("spec.selectors", spec.get("selectors"), MOST_SELECTORS, selector_problems)
@@ -94,18 +94,18 @@ class DeviceTaintRuleStrategy(KindStrategy):
     has_generation = True
     status_keeps_metadata = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Note when a taint was added."""
         _note_time(part(part(document, "spec"), "taint"), context)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Note when a taint was added; a new effect is a new taint."""
         taint, before = part(part(new, "spec"), "taint"), (old.get("spec") or {}).get("taint") or {}
         if taint.get("effect") != before.get("effect") and taint.get("timeAdded") == before.get("timeAdded"):
             taint["timeAdded"] = timestamp(context.now)
         self.fill_in(new, context)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a rule."""
         spec = document["spec"]
         chosen, path = spec.get("deviceSelector") or {}, "spec.deviceSelector"
@@ -118,7 +118,7 @@ class DeviceTaintRuleStrategy(KindStrategy):
             problems += device_name_problems(child(path, "device"), chosen["device"])
         return problems + taint_problems("spec.taint", spec["taint"])
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         conditions = (new.get("status") or {}).get("conditions") or []
         problems = conditions_problems("status.conditions", conditions)
@@ -133,14 +133,14 @@ class ResourceSliceStrategy(KindStrategy):
     returns_deleted = True
     has_generation = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Note when taints were added."""
         part(part(document, "spec"), "pool")
         for device in document["spec"].get("devices") or ():
             for taint in device.get("taints") or ():
                 _note_time(taint, context)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a slice."""
         spec = document["spec"]
         problems = driver_problems("spec.driver", spec.get("driver") or "")
@@ -158,7 +158,7 @@ class ResourceSliceStrategy(KindStrategy):
         counters = spec.get("sharedCounters")
         return problems + list_problems("spec.sharedCounters", counters, _MOST_COUNTER_SETS, _counter_problems, named)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         spec, before = new["spec"], old["spec"]
         return [
@@ -173,7 +173,7 @@ class ResourceSliceStrategy(KindStrategy):
         return {"spec.nodeName": spec.get("nodeName") or "", "spec.driver": spec.get("driver") or ""}
 
 
-def _note_time(taint: Document, context: Context) -> None:
+def _note_time(taint: Document, context: StrategyContext) -> None:
     if taint.get("timeAdded") is None:
         taint["timeAdded"] = timestamp(context.now)
 

@@ -28,7 +28,7 @@ from kubesched.controlplane.kinds.job.specs import (
 from kubesched.controlplane.kinds.job.statuses import status_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.workload.templates import match_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 JOB_NAME, OLD_JOB_NAME = "batch.kubernetes.io/job-name", "job-name"
 CONTROLLER_UID, OLD_CONTROLLER_UID = "batch.kubernetes.io/controller-uid", "controller-uid"
@@ -47,7 +47,7 @@ class JobStrategy(KindStrategy):
         "set propagationPolicy=Orphan to suppress this warning"
     )
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, the selector included; nothing has been counted yet."""
         default_job_spec(part(new, "spec"))
         if not new["spec"]["manualSelector"]:
@@ -55,7 +55,7 @@ class JobStrategy(KindStrategy):
         self.fill_in(new, context)
         new["status"] = {}
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in what was left out: labels of the template are the job's, too."""
         spec = part(document, "spec")
         default_job_spec(spec)
@@ -63,7 +63,7 @@ class JobStrategy(KindStrategy):
         if labels and not document["metadata"].get("labels"):
             document["metadata"]["labels"] = dict(labels)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a job."""
         meta, spec = document["metadata"], document["spec"]
         problems = _made_selector_problems(document) + job_spec_problems("spec", spec)
@@ -76,11 +76,11 @@ class JobStrategy(KindStrategy):
                 problems.append(invalid("metadata.name", name, why))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return job_change_problems("spec", new["spec"], old["spec"], old.get("status") or {})
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         return status_problems(new, old)
 
@@ -141,12 +141,12 @@ class CronJobStrategy(KindStrategy):
 
     has_generation = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing has been started yet."""
         self.fill_in(new, context)
         new["status"] = {}
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         spec["concurrencyPolicy"] = spec.get("concurrencyPolicy") or ALLOW
@@ -160,7 +160,7 @@ class CronJobStrategy(KindStrategy):
         # the rest is filled in when a job is made of it
         default_template(part(part(spec, "jobTemplate"), "spec"))
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new cron job, whose jobs get names after it."""
         problems = self._problems(new["spec"], {})
         name = new["metadata"].get("name") or ""
@@ -169,7 +169,7 @@ class CronJobStrategy(KindStrategy):
             problems.append(invalid("metadata.name", name, why))
         return problems
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a changed cron job."""
         return self._problems(new["spec"], old["spec"])
 

@@ -17,7 +17,7 @@ from kubesched.controlplane.kinds.checks import (
     too_many,
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20_000, 8
 _FAMILIES = {"IPv4": 4, "IPv6": 6}
@@ -30,7 +30,7 @@ class EndpointSliceStrategy(KindStrategy):
 
     has_generation = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in what was left out; the old topology cannot be said in this version."""
         for port in document.get("ports") or ():
             if port.get("name") is None:
@@ -42,23 +42,23 @@ class EndpointSliceStrategy(KindStrategy):
             if endpoint.get("conditions") is None:
                 endpoint["conditions"] = {}
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and count changes: there is no spec, and labels count."""
         super().prepare_update(new, old, context)
         if any(_said(new, field) != _said(old, field) for field in ("addressType", "endpoints", "ports", "labels")):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a slice, but for its endpoints."""
         kind = document.get("addressType") or ""
         problems = one_of("addressType", kind, _ADDRESS_TYPES) if kind else [required("addressType")]
         return problems + _ports_problems("ports", document.get("ports") or [])
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new slice."""
         return self.problems(new, context) + _endpoints_problems(new)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change; endpoints that stay as they are are not looked at."""
         problems = [] if _said(new, "endpoints") == _said(old, "endpoints") else _endpoints_problems(new)
         return problems + immutable("addressType", new.get("addressType"), old.get("addressType"))

@@ -22,7 +22,7 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.default_classes import default_class_of
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.probes import port_name_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _LONGEST_CONTROLLER = 250
 _PROTOCOLS = ("TCP", "UDP", "SCTP")
@@ -40,7 +40,7 @@ class NetworkPolicyStrategy(KindStrategy):
 
     has_generation = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         part(spec, "podSelector")
@@ -50,7 +50,7 @@ class NetworkPolicyStrategy(KindStrategy):
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else ())]
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a network policy."""
         spec = document["spec"]
         problems = label_selector_problems("spec.podSelector", spec["podSelector"])
@@ -137,7 +137,7 @@ class IngressStrategy(KindStrategy):
 
     has_generation = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Begin without an address; one that names no class is of the default one."""
         spec = part(new, "spec")
         unsaid = spec.get("ingressClassName") is None and _CLASS not in (new["metadata"].get("annotations") or {})
@@ -147,11 +147,11 @@ class IngressStrategy(KindStrategy):
                 spec["ingressClassName"] = name
         new["status"] = {"loadBalancer": {}}
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         part(document, "spec")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of an ingress."""
         spec = document["spec"]
         problems = []
@@ -172,7 +172,7 @@ class IngressStrategy(KindStrategy):
             problems += text_problems("spec.ingressClassName", spec["ingressClassName"], subdomain_problems)
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         return list(_address_problems((new.get("status") or {}).get("loadBalancer") or {}))
 
@@ -271,13 +271,13 @@ class IngressClassStrategy(KindStrategy):
 
     has_generation = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         parameters = part(document, "spec").get("parameters")
         if parameters is not None:
             parameters["scope"] = parameters.get("scope") or "Cluster"
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a class."""
         controller = document["spec"].get("controller") or ""
         path = "spec.controller"
@@ -286,7 +286,7 @@ class IngressClassStrategy(KindStrategy):
         parameters = document["spec"].get("parameters")
         return problems + (_parameters_problems("spec.parameters", parameters) if parameters is not None else [])
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec.controller", new["spec"].get("controller"), old["spec"].get("controller"))
 

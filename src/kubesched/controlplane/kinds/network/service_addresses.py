@@ -12,14 +12,14 @@ from ipaddress import IPv4Address, IPv4Network, ip_address
 from kubesched.api.field_errors import as_json, child, index, invalid
 from kubesched.controlplane.api import statuses
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 SERVICES = "services"
 SERVICE_NETWORK = IPv4Network("10.96.0.0/12")
 NODE_PORTS = range(30000, 32768)
 NO_ADDRESS = "None"
 EXTERNAL = ("LoadBalancer", "NodePort")
-# where what a service has is kept, for those who look for what is free
+# the annotations under which a service's allocations are found
 CLUSTER_IP, NODE_PORTS_FIELD = "spec.clusterIP", "spec.nodePorts"
 
 _TAKEN_PORT = "provided port is already allocated"
@@ -28,7 +28,7 @@ _STRANGE_PORT = (
 )
 
 
-def give_addresses(document: Document, context: Context) -> None:
+def give_addresses(document: Document, context: StrategyContext) -> None:
     """Give a service the addresses and node ports that it needs and lacks; raises ApiError for those it cannot have."""
     spec = document["spec"]
     if spec["type"] == "ExternalName":
@@ -49,7 +49,7 @@ def node_ports(spec: Document) -> list[int]:
 # -- cluster IPs
 
 
-def _give_cluster_ip(document: Document, context: Context) -> None:
+def _give_cluster_ip(document: Document, context: StrategyContext) -> None:
     spec, uid = document["spec"], document["metadata"]["uid"]
     if spec.get("clusterIP") and not spec.get("clusterIPs"):
         spec["clusterIPs"] = [spec["clusterIP"]]
@@ -65,19 +65,19 @@ def _give_cluster_ip(document: Document, context: Context) -> None:
     spec["clusterIPs"] = [spec["clusterIP"]]
 
 
-def _had(document: Document, context: Context) -> str:
+def _had(document: Document, context: StrategyContext) -> str:
     """Return the address that a service has, if it is there already."""
     meta = document["metadata"]
     stored = context.store.get(context.resource.store, meta.get("namespace", ""), meta.get("name", ""))
     return "" if stored is None or stored.uid != meta["uid"] else stored.fields.get(CLUSTER_IP, "")
 
 
-def _taken_addresses(uid: str, context: Context) -> set[str]:
+def _taken_addresses(uid: str, context: StrategyContext) -> set[str]:
     others = (stored for stored in context.store.set_of(context.resource.store) if stored.uid != uid)
     return {stored.fields.get(CLUSTER_IP, "") for stored in others}
 
 
-def _check_cluster_ip(document: Document, taken: Container[str], context: Context) -> None:
+def _check_cluster_ip(document: Document, taken: Container[str], context: StrategyContext) -> None:
     spec = document["spec"]
     text = spec["clusterIP"]
     try:
@@ -97,7 +97,7 @@ def _check_cluster_ip(document: Document, taken: Container[str], context: Contex
 
 
 def _free_address(uid: str, taken: Container[str]) -> str:
-    # the first and the last address of a network are nobody's
+    # the first and the last address of a network are not allocated
     count = SERVICE_NETWORK.num_addresses - 2
     start = _number(uid) % count
     for step in range(count):
@@ -115,7 +115,7 @@ def _number(uid: str) -> int:
 # -- node ports
 
 
-def _give_node_ports(document: Document, context: Context) -> None:
+def _give_node_ports(document: Document, context: StrategyContext) -> None:
     spec, uid = document["spec"], document["metadata"]["uid"]
     taken, own = _taken_ports(uid, context)
     allocates = spec["type"] == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
@@ -164,7 +164,7 @@ def _port_problem(number: int, taken: Container[int]) -> str:
     return _TAKEN_PORT if number in taken else ""
 
 
-def _taken_ports(uid: str, context: Context) -> tuple[set[int], set[int]]:
+def _taken_ports(uid: str, context: StrategyContext) -> tuple[set[int], set[int]]:
     """Return the node ports of other services, and the node ports of the service itself."""
     taken: set[int] = set()
     own: set[int] = set()

@@ -13,7 +13,7 @@ from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import conditions_problems, immutable, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _NO_NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
@@ -26,13 +26,13 @@ class ServiceCIDRStrategy(KindStrategy):
     has_generation = True
     status_keeps_metadata = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Say that the network is ready."""
         super().prepare_create(new, context)
         ready = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes Service CIDR is ready"}
         new["status"] = {"conditions": [{**ready, "lastTransitionTime": timestamp(context.now)}]}
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a network."""
         spec = document.get("spec") or {}
         networks, path = spec.get("cidrs") or [], "spec.cidrs"
@@ -58,7 +58,7 @@ class ServiceCIDRStrategy(KindStrategy):
             problems.append(invalid(path, as_json(networks), _ONE_EACH))
         return problems
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change: a network of the other family may be added, and no more."""
         now, then = ((each.get("spec") or {}).get("cidrs") or [] for each in (new, old))
         if len(now) == len(then):
@@ -69,7 +69,7 @@ class ServiceCIDRStrategy(KindStrategy):
         problems = [] if now[0] == then[0] else [invalid("spec.cidrs[0]", now[0], IMMUTABLE)]
         return problems + self.problems(new, context)
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         return conditions_problems("status.conditions", (new.get("status") or {}).get("conditions"))
 
@@ -87,7 +87,7 @@ class IPAddressStrategy(KindStrategy):
             return (_NO_ADDRESS,)
         return () if str(found) == name else (f"must be in canonical form ({quote(str(found))})",)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of an address."""
         parent, path = (document.get("spec") or {}).get("parentRef"), "spec.parentRef"
         if parent is None:
@@ -102,7 +102,7 @@ class IPAddressStrategy(KindStrategy):
             problems += text_problems(child(path, "namespace"), parent["namespace"], path_segment_problems)
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         now, then = ((each.get("spec") or {}).get("parentRef") for each in (new, old))
         return immutable("spec.parentRef", now, then)

@@ -27,7 +27,7 @@ from kubesched.controlplane.kinds.network.service_addresses import (
     give_addresses,
     node_ports,
 )
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 PROTOCOLS = ("SCTP", "TCP", "UDP")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
@@ -43,13 +43,13 @@ class ServiceStrategy(KindStrategy):
         """Return the problems of a name."""
         return tuple(dns_label_problems(name))
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in defaults and an address."""
         self.fill_in(new, context)
         new["status"] = {"loadBalancer": {}}
         give_addresses(new, context)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in defaults, and what a client that knows less leaves out: the address and the ports it was given."""
         spec, before = part(new, "spec"), old["spec"]
         if spec.get("type") != "ExternalName" and before.get("type") != "ExternalName":
@@ -64,7 +64,7 @@ class ServiceStrategy(KindStrategy):
         self.fill_in(new, context)
         give_addresses(new, context)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         kind = spec.setdefault("type", "ClusterIP") or "ClusterIP"
@@ -85,7 +85,7 @@ class ServiceStrategy(KindStrategy):
         if kind == "LoadBalancer":
             spec.setdefault("allocateLoadBalancerNodePorts", True)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a service."""
         spec = document["spec"]
         problems = _type_problems(spec)
@@ -100,7 +100,7 @@ class ServiceStrategy(KindStrategy):
             problems += one_of("spec.internalTrafficPolicy", spec["internalTrafficPolicy"], ("Cluster", "Local"))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change: an address stays for life."""
         spec, before = new["spec"], old["spec"]
         if "ExternalName" in (spec.get("type"), before.get("type")):
@@ -194,13 +194,13 @@ class EndpointsStrategy(KindStrategy):
 
     create_on_update = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         for subset in document.get("subsets") or ():
             for port in subset.get("ports") or ():
                 port["protocol"] = port.get("protocol") or "TCP"
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of endpoints."""
         problems = []
         for number, subset in enumerate(document.get("subsets") or ()):

@@ -16,7 +16,7 @@ from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.pod.service_account import use_account
 from kubesched.controlplane.kinds.priority_classes import SYSTEM_PRIORITIES
 from kubesched.controlplane.kinds.quota.limit_ranges import fill_in_limits
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Store
 
 PRIORITY_CLASSES: Final = "priorityclasses.scheduling.k8s.io"
@@ -29,7 +29,7 @@ _TOLERATION_SECONDS: Final = 300
 _TERMS = ("preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSchedulingIgnoredDuringExecution")
 
 
-def admit_new(pod: Document, context: Context) -> None:
+def admit_new(pod: Document, context: StrategyContext) -> None:
     """Settle what other objects decide about a new pod; one that was admitted elsewhere stays as it is."""
     spec = pod["spec"]
     if context.imported:
@@ -57,7 +57,7 @@ def admit_changed(new: Document, old: Document) -> None:
 # -- priority
 
 
-def _set_priority(pod: Document, context: Context) -> None:
+def _set_priority(pod: Document, context: StrategyContext) -> None:
     spec = pod["spec"]
     name = spec.get("priorityClassName") or ""
     found = _class_called(name, context) if name else _default_class(context.store)
@@ -85,7 +85,7 @@ def _set_priority(pod: Document, context: Context) -> None:
         spec["priorityClassName"] = name
 
 
-def _recall_priority(spec: Document, context: Context) -> None:
+def _recall_priority(spec: Document, context: StrategyContext) -> None:
     """Give a pod of another cluster the priority of its class, if it does not say its own and the class is there."""
     name = spec.get("priorityClassName") or ""
     found = _class_called(name, context) if name and spec.get("priority") is None else None
@@ -93,12 +93,12 @@ def _recall_priority(spec: Document, context: Context) -> None:
         spec["priority"] = found[1]
 
 
-def _class_called(name: str, context: Context) -> tuple[str, int, str] | None:
+def _class_called(name: str, context: StrategyContext) -> tuple[str, int, str] | None:
     """Return name, priority and preemption policy of a class."""
     found = context.find(PRIORITY_CLASSES, "", name)
     if found is not None:
         return _settled(found)
-    # these are there even if nobody has created them
+    # these exist even without an object
     value = SYSTEM_PRIORITIES.get(name)
     return None if value is None else (name, value, _PREEMPT)
 
@@ -150,7 +150,7 @@ def copy_topology_labels(store: Store, node_name: str, meta: Document) -> None:
 # -- runtime classes
 
 
-def _apply_runtime_class(pod: Document, context: Context) -> None:
+def _apply_runtime_class(pod: Document, context: StrategyContext) -> None:
     """Give a pod the overhead, the node selector and the tolerations of its runtime class."""
     spec = pod["spec"]
     name = spec.get("runtimeClassName")
@@ -169,7 +169,7 @@ def _apply_runtime_class(pod: Document, context: Context) -> None:
     _apply_scheduling(pod, found.get("scheduling") or {}, context)
 
 
-def _apply_scheduling(pod: Document, scheduling: Document, context: Context) -> None:
+def _apply_scheduling(pod: Document, scheduling: Document, context: StrategyContext) -> None:
     spec = pod["spec"]
     selector = dict(spec.get("nodeSelector") or {})
     for key, value in (scheduling.get("nodeSelector") or {}).items():
@@ -219,5 +219,5 @@ def _merge(holder: Document, field: str, operator: str, labels: Any) -> None:
         selector["matchExpressions"] = [*(selector.get("matchExpressions") or ()), *added]
 
 
-def _refused(pod: Document, context: Context, why: str) -> ApiError:
+def _refused(pod: Document, context: StrategyContext, why: str) -> ApiError:
     return forbidden(context.resource, pod["metadata"].get("name", ""), why)

@@ -42,7 +42,7 @@ _NOT_EPHEMERAL = (
 )
 
 
-class Surroundings(msgspec.Struct, frozen=True):
+class ContainerContext(msgspec.Struct, frozen=True):
     """What containers are judged by: the good volumes by name, the names of claims, and words of the pod as a whole."""
 
     volumes: Mapping[str, Document]
@@ -52,7 +52,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     host_users: bool
 
 
-def containers_problems(path: str, containers: Sequence[Document], around: Surroundings) -> list[str]:
+def containers_problems(path: str, containers: Sequence[Document], around: ContainerContext) -> list[str]:
     """Return the problems of the regular containers."""
     if not containers:
         return [required(path)]
@@ -71,7 +71,7 @@ def containers_problems(path: str, containers: Sequence[Document], around: Surro
 
 
 def init_containers_problems(
-    path: str, containers: Sequence[Document], regular: Sequence[Document], around: Surroundings
+    path: str, containers: Sequence[Document], regular: Sequence[Document], around: ContainerContext
 ) -> list[str]:
     """Return the problems of the init containers."""
     problems = []
@@ -102,7 +102,7 @@ def init_containers_problems(
 
 
 def ephemeral_containers_problems(
-    path: str, containers: Sequence[Document], others: Sequence[Document], around: Surroundings
+    path: str, containers: Sequence[Document], others: Sequence[Document], around: ContainerContext
 ) -> list[str]:
     """Return the problems of the ephemeral containers."""
     problems = []
@@ -132,7 +132,7 @@ def image_space_problems(path: str, container: Document) -> list[str]:
     return [invalid(f"{path}.image", image, "must not have leading or trailing whitespace")]
 
 
-def _common_problems(path: str, container: Document, around: Surroundings) -> list[str]:
+def _common_problems(path: str, container: Document, around: ContainerContext) -> list[str]:
     """Return the problems of a container of any sort."""
     name = container.get("name") or ""
     problems = text_problems(f"{path}.name", name, dns_label_problems) if name else [required(f"{path}.name")]
@@ -155,7 +155,7 @@ def _common_problems(path: str, container: Document, around: Surroundings) -> li
     return problems
 
 
-def _living_problems(path: str, container: Document, around: Surroundings) -> list[str]:
+def _living_problems(path: str, container: Document, around: ContainerContext) -> list[str]:
     """Return the problems of the probes and hooks of a container that goes on running."""
     problems = []
     if container.get("lifecycle"):

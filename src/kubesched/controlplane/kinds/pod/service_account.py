@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, Fields
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 ACCOUNTS: Final = "serviceaccounts"
 DEFAULT: Final = "default"
@@ -22,7 +22,7 @@ _CONTAINERS = ("initContainers", "containers")
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
-def use_account(pod: Document, context: Context) -> None:
+def use_account(pod: Document, context: StrategyContext) -> None:
     """Name the account of a new pod, and give the pod what it gets of it.
 
     differs: the account need not exist; a pod that comes before it gets no token.

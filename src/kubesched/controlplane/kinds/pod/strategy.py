@@ -16,7 +16,7 @@ from kubesched.controlplane.kinds.pod.defaults import default_pod, default_statu
 from kubesched.controlplane.kinds.pod.status import keep_from_old, set_condition, status_problems
 from kubesched.controlplane.kinds.pod.updates import annotation_change_problems, change_problems
 from kubesched.controlplane.kinds.pod.validation import new_pod_problems, pod_problems
-from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 
 _GATED: Final = {
     "type": "PodScheduled",
@@ -45,7 +45,7 @@ class PodStrategy(Strategy):
     marks_deletion = True
     returns_deleted = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in a pod, settle its priority and the like, and give it its first status."""
         default_pod(new)
         admit_new(new, context)
@@ -55,20 +55,20 @@ class PodStrategy(Strategy):
             set_condition(status, _GATED, context.now)
         new["status"] = status
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new pod."""
         return new_pod_problems(new)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in a changed pod as it was when it was new."""
         default_pod(new)
         admit_changed(new, old)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a changed pod, and with the change."""
         return pod_problems(new) + change_problems(new, old)
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep the spec and the owners, and what the status must not lose."""
         super().prepare_status(new, old, context)
         meta, before = new["metadata"], old["metadata"]
@@ -79,7 +79,7 @@ class PodStrategy(Strategy):
         default_status(new["status"])
         keep_from_old(new["status"], old.get("status") or {})
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of a pod's status."""
         return annotation_change_problems(new, old) + status_problems(new, old)
 

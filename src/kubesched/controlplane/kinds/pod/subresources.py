@@ -10,7 +10,7 @@ from kubesched.controlplane.kinds.pod.resizing import keep_all_but_resources, re
 from kubesched.controlplane.kinds.pod.strategy import PodStrategy
 from kubesched.controlplane.kinds.pod.updates import annotation_change_problems
 from kubesched.controlplane.kinds.pod.validation import pod_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
@@ -20,13 +20,13 @@ class PodResizeStrategy(PodStrategy):
 
     is_admitted = True
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the resources of containers and pod."""
         _keep_metadata(new, old)
         keep_all_but_resources(new, old)
         default_pod(new)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a resize."""
         return pod_problems(new) + resize_problems(new, old)
 
@@ -34,7 +34,7 @@ class PodResizeStrategy(PodStrategy):
 class PodEphemeralContainersStrategy(PodStrategy):
     """Adds ephemeral containers to a pod."""
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the ephemeral containers."""
         _keep_metadata(new, old)
         added = (new.get("spec") or {}).get("ephemeralContainers")
@@ -43,7 +43,7 @@ class PodEphemeralContainersStrategy(PodStrategy):
             new["spec"]["ephemeralContainers"] = added
         default_pod(new)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of the new ephemeral containers, and whether one that was there has changed."""
         if MIRROR_POD in (old["metadata"].get("annotations") or {}):
             return [forbidden("<nil>", "static pods do not support ephemeral containers")]

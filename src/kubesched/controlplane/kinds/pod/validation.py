@@ -20,7 +20,7 @@ from kubesched.controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched.controlplane.kinds.pod.containers import (
-    Surroundings,
+    ContainerContext,
     containers_problems,
     ephemeral_containers_problems,
     image_space_problems,
@@ -101,7 +101,7 @@ def spec_problems(path: str, spec: Document, meta: Document | None = None) -> li
     volumes, problems = judge_volumes(f"{path}.volumes", spec.get("volumes") or (), (meta or {}).get("name") or "")
     claims = spec.get("resourceClaims") or ()
     problems += claims_problems(f"{path}.resourceClaims", claims, annotations)
-    around = Surroundings(
+    around = ContainerContext(
         volumes=volumes,
         claim_names={claim["name"] for claim in claims if claim.get("name")},
         grace_seconds=spec["terminationGracePeriodSeconds"],

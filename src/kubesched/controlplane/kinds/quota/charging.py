@@ -13,7 +13,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.quota.usage import Measure, Usage, measure_of, scopes_of
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Store
 
 QUOTAS = "resourcequotas"
@@ -26,7 +26,7 @@ def is_counted(resource: Resource) -> bool:
     return resource.namespaced and resource.store not in UNCOUNTED and "list" in resource.verbs
 
 
-def charges(new: Document, old: Document | None, context: Context) -> list[Document]:
+def charges(new: Document, old: Document | None, context: StrategyContext) -> list[Document]:
     """Return the quotas that an object is charged to, as they are afterwards; raises ApiError if one is exceeded."""
     quotas = context.store.set_of(QUOTAS)
     if not len(quotas) or not is_counted(context.resource):
@@ -56,7 +56,7 @@ def charges(new: Document, old: Document | None, context: Context) -> list[Docum
     return charged
 
 
-def _charged(quota: Document, delta: Usage, new: Document, context: Context) -> Document | None:
+def _charged(quota: Document, delta: Usage, new: Document, context: StrategyContext) -> Document | None:
     """Return a quota with some usage added, None if that adds nothing."""
     hard, used = quota["status"]["hard"], quota["status"]["used"]
     asked = {name: amount for name, amount in delta.items() if name in hard and not amount.is_zero()}
@@ -133,5 +133,5 @@ def _texts(amounts: Mapping[str, Quantity]) -> dict[str, str]:
     return {name: str(amount) for name, amount in amounts.items()}
 
 
-def _refused(new: Document, context: Context, why: str) -> Exception:
+def _refused(new: Document, context: StrategyContext, why: str) -> Exception:
     return forbidden(context.resource, new["metadata"].get("name", ""), why)

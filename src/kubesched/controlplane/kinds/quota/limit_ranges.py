@@ -25,7 +25,7 @@ from kubesched.controlplane.kinds.pod.requirements import (
     overcommits,
     standard_name_problems,
 )
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Store
 
 LIMIT_RANGES = "limitranges"
@@ -41,12 +41,12 @@ Amounts = Mapping[str, Quantity]
 class LimitRangeStrategy(KindStrategy):
     """The rules of limit ranges."""
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, the name included."""
         self.fill_in(new, context)
         new["metadata"]["name"] = new["metadata"].get("name") or new["metadata"]["uid"]
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in the defaults of containers: of limits from the maxima, of requests from limits and minima."""
         spec = part(document, "spec")
         spec["limits"] = spec.get("limits") or None
@@ -58,7 +58,7 @@ class LimitRangeStrategy(KindStrategy):
                     if amounts:
                         item[field] = amounts
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a limit range."""
         problems = []
         seen = set()
@@ -163,13 +163,13 @@ def _fill_in_container(container: Document, kind: str, limits: Document, request
             yield f"{', '.join(sorted(missing))} {word} for {kind} {container.get('name', '')}"
 
 
-def check_pod_limits(pod: Document, context: Context) -> None:
+def check_pod_limits(pod: Document, context: StrategyContext) -> None:
     """Raise ApiError for a new pod that is not within the limits of its namespace."""
     for items in _items(context.store, pod["metadata"].get("namespace") or ""):
         _refuse(pod, context, [problem for item in items for problem in _pod_problems(pod["spec"], item)])
 
 
-def check_claim_limits(claim: Document, context: Context) -> None:
+def check_claim_limits(claim: Document, context: StrategyContext) -> None:
     """Raise ApiError for a claim that is not within the limits of its namespace."""
     requests = _quantities((claim["spec"].get("resources") or {}).get("requests") or {})
     for items in _items(context.store, claim["metadata"].get("namespace") or ""):
@@ -181,7 +181,7 @@ def check_claim_limits(claim: Document, context: Context) -> None:
         _refuse(claim, context, problems)
 
 
-def _refuse(document: Document, context: Context, problems: list[str]) -> None:
+def _refuse(document: Document, context: StrategyContext, problems: list[str]) -> None:
     if problems:
         raise refused(context.resource, document["metadata"].get("name", ""), aggregate(problems))
 

@@ -21,7 +21,7 @@ from kubesched.controlplane.kinds.quota.usage import (
     TERMINATING,
     VOLUME_ATTRIBUTES_CLASS,
 )
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _COUNTED = ("pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "configmaps")
 _CLAIMS = ("persistentvolumeclaims", "services.nodeports", "services.loadbalancers")
@@ -58,28 +58,28 @@ _SELECTOR: Final = "spec.scopeSelector.matchExpressions"
 class ResourceQuotaStrategy(KindStrategy):
     """The rules of quotas."""
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Begin with nothing counted."""
         self.fill_in(new, context)
         new["status"] = {}
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         part(document, "spec")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a quota."""
         spec = document["spec"]
         problems = _amounts_problems("spec.hard", spec.get("hard"))
         problems += _scopes_problems(spec)
         return problems + _selector_problems(spec)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         now, before = new["spec"].get("scopes") or [], old["spec"].get("scopes") or []
         return [] if set(now) == set(before) else [invalid("spec.scopes", as_json(now), IMMUTABLE)]
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         return _amounts_problems("status.hard", status.get("hard")) + _amounts_problems(

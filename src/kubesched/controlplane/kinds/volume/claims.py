@@ -25,7 +25,7 @@ from kubesched.controlplane.kinds.default_classes import default_class_of
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
 from kubesched.controlplane.kinds.volume.volumes import PENDING, VOLUME_MODES, access_mode_problems, add_finalizer
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Store
 
 BOUND = "Bound"
@@ -44,7 +44,7 @@ class PersistentVolumeClaimStrategy(KindStrategy):
 
     returns_deleted = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, the class included, and hold the claim while it is in use."""
         self.fill_in(new, context)
         new["status"] = {"phase": PENDING}
@@ -54,12 +54,12 @@ class PersistentVolumeClaimStrategy(KindStrategy):
             new["spec"]["storageClassName"] = name
         add_finalizer(new, CLAIM_PROTECTION)
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out; raises ApiError for a size that the class does not let grow."""
         self.fill_in(new, context)
         _check_growth(new, old, context)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         default_claim_spec(spec)
@@ -69,11 +69,11 @@ class PersistentVolumeClaimStrategy(KindStrategy):
         elif reference and not source and not reference.get("namespace"):
             spec["dataSource"] = {key: value for key, value in reference.items() if key != "namespace"}
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a claim."""
         return claim_spec_problems("spec", document["spec"])
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         spec, before, status = new["spec"], old["spec"], old.get("status") or {}
         problems = immutable_class_annotation(new, old)
@@ -91,7 +91,7 @@ class PersistentVolumeClaimStrategy(KindStrategy):
             problems.append(forbidden(_ATTRIBUTES_CLASS, why))
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         problems = []
         for name, raw in ((new.get("status") or {}).get("capacity") or {}).items():
@@ -184,7 +184,7 @@ def _source_problems(path: str, source: Document) -> list[str]:
     return problems
 
 
-def _check_growth(new: Document, old: Document, context: Context) -> None:
+def _check_growth(new: Document, old: Document, context: StrategyContext) -> None:
     """Refuse a larger size that the class of the claim does not allow."""
     if _storage(new["spec"]) <= _storage(old["spec"]):
         return

@@ -22,7 +22,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.volume.volumes import add_finalizer, volume_spec_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 IMMEDIATE, WAIT_FOR_FIRST_CONSUMER = "Immediate", "WaitForFirstConsumer"
 _MOST_PARAMETERS = 512
@@ -44,14 +44,14 @@ class StorageClassStrategy(KindStrategy):
 
     returns_deleted = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         if document.get("reclaimPolicy") is None:
             document["reclaimPolicy"] = "Delete"
         if document.get("volumeBindingMode") is None:
             document["volumeBindingMode"] = IMMEDIATE
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a class."""
         problems = _provisioner_problems("provisioner", document.get("provisioner") or "")
         problems += _parameter_problems("parameters", document.get("parameters") or {})
@@ -61,7 +61,7 @@ class StorageClassStrategy(KindStrategy):
         problems += one_of("volumeBindingMode", document["volumeBindingMode"], modes)
         return problems + _topology_problems("allowedTopologies", document.get("allowedTopologies"))
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         problems = []
         for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
@@ -74,11 +74,11 @@ class VolumeAttributesClassStrategy(KindStrategy):
 
     returns_deleted = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Hold the class while it is in use."""
         add_finalizer(new, _ATTRIBUTES_CLASS_PROTECTION)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a class."""
         parameters = document.get("parameters") or {}
         problems = _provisioner_problems("driverName", document.get("driverName") or "")
@@ -87,7 +87,7 @@ class VolumeAttributesClassStrategy(KindStrategy):
             problems.append(required("parameters", "must contain at least one key/value pair"))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return [
             forbidden(field, f"updates to {field} are forbidden.")
@@ -102,7 +102,7 @@ class CSIDriverStrategy(KindStrategy):
     returns_deleted = True
     unconditional_update = False
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         for field, value in _DRIVER_DEFAULTS.items():
@@ -110,14 +110,14 @@ class CSIDriverStrategy(KindStrategy):
                 spec[field] = value
         spec["volumeLifecycleModes"] = spec.get("volumeLifecycleModes") or ["Persistent"]
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and count changes of the spec."""
         self.fill_in(new, context)
         # drivers have no generation until they change for the first time
         if new["spec"] != old.get("spec"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a driver."""
         spec = document["spec"]
         policies = ("File", "None", "ReadWriteOnceWithFSType")
@@ -144,7 +144,7 @@ class CSIDriverStrategy(KindStrategy):
             problems.append(invalid(path, period, why))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         spec, before = new["spec"], old["spec"]
         modes = "volumeLifecycleModes"
@@ -160,13 +160,13 @@ class CSINodeStrategy(KindStrategy):
     returns_deleted = True
     unconditional_update = False
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a list of drivers."""
         spec = part(document, "spec")
         if spec.get("drivers") is None:
             spec["drivers"] = []
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of the drivers of a node."""
         problems = []
         names = set()
@@ -186,7 +186,7 @@ class CSINodeStrategy(KindStrategy):
             problems += _topology_key_problems(here, driver.get("topologyKeys") or ())
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change: of a driver that is there only the limit may change."""
         before = {driver.get("name"): _without_limit(driver) for driver in old["spec"].get("drivers") or ()}
         problems = []
@@ -202,7 +202,7 @@ class CSIStorageCapacityStrategy(KindStrategy):
 
     unconditional_update = False
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a capacity."""
         problems = label_selector_problems("nodeTopology", document.get("nodeTopology"))
         problems += text_problems("storageClassName", document.get("storageClassName") or "", subdomain_problems)
@@ -210,7 +210,7 @@ class CSIStorageCapacityStrategy(KindStrategy):
             problems.append(invalid("capacity", str(amount(document["capacity"])), NOT_NEGATIVE))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         problems = []
         for field in ("nodeTopology", "storageClassName"):
@@ -225,12 +225,12 @@ class VolumeAttachmentStrategy(KindStrategy):
     unconditional_update = False
     status_keeps_metadata = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a source, and a status."""
         part(part(document, "spec"), "source")
         part(document, "status").setdefault("attached", False)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of an attachment."""
         spec = document["spec"]
         source, path = spec["source"], "spec.source"
@@ -249,7 +249,7 @@ class VolumeAttachmentStrategy(KindStrategy):
             problems.append(required(child(path, "persistentVolumeName"), why))
         return problems + text_problems("spec.nodeName", spec.get("nodeName") or "", subdomain_problems)
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec", new["spec"], old["spec"])
 

@@ -22,7 +22,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 PENDING = "Pending"
 VOLUME_PROTECTION = "kubernetes.io/pv-protection"
@@ -67,13 +67,13 @@ class PersistentVolumeStrategy(KindStrategy):
 
     returns_deleted = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and hold the volume while it is in use."""
         self.fill_in(new, context)
         new["status"] = {"phase": PENDING, "lastPhaseTransitionTime": timestamp(context.now)}
         add_finalizer(new, VOLUME_PROTECTION)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         spec["persistentVolumeReclaimPolicy"] = spec.get("persistentVolumeReclaimPolicy") or "Retain"
@@ -85,11 +85,11 @@ class PersistentVolumeStrategy(KindStrategy):
             spec["claimRef"].setdefault("kind", "PersistentVolumeClaim")
             spec["claimRef"].setdefault("apiVersion", "v1")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a volume."""
         return volume_spec_problems("spec", document["spec"])
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         spec, before = new["spec"], old["spec"]
         problems = []
@@ -107,7 +107,7 @@ class PersistentVolumeStrategy(KindStrategy):
             problems.append(forbidden("spec.volumeAttributesClassName", why))
         return problems
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but the status, and note when the phase changes."""
         super().prepare_status(new, old, context)
         status, before = part(new, "status"), old.get("status") or {}

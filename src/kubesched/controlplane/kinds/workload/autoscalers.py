@@ -18,7 +18,7 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.requirements import container_resource_problems
 from kubesched.controlplane.kinds.rbac import path_segment_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _PERIOD = 15
 _UP = {
@@ -46,12 +46,12 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 class HorizontalPodAutoscalerStrategy(KindStrategy):
     """The rules of autoscalers."""
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing has been measured yet."""
         self.fill_in(new, context)
         new["status"] = {"desiredReplicas": 0, "currentMetrics": None}
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         if spec.get("minReplicas") is None:
@@ -64,17 +64,17 @@ class HorizontalPodAutoscalerStrategy(KindStrategy):
                 given = {name: value for name, value in (behavior.get(field) or {}).items() if value is not None}
                 behavior[field] = {**copy.deepcopy(rules), **given}
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new autoscaler."""
         return _spec_problems(new["spec"], is_known=False)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a changed autoscaler; a target that is the same kind as before is not looked at."""
         now, before = (each["spec"].get("scaleTargetRef") or {} for each in (new, old))
         is_known = all(now.get(field) == before.get(field) for field in ("apiVersion", "kind"))
         return _spec_problems(new["spec"], is_known=is_known)
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         fields = ("currentReplicas", "desiredReplicas")

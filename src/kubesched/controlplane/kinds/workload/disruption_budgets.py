@@ -13,7 +13,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.workload.templates import share_problems, too_large_share_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 
@@ -24,16 +24,16 @@ class PodDisruptionBudgetStrategy(KindStrategy):
     has_generation = True
     unconditional_update = False
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Begin with a budget that allows nothing."""
         self.fill_in(new, context)
         new["status"] = dict.fromkeys(_COUNTS, 0)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         part(document, "spec")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a budget."""
         spec = document["spec"]
         problems = []
@@ -49,7 +49,7 @@ class PodDisruptionBudgetStrategy(KindStrategy):
             problems += one_of(path, spec["unhealthyPodEvictionPolicy"], policies)
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = conditions_problems("status.conditions", status.get("conditions"))

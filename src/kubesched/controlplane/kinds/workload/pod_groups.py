@@ -21,7 +21,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.device.checks import list_problems, named
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 MOST_TEMPLATES = 8
 MOST_CLAIMS = 4
@@ -42,13 +42,13 @@ class PodGroupStrategy(KindStrategy):
 
     status_keeps_metadata = True
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         part(spec, "schedulingPolicy")
         spec["disruptionMode"] = spec.get("disruptionMode") or "Pod"
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new group."""
         spec = new["spec"]
         reference, path = spec.get("podGroupTemplateRef"), "spec.podGroupTemplateRef"
@@ -63,14 +63,14 @@ class PodGroupStrategy(KindStrategy):
             problems += _name_problems(child(here, field), workload.get(field), dns_label_problems)
         return problems + _group_problems("spec", spec)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         problems = []
         for field in _FROZEN:
             problems += immutable(child("spec", field), new["spec"].get(field), old["spec"].get(field))
         return problems
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = conditions_problems("status.conditions", status.get("conditions"))
@@ -89,12 +89,12 @@ class PodGroupStrategy(KindStrategy):
 class WorkloadStrategy(KindStrategy):
     """The rules of workloads."""
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""
         for template in part(document, "spec").get("podGroupTemplates") or ():
             part(template, "schedulingPolicy")
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new workload."""
         spec = new["spec"]
         problems = []
@@ -114,7 +114,7 @@ class WorkloadStrategy(KindStrategy):
 
         return problems + list_problems(path, templates, MOST_TEMPLATES, template_problems, named)
 
-    def validate_update(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         problems = []
         for field in ("controllerRef", "podGroupTemplates"):

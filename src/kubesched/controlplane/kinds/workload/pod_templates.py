@@ -7,7 +7,7 @@ from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.defaults import default_spec
 from kubesched.controlplane.kinds.workload.templates import template_problems
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 
 class PodTemplateStrategy(KindStrategy):
@@ -15,16 +15,16 @@ class PodTemplateStrategy(KindStrategy):
 
     has_generation = True
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and count changes."""
         self.fill_in(new, context)
         if new["template"] != old.get("template"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         default_spec(part(part(document, "template"), "spec"))
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a template."""
         return template_problems("template", document["template"])

@@ -30,7 +30,7 @@ from kubesched.controlplane.kinds.workload.templates import (
     share_value,
     too_large_share_problems,
 )
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 _TOO_GREAT = "cannot be greater than status.replicas"
 _STATEFUL_CHANGES = (
@@ -59,12 +59,12 @@ class _ReplicaStrategy(KindStrategy):
     # a template that is left out is an empty one
     needs_template = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing has been counted yet."""
         self.fill_in(new, context)
         new["status"] = dict.fromkeys(self.first_counts, 0)
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         if spec.get("replicas") is None:
@@ -72,7 +72,7 @@ class _ReplicaStrategy(KindStrategy):
         if spec.get("template") is not None or self.needs_template:
             default_spec(part(part(spec, "template"), "spec"))
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = []
@@ -99,7 +99,7 @@ class ReplicationControllerStrategy(_ReplicaStrategy):
     needs_template = False
     counts = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Fill in what was left out: labels of the template select its pods."""
         super().fill_in(document, context)
         spec = document["spec"]
@@ -108,7 +108,7 @@ class ReplicationControllerStrategy(_ReplicaStrategy):
             spec["selector"] = spec.get("selector") or dict(labels)
             document["metadata"]["labels"] = document["metadata"].get("labels") or dict(labels)
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a replication controller."""
         spec = document["spec"]
         problems = count_problems(spec)
@@ -124,7 +124,7 @@ class ReplicaSetStrategy(_ReplicaStrategy):
 
     counts = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a replica set."""
         spec = document["spec"]
         problems, selector = selector_problems(spec.get("selector"), "deployment", "invalid label selector")
@@ -133,7 +133,7 @@ class ReplicaSetStrategy(_ReplicaStrategy):
             problems += lasting_template_problems(spec.get("template"), selector, "ReplicaSet")
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
@@ -148,7 +148,7 @@ class StatefulSetStrategy(_ReplicaStrategy):
         """Return the problems of a name; pods are named after it."""
         return tuple(dns_label_problems(name))
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         super().fill_in(document, context)
         spec = document["spec"]
@@ -169,7 +169,7 @@ class StatefulSetStrategy(_ReplicaStrategy):
             default_claim_spec(part(claim, "spec"))
             part(claim, "status").setdefault("phase", "Pending")
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a stateful set."""
         spec = document["spec"]
         problems = []
@@ -198,7 +198,7 @@ class StatefulSetStrategy(_ReplicaStrategy):
             problems += lasting_template_problems(template, selector, "StatefulSet")
         return problems
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new stateful set, its volume claims included."""
         problems = self.problems(new, context)
         for number, claim in enumerate(new["spec"].get("volumeClaimTemplates") or ()):
@@ -206,7 +206,7 @@ class StatefulSetStrategy(_ReplicaStrategy):
             problems += claim_spec_problems(child(here, "spec"), claim.get("spec") or {})
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         fields = {*new["spec"], *old["spec"]} - {*_STATEFUL_CHANGES}
         if any(new["spec"].get(field) != old["spec"].get(field) for field in fields):

@@ -29,7 +29,7 @@ from kubesched.controlplane.kinds.workload.templates import (
     template_problems,
     too_large_share_problems,
 )
-from kubesched.controlplane.registry.strategy import Context
+from kubesched.controlplane.registry.strategy import StrategyContext
 
 ROLLING_UPDATE, RECREATE, ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"
 HISTORY_LIMIT = 10
@@ -64,18 +64,18 @@ class DeploymentStrategy(KindStrategy):
 
     has_generation = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing has been counted yet."""
         self.fill_in(new, context)
         new["status"] = {}
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out; annotations are handed on to replica sets, so they count as a new generation."""
         self.fill_in(new, context)
         if (new["metadata"].get("annotations") or {}) != (old["metadata"].get("annotations") or {}):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         if spec.get("replicas") is None:
@@ -93,7 +93,7 @@ class DeploymentStrategy(KindStrategy):
             spec["progressDeadlineSeconds"] = PROGRESS_SECONDS
         default_spec(part(part(spec, "template"), "spec"))
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a deployment."""
         spec = document["spec"]
         problems = not_negative("spec.replicas", spec["replicas"])
@@ -108,18 +108,18 @@ class DeploymentStrategy(KindStrategy):
             problems.append(invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but the status and the annotations, which hold the revision."""
         super().prepare_status(new, old, context)
         new["metadata"].pop("labels", None)
         if "labels" in old["metadata"]:
             new["metadata"]["labels"] = old["metadata"]["labels"]
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = [problem for field in _COUNTS for problem in not_negative(f"status.{field}", status.get(field))]
@@ -161,24 +161,24 @@ class DaemonSetStrategy(KindStrategy):
 
     has_generation = True
 
-    def prepare_create(self, new: Document, context: Context) -> None:
+    def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing has been counted yet."""
         self.fill_in(new, context)
         new["status"] = dict.fromkeys(_DAEMON_COUNTS[:4], 0)
         _set_template_generation(new, max(1, _template_generation(new)))
 
-    def prepare_update(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out, and count changes of the template."""
         self.fill_in(new, context)
         changed = new["spec"]["template"] != old["spec"]["template"]
         _set_template_generation(new, _template_generation(old) + changed)
 
-    def prepare_status(self, new: Document, old: Document, context: Context) -> None:
+    def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything as it was but status and metadata; how often the template has changed is neither."""
         super().prepare_status(new, old, context)
         _set_template_generation(new, _template_generation(old))
 
-    def fill_in(self, document: Document, context: Context) -> None:
+    def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         updates = part(spec, "updateStrategy")
@@ -192,7 +192,7 @@ class DaemonSetStrategy(KindStrategy):
             spec["revisionHistoryLimit"] = HISTORY_LIMIT
         default_spec(part(part(spec, "template"), "spec"))
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a daemon set."""
         spec = document["spec"]
         selector, template = spec.get("selector"), spec["template"]
@@ -205,11 +205,11 @@ class DaemonSetStrategy(KindStrategy):
         problems += count_problems(spec, ("minReadySeconds", "revisionHistoryLimit"))
         return problems + _daemon_update_problems("spec.updateStrategy", spec["updateStrategy"])
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
-    def validate_status(self, new: Document, old: Document, context: Context) -> list[str]:
+    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
         problems = [
@@ -250,7 +250,7 @@ def _set_template_generation(document: Document, number: int) -> None:
 class ControllerRevisionStrategy(KindStrategy):
     """The rules of revisions: what they keep never changes."""
 
-    def validate_create(self, new: Document, context: Context) -> list[str]:
+    def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new revision."""
         problems = self.problems(new, context)
         data = new.get("data")
@@ -260,10 +260,10 @@ class ControllerRevisionStrategy(KindStrategy):
             problems.append(required("data", "data must be a valid JSON object"))
         return problems
 
-    def problems(self, document: Document, context: Context) -> list[str]:
+    def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a revision."""
         return not_negative("revision", document.get("revision"))
 
-    def change_problems(self, new: Document, old: Document, context: Context) -> list[str]:
+    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
         return immutable("data", new.get("data"), old.get("data"))

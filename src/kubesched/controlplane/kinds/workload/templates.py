@@ -109,7 +109,7 @@ def share_value(share: int | str) -> int:
     """Return the number that stands in a share, percentages without their sign; 0 for what is none."""
     if isinstance(share, int):
         return share
-    # as many digits as anybody likes are a percentage; past three it does not matter which
+    # a percentage may have any number of digits; past three they make no difference
     digits = share.removesuffix("%").lstrip("0")[:9]
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 

@@ -30,7 +30,7 @@ def connect_pod(verbs: Verbs, target: Target, request: Request) -> Response:
         _check_container(target.name, pod.get("spec") or {}, request.option("container"))
     node = (pod.get("spec") or {}).get("nodeName")
     if not node and target.subresource == "log":
-        # as long as nobody runs a pod, its log is empty
+        # the log of a pod without a node is empty
         return Response(200, (b"",), content_type="text/plain")
     if not node:
         raise bad_request(f"pod {target.name} does not have a host assigned")

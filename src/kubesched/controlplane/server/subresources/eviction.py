@@ -21,7 +21,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, bad_request, forbidden, invalid, not_found
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.server.verbs.delete_options import DeleteOptions
 from kubesched.controlplane.server.verbs.deleting import check_preconditions
 from kubesched.controlplane.server.verbs.verbs import Verbs
@@ -99,7 +99,7 @@ def _goes_freely(pod: Document) -> bool:
     return phase in _NOT_RUNNING or bool(pod["metadata"].get("deletionTimestamp"))
 
 
-def _budget_of(registry: Registry, pod: Stored) -> Stored | None:
+def _budget_of(registry: ResourceRegistry, pod: Stored) -> Stored | None:
     """Return the budget that covers a pod, None if there is none; several are more than can be obeyed."""
     found = [
         budget
@@ -138,7 +138,7 @@ def _counts(status: Document) -> tuple[int, int]:
     return status.get("currentHealthy") or 0, status.get("desiredHealthy") or 0
 
 
-def _charge(registry: Registry, stored: Stored, pod_name: str, *, dry_run: bool) -> None:
+def _charge(registry: ResourceRegistry, stored: Stored, pod_name: str, *, dry_run: bool) -> None:
     """Take one from what a budget allows; refuses what it cannot bear."""
     budget = stored.document()
     status = budget.setdefault("status", {})

@@ -17,7 +17,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import not_found
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.pod.usage import Usage, container_usages, is_measured, total
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.selectors import matcher
 from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
@@ -44,7 +44,7 @@ def metrics(verbs: Verbs, target: Target, request: Request) -> Response:
     return Response(200, encoder.listed({}, found))
 
 
-def _pods(registry: Registry, resource: Resource, target: Target) -> Iterator[Stored]:
+def _pods(registry: ResourceRegistry, resource: Resource, target: Target) -> Iterator[Stored]:
     """Yield the usage of the pods that run, of one namespace or all."""
     for stored in registry.store.set_of(_PODS).in_order():
         if target.namespace not in ("", stored.namespace) or stored.fields.get("status.phase") != "Running":
@@ -54,7 +54,7 @@ def _pods(registry: Registry, resource: Resource, target: Target) -> Iterator[St
         yield _stored(registry, resource, stored, {"containers": containers})
 
 
-def _nodes(registry: Registry, resource: Resource) -> Iterator[Stored]:
+def _nodes(registry: ResourceRegistry, resource: Resource) -> Iterator[Stored]:
     """Yield the usage of nodes: the sum of that of their pods."""
     usages: dict[str, list[Usage]] = defaultdict(list)
     for pod in registry.store.set_of(_PODS):
@@ -69,7 +69,7 @@ def _written(usage: Usage) -> Document:
     return {name: str(amount) for name, amount in usage.items()}
 
 
-def _stored(registry: Registry, resource: Resource, of: Stored, measured: Document) -> Stored:
+def _stored(registry: ResourceRegistry, resource: Resource, of: Stored, measured: Document) -> Stored:
     """Return the metrics of an object as if they were kept."""
     now = timestamp(registry.clock())
     meta: Document = {"name": of.name, "creationTimestamp": now}

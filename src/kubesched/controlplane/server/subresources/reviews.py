@@ -37,7 +37,7 @@ class TokenSpec(msgspec.Struct):
     audiences: tuple[str, ...] = ()
 
 
-class Requirement(msgspec.Struct):
+class SelectorRequirement(msgspec.Struct):
     """One requirement of a selector."""
 
     key: str = ""
@@ -45,11 +45,11 @@ class Requirement(msgspec.Struct):
     values: tuple[str, ...] = ()
 
 
-class Selector(msgspec.Struct, rename="camel"):
+class ReviewSelector(msgspec.Struct, rename="camel"):
     """Which objects of a resource a question is about; roles know no such difference."""
 
     raw_selector: str = ""
-    requirements: tuple[Requirement, ...] = ()
+    requirements: tuple[SelectorRequirement, ...] = ()
 
 
 class ResourceAttributes(msgspec.Struct, rename="camel"):
@@ -62,8 +62,8 @@ class ResourceAttributes(msgspec.Struct, rename="camel"):
     resource: str = ""
     subresource: str = ""
     name: str = ""
-    field_selector: Selector | None = None
-    label_selector: Selector | None = None
+    field_selector: ReviewSelector | None = None
+    label_selector: ReviewSelector | None = None
 
 
 class NonResourceAttributes(msgspec.Struct):
@@ -256,7 +256,7 @@ def _metadata_problems(review: Document, *, local: bool = False) -> list[str]:
     return [invalid("metadata", as_json(said), "must be empty except for namespace" if local else "must be empty")]
 
 
-def _selector_problems(path: str, selector: Selector | None, *, labels: bool) -> list[str]:
+def _selector_problems(path: str, selector: ReviewSelector | None, *, labels: bool) -> list[str]:
     if selector is None:
         return []
     problems = []
@@ -276,7 +276,7 @@ def _selector_problems(path: str, selector: Selector | None, *, labels: bool) ->
     return problems
 
 
-def _operator_problems(path: str, requirement: Requirement) -> list[str]:
+def _operator_problems(path: str, requirement: SelectorRequirement) -> list[str]:
     # an operator that is not known is one that a newer client knows
     if requirement.operator in ("In", "NotIn") and not requirement.values:
         return [required(path, "must be specified when `operator` is 'In' or 'NotIn'")]
@@ -285,7 +285,7 @@ def _operator_problems(path: str, requirement: Requirement) -> list[str]:
     return []
 
 
-def _label_problems(path: str, requirement: Requirement) -> list[str]:
+def _label_problems(path: str, requirement: SelectorRequirement) -> list[str]:
     key = requirement.key
     problems = [invalid(child(path, "key"), key, problem) for problem in label_key_problems(key)]
     for number, value in enumerate(requirement.values):

@@ -16,7 +16,7 @@ from kubesched.controlplane.api.requests import Request, Response, Target, answe
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import bad_request, conflict, invalid, not_found
 from kubesched.controlplane.api.times import timestamp
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.token_issuer import ISSUER, Claims
 from kubesched.controlplane.server.verbs.verbs import Verbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
@@ -85,7 +85,7 @@ def _check_span(seconds: int) -> None:
         raise invalid(TOKEN_REQUEST, "", [invalid_value(path, seconds, why)])
 
 
-def _bound(registry: Registry, target: Target, reference: Any) -> dict[str, Document]:
+def _bound(registry: ResourceRegistry, target: Target, reference: Any) -> dict[str, Document]:
     """Return the object that a token is bound to, as claims."""
     if reference is None:
         return {}
@@ -115,7 +115,9 @@ def _bound(registry: Registry, target: Target, reference: Any) -> dict[str, Docu
     return found
 
 
-def _claims(registry: Registry, account: Stored, spec: Document, bound: dict[str, Document], now: datetime) -> Claims:
+def _claims(
+    registry: ResourceRegistry, account: Stored, spec: Document, bound: dict[str, Document], now: datetime
+) -> Claims:
     at, seconds = int(now.timestamp()), spec["expirationSeconds"]
     private: Document = {
         "namespace": account.namespace,

@@ -16,7 +16,7 @@ from kubesched.controlplane.schema.decoder import UnrecognizedError
 from kubesched.controlplane.schema.notation import META
 from kubesched.controlplane.schema.strict_decoder import ShapeError
 
-# what becomes of those that an object owns
+# the propagation policies for an object's dependents
 ORPHAN, BACKGROUND, FOREGROUND = "Orphan", "Background", "Foreground"
 _POLICIES = (FOREGROUND, BACKGROUND, ORPHAN)
 _KIND = "DeleteOptions"

@@ -14,7 +14,7 @@ from kubesched.controlplane.api.requests import Request, Response, Target, answe
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import conflict, not_found
 from kubesched.controlplane.api.times import moment, timestamp
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.selectors import matcher
 from kubesched.controlplane.registry.strategy import Strategy
 from kubesched.controlplane.representation.encoders import encoder_for
@@ -32,7 +32,7 @@ from kubesched.controlplane.storage.store import Stored
 
 # differs (a grace period of more than): the reference overflows into the past; nobody waits longer than this
 LONGEST_GRACE = 2**31 - 1
-# the finalizers under which the garbage collector sees to those that an object owns
+# the finalizers under which the garbage collector handles dependents
 ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"
 _FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}
 
@@ -40,7 +40,7 @@ _FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}
 class DeleteVerbs:
     """Answers delete and deletecollection."""
 
-    def __init__(self, registry: Registry, reading: ReadVerbs) -> None:
+    def __init__(self, registry: ResourceRegistry, reading: ReadVerbs) -> None:
         self._registry = registry
         self._reading = reading
 
@@ -71,7 +71,7 @@ class DeleteVerbs:
         matches = matcher(request, target, self._registry.strategy(resource))
         everything = self._registry.store.set_of(resource.store).in_order(target.namespace)
         chosen = [stored for stored in everything if matches is None or matches(stored)]
-        # all before the first is deleted: whoever has to be asked is waited for, and then it begins anew
+        # all are admitted before the first is deleted: webhooks are waited for, and then the verb begins anew
         for stored in chosen:
             self._check_admitted(resource, stored, options, request)
         for stored in chosen:
@@ -150,7 +150,7 @@ def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: 
         return False
     end = moment(meta["deletionTimestamp"]) + timedelta(seconds=min(wanted, LONGEST_GRACE) - min(left, LONGEST_GRACE))
     if end < now:
-        # the shorter period is over already; whoever waits for it is still told, unless nobody shall wait
+        # the shorter period is over already; it is one second, unless it is zero
         end, wanted = now, min(wanted, 1)
     meta["deletionTimestamp"] = timestamp(end)
     meta["deletionGracePeriodSeconds"] = wanted

@@ -14,8 +14,8 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.registry.metadata import kept_metadata
-from kubesched.controlplane.registry.registry import Registry
-from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.registry.registry import ResourceRegistry
+from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 from kubesched.controlplane.schema import IGNORE
 
 # what the server alone says of a new object
@@ -23,14 +23,14 @@ _OWN = ("uid", "creationTimestamp", "name", "namespace", "generation")
 Prepare = Callable[[Document], None]
 
 
-def context_of(registry: Registry, target: Target, request: Request) -> Context:
+def context_of(registry: ResourceRegistry, target: Target, request: Request) -> StrategyContext:
     """Return the context of a strategy; a retried request keeps the time of its first attempt."""
     context = registry.context(target.resource, request.user, target.verb, imported=request.imported)
     return context if request.attempt is None else msgspec.structs.replace(context, now=request.attempt.now)
 
 
 def changed_at_creation(
-    registry: Registry, target: Target, request: Request, document: Document, prepare: Prepare, *, dry_run: bool
+    registry: ResourceRegistry, target: Target, request: Request, document: Document, prepare: Prepare, *, dry_run: bool
 ) -> Document:
     """Return a new object as others want it; raises ApiError, WebhookCallsNeededError."""
     shown = deepcopy(document)
@@ -44,7 +44,7 @@ def changed_at_creation(
 
 
 def changed_at_update(
-    registry: Registry,
+    registry: ResourceRegistry,
     target: Target,
     request: Request,
     objects: tuple[Document, Document],
@@ -67,13 +67,13 @@ def changed_at_update(
     return found
 
 
-def preparation(target: Target, old: Document, strategy: Strategy, context: Context) -> Prepare:
+def preparation(target: Target, old: Document, strategy: Strategy, context: StrategyContext) -> Prepare:
     """Return the function that fills in a changed object, or its status."""
     rules = strategy.prepare_status if target.subresource == "status" else strategy.prepare_update
     return lambda document: rules(document, old, context)
 
 
-def _read(registry: Registry, target: Target, document: Document) -> Document:
+def _read(registry: ResourceRegistry, target: Target, document: Document) -> Document:
     """Return a document that others have put together, with the shape of its kind."""
     resource = target.resource
     found, _ = registry.schemas.check(resource, from_storage(resource, document), IGNORE)

@@ -15,7 +15,7 @@ import msgspec
 from kubesched.controlplane.api.query_options import ListOptions, list_options
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.statuses import ApiError, bad_request, expired, not_found, too_large_version
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.selectors import matcher
 from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.storage.store import Stored
@@ -47,7 +47,7 @@ class Continue(msgspec.Struct, rename={"version": "rv"}):
 class ReadVerbs:
     """Answers get and list."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: ResourceRegistry) -> None:
         self._registry = registry
 
     def get(self, target: Target, request: Request) -> Response:

@@ -9,7 +9,7 @@ import msgspec
 
 from kubesched.controlplane.access import Access
 from kubesched.controlplane.api.requests import Request, Response, Target
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.server.verbs.deleting import DeleteVerbs
 from kubesched.controlplane.server.verbs.reading import ReadVerbs
 from kubesched.controlplane.server.verbs.writing import WriteVerbs
@@ -18,7 +18,7 @@ from kubesched.controlplane.server.verbs.writing import WriteVerbs
 class Verbs(msgspec.Struct):
     """What handlers are made of."""
 
-    registry: Registry
+    registry: ResourceRegistry
     reading: ReadVerbs
     writing: WriteVerbs
     deleting: DeleteVerbs

@@ -14,7 +14,7 @@ from kubesched.controlplane.api.query_options import list_options
 from kubesched.controlplane.api.requests import Request, Target
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, too_old
-from kubesched.controlplane.registry.registry import Registry
+from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.selectors import Matches, matcher
 from kubesched.controlplane.representation.encoders import Encoder, LatestBody, encoder_for
 from kubesched.controlplane.storage.store import ADDED, DELETED, MODIFIED, Change, Stored
@@ -41,7 +41,7 @@ class Watch:
         # told when there is something to take
         self.wake: Callable[[], None] = lambda: None
         self.unsubscribe: Callable[[], None] = lambda: None
-        # where lines go instead, if somebody stands between (faults); from there they come back by `put`
+        # where lines go first, with faults; they come back by `put`
         self.gate: Callable[[str, bytes], None] | None = None
         self._encoder = encoder
         self._matches = matches
@@ -140,7 +140,7 @@ class Watch:
 class WatchVerb:
     """Begins watches."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: ResourceRegistry) -> None:
         self._registry = registry
         self._latest = LatestBody()
         # in the order in which they began

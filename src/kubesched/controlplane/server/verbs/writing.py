@@ -33,8 +33,8 @@ from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.managed_fields.entries import ManagedFields, as_documents, entries_from_client, same
 from kubesched.controlplane.managed_fields.tracking import managed_fields_after, managed_fields_of_new
 from kubesched.controlplane.registry.metadata import fill_in, kept_metadata, metadata_problems
-from kubesched.controlplane.registry.registry import Registry
-from kubesched.controlplane.registry.strategy import Context, Strategy
+from kubesched.controlplane.registry.registry import ResourceRegistry
+from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 from kubesched.controlplane.representation.encoders import encoder_for
 from kubesched.controlplane.server.verbs.mutating import changed_at_creation, changed_at_update, context_of, preparation
 from kubesched.controlplane.server.verbs.patching import patched_with_warnings
@@ -50,7 +50,7 @@ _ESCAPED = re.compile(r"\\(.)")
 class WriteVerbs:
     """Answers create, update and patch."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: ResourceRegistry) -> None:
         self._registry = registry
 
     # -- create
@@ -232,7 +232,7 @@ class WriteVerbs:
         return stored
 
     def _update_by_rules(
-        self, new: Document, old: Document, resource: Resource, strategy: Strategy, context: Context
+        self, new: Document, old: Document, resource: Resource, strategy: Strategy, context: StrategyContext
     ) -> list[str]:
         if strategy.has_status and "status" in resource.subresources:
             new.pop("status", None)
@@ -302,7 +302,7 @@ def check_namespace(meta: dict[str, Any], namespace: str) -> None:
     meta["namespace"] = namespace
 
 
-def check_namespace_is_open(registry: Registry, resource: Resource, namespace: str, name: str) -> None:
+def check_namespace_is_open(registry: ResourceRegistry, resource: Resource, namespace: str, name: str) -> None:
     """Raise ApiError unless a namespace takes new objects."""
     namespaces = registry.catalog.find("", "v1", "namespaces")
     assert namespaces is not None
