@@ -110,7 +110,7 @@ class Scenario:
             if pod.status.nominated_node_name:
                 profile = self._profile(pod)
                 if profile is None or held_back(profile.pre_enqueue, pod):
-                    self.cluster.nominations.remove(pod.uid)
+                    self.cluster.clear_nomination(pod.uid)
 
     def _profile(self, pod: PodInfo) -> Profile | None:
         return self.engine.profiles.get(pod.spec.scheduler_name)
@@ -130,7 +130,7 @@ class Scenario:
             result["retry"] = True
             results.append(result)
             if "chosen" not in result:
-                self.cluster.nominations.remove(self.by_name[name].uid)
+                self.cluster.clear_nomination(self.by_name[name].uid)
         return [self._shortened(result) for result in results]
 
     def run_groups(self) -> list[Result]:
@@ -180,7 +180,7 @@ class Scenario:
             self.cluster.remove_pod(self.by_name[victim].uid)
         for nominated in self.cluster.nominations.on(node_name):
             if nominated.priority < pod.priority:
-                self.cluster.nominations.remove(nominated.uid)
+                self.cluster.clear_nomination(nominated.uid)
         status = msgspec.structs.replace(pod.status, nominated_node_name=node_name)
         self.by_name[name] = msgspec.structs.replace(pod.pod, status=status)
         self.cluster.add(self.by_name[name])

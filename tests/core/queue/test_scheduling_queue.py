@@ -82,9 +82,7 @@ class Script:
         self.profiles = {"default-scheduler": Profile("default-scheduler", enabled, {p.name: p for p in plugins})}
         self.cluster = Cluster()
         self.cluster.add(a_node("n1"))
-        self.queue = SchedulingQueue(
-            self.profiles, self.cluster.nominations, QueueingHints(self.profiles), QueueOptions(**options)
-        )
+        self.queue = SchedulingQueue(self.profiles, self.cluster, QueueingHints(self.profiles), QueueOptions(**options))
         self.now = 1000.0
 
     def info(self, pod: Pod) -> PodInfo:
@@ -313,7 +311,7 @@ def test_fault_5_a_wildcard_registration_hears_of_everything() -> None:
     script.rejector.events_to_register = lambda: (  # type: ignore[method-assign]
         Registration(ClusterEvent(Resource.WILDCARD, Action.ALL)),
     )
-    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, QueueingHints(script.profiles))
+    script.queue = SchedulingQueue(script.profiles, script.cluster, QueueingHints(script.profiles))
     script.add("p")
     script.reject(script.pop())
     assert script.event(POD_DELETED, a_pod("gone", node="n1")) == 1
@@ -334,7 +332,7 @@ def test_who_registered_for_taints_is_asked_when_they_change() -> None:
         Registration(ClusterEvent(Resource.NODE, Action.ADD)),
         Registration(NODE_TAINTED, lambda pod, old, new: Hint.QUEUE_SKIP),
     )
-    script.queue = SchedulingQueue(script.profiles, script.cluster.nominations, QueueingHints(script.profiles))
+    script.queue = SchedulingQueue(script.profiles, script.cluster, QueueingHints(script.profiles))
     script.add("p")
     script.reject(script.pop())
     assert script.event(NODE_TAINTED, a_node("n2"), a_node("n2", taints=["a:NoSchedule"])) == 0

@@ -4,7 +4,8 @@ From objects (a scenario's, or watch events) to the table, the nominations and t
 calls everything is consistent; readers never copy.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 import msgspec
 
@@ -39,6 +40,7 @@ class Cluster:
         self.volumes = Volumes(self.objects, self.table)
         self._devices: dict[DeviceFeatures, DeviceTracker] = {}
         self.reader = PodReader(options or RequestOptions())
+        # pods without a node, by UID
         self.pending: dict[str, PodInfo] = {}
         # pods that `assume` placed and nobody confirmed yet, as they were last reported
         self._assumed: dict[str, PodInfo] = {}
@@ -48,6 +50,10 @@ class Cluster:
     @property
     def pod_groups(self) -> PodGroups:
         """Return which pods belong to which group, kept up to date from now on."""
+        return self.keep_pod_groups()
+
+    def keep_pod_groups(self) -> PodGroups:
+        """Keep from now on which pods belong to which group: without pod groups it costs nothing."""
         if self._pod_groups is None:
             self._pod_groups = PodGroups((*self.table.pods.values(), *self.pending.values()))
         return self._pod_groups
@@ -117,6 +123,19 @@ class Cluster:
         self.pending.pop(info.uid, None)
         self.nominations.remove(info.uid)
 
+    def put_waiting(self, info: PodInfo) -> None:
+        """Add a pod without a node, or replace it; the scheduling queue sees to its nomination and its group."""
+        if info.uid in self._assumed:
+            self._assumed[info.uid] = info
+        else:
+            self.pending[info.uid] = info
+
+    def remove_waiting(self, uid: str) -> None:
+        """Remove a pod without a node; an assumed one keeps its place."""
+        self.pending.pop(uid, None)
+        if self._pod_groups is not None:
+            self._pod_groups.remove(uid)
+
     def remove_pod(self, uid: str) -> None:
         """Forget a pod wherever it is."""
         if self._pod_groups is not None:
@@ -126,7 +145,31 @@ class Cluster:
         self.pending.pop(uid, None)
         self.nominations.remove(uid)
 
+    # upstream: backend/cache/interface.go, AddPodGroupMember (v1.36)
+    def add_group_member(self, info: PodInfo) -> None:
+        """Count a waiting pod among the pods of its group, if it has one."""
+        if self._pod_groups is not None:
+            self._pod_groups.put(info)
+
     # -- what the scheduler itself decides
+
+    def nominate(self, pod: PodInfo, node_name: str) -> None:
+        """Nominate a pod to a node; an earlier nomination is replaced, an empty name clears it."""
+        self.nominations.add(pod, node_name)
+
+    def clear_nomination(self, uid: str) -> None:
+        """Drop a pod's nomination, if it has one."""
+        self.nominations.remove(uid)
+
+    @contextmanager
+    def without(self, pods: Iterable[PodInfo]) -> "Iterator[RemovedPods]":
+        """Take pods off their nodes for a while; at the end all of them are back."""
+        removed = RemovedPods(self.table)
+        try:
+            removed.take_off(pods)
+            yield removed
+        finally:
+            removed.put_back(list(removed))
 
     def assume(self, pod: PodInfo, node_name: str) -> PodInfo:
         """Account a pending pod on a node before the API server confirms it; return the pod as placed."""
@@ -184,6 +227,28 @@ class Cluster:
         """Return a namespace's labels, none for an unknown namespace."""
         found = self.objects.get(Namespace, namespace)
         return found.metadata.labels if found is not None else {}
+
+
+class RemovedPods:
+    """Pods that are off their nodes for a trial, and can be put back one by one."""
+
+    def __init__(self, table: NodeTable) -> None:
+        self._table = table
+        self._pods: dict[str, PodInfo] = {}
+
+    def __iter__(self) -> Iterator[PodInfo]:
+        return iter(self._pods.values())
+
+    def take_off(self, pods: Iterable[PodInfo]) -> None:
+        """Take pods off their nodes."""
+        for pod in pods:
+            self._table.remove_pod(pod.uid)
+            self._pods[pod.uid] = pod
+
+    def put_back(self, pods: Iterable[PodInfo]) -> None:
+        """Put pods back on their nodes."""
+        for pod in pods:
+            self._table.add_pod(self._pods.pop(pod.uid), pod.spec.node_name)
 
 
 def same_account(old: PodInfo, new: PodInfo) -> bool:

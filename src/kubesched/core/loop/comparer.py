@@ -39,7 +39,7 @@ def compare(
             waiting[obj.uid] = obj
     for queued in queue.pods():
         # nominated pods are part of the counts
-        fresh.nominations.add(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
+        fresh.nominate(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
     for column in cluster.table.label_columns():
         # a column exists once somebody asked for it
         fresh.table.label(column.key)

@@ -65,8 +65,8 @@ class EventHandlers:
         self._now = now
         # namespace/name -> the pod as it was last reported
         self._reported: dict[str, PodInfo] = {}
-        # without the gate nobody asks who belongs to which group
-        self._pod_groups = cluster.pod_groups if gates.enabled("GenericWorkload") else None
+        if gates.enabled("GenericWorkload"):
+            cluster.keep_pod_groups()
         self._gangs = gates.enabled("GangScheduling")
 
     # -- any object
@@ -164,8 +164,7 @@ class EventHandlers:
         self._reported[pod.full_name] = info
         if pod.spec.node_name:
             return self._put_assigned(known, info)
-        if info.uid not in self._cluster.table.pods:
-            self._cluster.pending[info.uid] = info
+        self._cluster.put_waiting(info)
         return self._put_waiting(known, info) if pod.spec.scheduler_name in self._schedulers else ()
 
     def _put_assigned(self, known: PodInfo | None, info: PodInfo) -> Events:
@@ -190,8 +189,7 @@ class EventHandlers:
                 self._withdraw(info)
             return (WAITING_POD_UPDATED,)
         events = [] if known is None else pod_events(known.pod, info.pod, self._gates)
-        if self._pod_groups is not None:
-            self._pod_groups.put(info)
+        self._cluster.add_group_member(info)
         self._queue.update(info, events, now)
         if self._gangs and known is None:
             # other pods of its gang may wait for it
@@ -199,7 +197,7 @@ class EventHandlers:
         nominated = known.status.nominated_node_name if known is not None else ""
         if known is not None and nominated and nominated != info.status.nominated_node_name:
             if not info.status.nominated_node_name:
-                self._cluster.nominations.remove(info.uid)
+                self._cluster.clear_nomination(info.uid)
             self._queue.on_event(POD_GONE, known, None, now, lambda pod: pod.priority <= known.priority)
         return _with(WAITING_POD_UPDATED, events) if known is not None else (WAITING_POD_ADDED,)
 
@@ -212,9 +210,7 @@ class EventHandlers:
             self._queue.on_event(POD_GONE, known, None, now)
             return (POD_GONE,)
         self._queue.delete(known.uid)
-        self._cluster.pending.pop(known.uid, None)
-        if self._pod_groups is not None:
-            self._pod_groups.remove(known.uid)
+        self._cluster.remove_waiting(known.uid)
         if known.uid in self._cluster.table.pods:
             self._withdraw(known)
         elif known.status.nominated_node_name:

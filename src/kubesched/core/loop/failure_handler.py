@@ -41,10 +41,6 @@ class FailureHandler:
         """Handle a failed attempt."""
         failed = written(failed, self._context.cluster.objects.unreadable)
         self.tell(failed)
-        pending = self._context.cluster.pending
-        if failed.queued.uid in pending:
-            # it may have been reported anew while it had a place
-            pending[failed.queued.uid] = failed.queued.pod
         if failed.effects:
             self._context.effects.submit(*failed.effects)
         if failed.preemption is not None:
@@ -92,7 +88,7 @@ def put_back(failed: Failed, context: LoopContext) -> list[Effect]:
     pod = queued.pod
     nominated = failed.nominated_node_name
     if nominated is not None:
-        context.cluster.nominations.add(pod, nominated)
+        context.cluster.nominate(pod, nominated)
     event = Emit(pod.pod, "Warning", "FailedScheduling", "Scheduling", truncated(failed.message))
     patch = _status_patch(queued, failed, context.date())
     return [event] if patch is None else [event, patch]

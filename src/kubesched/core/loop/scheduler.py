@@ -332,4 +332,4 @@ def _queue(engine: Engine, options: LoopOptions) -> SchedulingQueue:
     hints, groups = gates.enabled("SchedulerQueueingHints"), gates.enabled("GenericWorkload")
     requeueing = QueueingHints(engine.profiles, HintOptions(bool(config.extenders), groups, hints), observers)
     settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
-    return SchedulingQueue(engine.profiles, engine.cluster.nominations, requeueing, settings, observers)
+    return SchedulingQueue(engine.profiles, engine.cluster, requeueing, settings, observers)

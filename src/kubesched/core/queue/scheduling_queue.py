@@ -27,7 +27,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.core.cluster.nominations import Nominations
+from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import (
@@ -68,13 +68,13 @@ class SchedulingQueue:
     def __init__(
         self,
         profiles: Mapping[str, Profile],
-        nominations: Nominations,
+        cluster: Cluster,
         hints: QueueingHints,
         options: QueueOptions | None = None,
         observers: Observers = NOBODY,
     ) -> None:
         self.options = options or QueueOptions()
-        self._nominations = nominations
+        self._cluster = cluster
         self._hints = hints
         self._places = Places(profiles, self.options.backoff, hints)
         self._in_flight = InFlightPods()
@@ -148,7 +148,7 @@ class SchedulingQueue:
 
     def delete(self, uid: str) -> None:
         """Forget a pod; whatever its attempt comes to, if one is under way, is of no interest any more."""
-        self._nominations.remove(uid)
+        self._cluster.clear_nomination(uid)
         queued = self.get(uid)
         if queued is not None:
             self._in_flight.end(uid)
@@ -352,5 +352,5 @@ class SchedulingQueue:
 
     def _renominate(self, pod: PodInfo) -> None:
         """Nominate a pod to the node of its status, else to the node it was nominated to before (not written yet)."""
-        nominated = pod.status.nominated_node_name or self._nominations.node_of(pod.uid)
-        self._nominations.add(pod, nominated)
+        nominated = pod.status.nominated_node_name or self._cluster.nominations.node_of(pod.uid)
+        self._cluster.nominate(pod, nominated)

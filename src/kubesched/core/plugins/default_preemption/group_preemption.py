@@ -51,30 +51,26 @@ def victims_for_group(
         return PodGroupPostFilterResult(NO_VICTIMS)
     less_important.sort(key=lambda unit: unit.importance)
     breaking = budgets.violating_units([unit.pods for unit in less_important])
-    # by place in the order of importance
-    gone = set(range(len(less_important)))
-    for unit in less_important:
-        _take_off(cluster, unit)
-    try:
+    with cluster.without(pod for unit in less_important for pod in unit.pods) as removed:
         status = yield from trial()
         if not status.ok:
             return PodGroupPostFilterResult(status)
-        for place in sorted(gone, key=lambda place: (not breaking[place], place)):
-            _put_back(cluster, less_important[place])
-            gone.remove(place)
+        # the places, in the order of importance, of the units that have to go
+        victims = set(range(len(less_important)))
+        for place in sorted(victims, key=lambda place: (not breaking[place], place)):
+            removed.put_back(less_important[place].pods)
             status = yield from trial()
-            if not status.ok:
-                _take_off(cluster, less_important[place])
-                gone.add(place)
-        victims = [pod for place in sorted(gone) for pod in less_important[place].pods]
-        return PodGroupPostFilterResult(SUCCESS, victims)
-    finally:
-        for place in gone:
-            _put_back(cluster, less_important[place])
+            if status.ok:
+                victims.remove(place)
+            else:
+                removed.take_off(less_important[place].pods)
+        return PodGroupPostFilterResult(
+            SUCCESS, [pod for place in sorted(victims) for pod in less_important[place].pods]
+        )
 
 
 def units_of(cluster: Cluster) -> Iterable[Unit]:
-    """Return everybody who is on a node, as units."""
+    """Return all pods on nodes, as units of eviction."""
     table = cluster.table
     together: dict[str, Unit] = {}
     alone: list[Unit] = []
@@ -90,13 +86,3 @@ def units_of(cluster: Cluster) -> Iterable[Unit]:
             else:
                 together[group.full_name] = Unit(group.spec.priority or 0, True, start, [pod])
     return [*together.values(), *alone]
-
-
-def _take_off(cluster: Cluster, unit: Unit) -> None:
-    for pod in unit.pods:
-        cluster.table.remove_pod(pod.uid)
-
-
-def _put_back(cluster: Cluster, unit: Unit) -> None:
-    for pod in unit.pods:
-        cluster.table.add_pod(pod, pod.spec.node_name)

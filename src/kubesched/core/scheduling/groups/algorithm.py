@@ -101,15 +101,15 @@ class Attempt:
             return PodResult(queued, found)
         cycle, node_name = place.cycle, place.node_name
         assert cycle is not None, "whoever has a place has a cycle"
-        promised = cluster.nominations.node_of(queued.uid)
+        nominated = cluster.nominations.node_of(queued.uid)
         commitment = commit(cluster, profile, cycle, queued.pod, node_name)
         if commitment.failure is not None:
-            cluster.nominations.add(queued.pod, promised)
+            cluster.nominate(queued.pod, nominated)
             return PodResult(queued, commit_failure(queued, commitment.failure))
 
         def give_back() -> None:
             undo(cluster, profile, cycle, commitment.pod, node_name)
-            cluster.nominations.add(queued.pod, promised)
+            cluster.nominate(queued.pod, nominated)
 
         taken.append(give_back)
         place.permission = commitment.permission or SUCCESS
