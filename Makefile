@@ -2,6 +2,7 @@
 # make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
 # make quick  the tests of the core, in less than a minute   make test-random   properties, with new examples each time
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
+# make test-pythons   the quick tests on 3.11, 3.12 and 3.13, whichever are installed   make test-oracle   our CEL against Google's
 # make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
 # make docs   write the pages that come from the code
 # make upstream SRC=...   compare our tables with a checkout of kubernetes (docs/next-release.md)
@@ -10,8 +11,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FUZZ_SECONDS ?= 3600
+PYTHONS ?= 3.11 3.12 3.13
 
-.PHONY: run quick test test-random test-slow test-cluster check bench fuzz docs upstream lock clean
+.PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check bench fuzz docs upstream lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -27,6 +29,22 @@ quick: $(READY)
 # the examples of Hypothesis are the same ones in `make test`; here they are new each time
 test-random: $(READY)
 	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests --include="test_*.py")
+
+# needs cel-expr-python, which is in no lock: 50 MB for one test
+test-oracle: $(READY)
+	$(BIN)/python -m pip install --quiet "cel-expr-python>=0.1.3"
+	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest tests/cel/test_oracle.py
+
+# each Python that is installed gets an environment of its own
+test-pythons:
+	@for version in $(PYTHONS); do \
+		python$$version -c pass 2> /dev/null || { echo "python$$version is not installed: skipped"; continue; }; \
+		echo "== python$$version"; \
+		$(MAKE) --no-print-directory VENV=.venv-$$version PYTHON=python$$version pytest || exit 1; \
+	done
+
+pytest: $(READY)
+	$(BIN)/python -m pytest -n auto
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -n auto -m slow

@@ -14,7 +14,7 @@ from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import parse_flags
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 
@@ -66,6 +66,17 @@ def test_commands_and_options_exist(path: Path) -> None:
         known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
         said = {word.partition("=")[0] for word in given if re.match("--?[a-z]", word)}
         assert said - known - {"--version"} == set(), arguments
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_files_and_targets_that_are_named_exist(name: str) -> None:
+    text = (ROOT / name).read_text()
+    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z-]+)", text)) <= targets
+    files = re.findall(r"`((?:\w+/)+\w+\.(?:py|json))`", text)
+    assert files
+    for file in files:
+        assert (ROOT / file).exists() or (ROOT / "src/kubesched" / file).exists(), file
 
 
 def test_there_are_commands_to_look_at() -> None:
