@@ -47,7 +47,7 @@ def _be(imported: Callable[[], Callable[[], object]]) -> None:
         try:
             imported()()
         finally:
-            # here it can still be told that this fails
+            # a failure can still be reported here
             sys.stdout.flush()
     except KeyboardInterrupt:
         code: object = INTERRUPTED

@@ -7,7 +7,7 @@ import click
 from kubesched import __version__
 from kubesched.cli.command_group import CommandGroup, LazyCommand
 
-# where a command is, and what the list of commands says of it, so that the list imports none of them
+# the commands with their descriptions, so that listing them imports none
 COMMANDS = {
     "config": LazyCommand("kubesched.cli.config:config_group", "Look at configurations, or make one from a policy."),
     "controlplane": LazyCommand(

@@ -39,7 +39,7 @@ def _is_long_json(path: Path) -> bool:
     except msgspec.DecodeError:
         return True
     except (OSError, UnicodeDecodeError):
-        # which is told where lines are read
+        # reported where lines are read
         return False
     return False
 

@@ -21,7 +21,7 @@ import msgspec
 # servers close connections after a minute and a half without a request; one that is closed just when a request is
 # sent leaves open whether that was carried out
 LONGEST_IDLE_SECONDS = 30.0
-# whoever answers a short question at more length than this is no API server
+# an API server's response to a short request is no longer than this
 LONGEST_ANSWER = 64 << 20
 # the same for what comes before the body; the reference takes ten times that
 LONGEST_HEAD = 1 << 20
@@ -99,7 +99,7 @@ class ConnectionPool:
         while self._idle:
             for connection in self._idle:
                 connection.abort()
-            # that they are gone is told in the loop's next turn
+            # connection_lost is called in the loop's next turn
             await asyncio.sleep(0)
 
     def _head(self, request: HttpRequest) -> bytes:
@@ -179,7 +179,7 @@ class _Connection(asyncio.Protocol):
     """One connection, with the answer that is arriving on it."""
 
     def __init__(self) -> None:
-        # whom to tell of the end
+        # called at the end
         self.pool: ConnectionPool | None = None
         self.tls: ssl.SSLContext | None = None
         self.idle_since = 0.0

@@ -254,7 +254,7 @@ def tls_context(extender: Extender) -> ssl.SSLContext | None:
         return None
     config = config or ExtenderTLSConfig()
     try:
-        # what is given in the configuration counts more than a file, and then nobody else is trusted
+        # inline data wins over a file, and then the system's CAs are not trusted
         authorities = config.ca_data.decode() or None
         context = ssl.create_default_context(cafile=None if authorities else config.ca_file or None, cadata=authorities)
         if config.insecure:

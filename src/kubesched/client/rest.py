@@ -35,13 +35,13 @@ Query = Mapping[str, str]
 AuthHeaders = Mapping[str, str]
 T = TypeVar("T")
 
-# the API server itself gives a request a minute; whoever says nothing for longer is not there any more
+# the API server limits a request to a minute; a connection that is silent for longer is dead
 SILENCE_SECONDS = 70.0
 # a watch hears at least of how far it has got, about every minute
 WATCH_SILENCE_SECONDS = 200.0
 CONNECT_SECONDS = 30.0
 
-# longer than this nobody waits because a server, or whoever answers in its place, asks for patience
+# the longest Retry-After that is honoured
 LONGEST_PATIENCE_SECONDS = 60.0
 
 # of the text of a refusal that is no Status
@@ -251,7 +251,7 @@ class RestClient:
                 yield response
 
     async def _turn(self, request: _Request) -> None:
-        # a watch waits for nobody's turn
+        # watches are not rate limited
         if self._limiter is not None and not request.watches:
             waited = await self._limiter.turn()
             if self._watcher is not None:
@@ -361,7 +361,7 @@ class RestClient:
             ),
             proxy=config.proxy,
             allow_redirects=False,
-            # part of what connections are told apart by: a new certificate opens new ones
+            # part of the key of pooled connections: a new certificate opens new ones
             ssl=self._tls() or True,
             **options,
         )
@@ -370,7 +370,7 @@ class RestClient:
         # one name may be there several times
         headers = CIMultiDict(auth)
         headers["Accept"] = "application/json"
-        # on the way to a scheduler the network is seldom what is scarce
+        # no compression: the network is seldom the bottleneck of a scheduler
         headers["Accept-Encoding"] = "identity"
         headers["User-Agent"] = self._user_agent
         if request.body is not None:

@@ -21,7 +21,7 @@ class LineShape(msgspec.Struct, rename="camel", kw_only=True):
 class GatedShape(LineShape, kw_only=True):
     """A line about a scheduler with a configuration."""
 
-    # as a text, or as what the text says
+    # as YAML text, or as an object
     config: str | dict[str, Any] | None = None
     feature_gates: dict[str, bool] | None = None
 

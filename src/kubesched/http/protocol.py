@@ -25,14 +25,14 @@ LARGEST_LINE = 64 * 1024
 # of the first line and all headers; the reference lets 1 MiB in
 LARGEST_HEADERS = 128 * 1024
 MOST_HEADERS = 500
-# of headers that are not complete, on all connections; whoever has sent no more than a few is let in nevertheless
+# of incomplete headers, on all connections; short ones are accepted nevertheless
 MOST_UNFINISHED = 16 * 1024 * 1024
 ALWAYS_LET_IN = 16 * 1024
 # until headers are complete, from their first byte on, or from the connection's beginning
 HEADER_SECONDS = 32.0
 # until the next request begins
 IDLE_SECONDS = 90.0
-# for whoever is refused to read why
+# for a refused client to read the response
 LINGER_SECONDS = 0.5
 # for each byte of a body so many more can be needed to say how long its pieces are
 _FRAMING = 8
@@ -97,7 +97,7 @@ class HttpConnection(web.RequestHandler):
         super().__init__(*args, **more)
         # bytes of headers since the last complete request, while there is none that waits to be answered
         self.unfinished = 0
-        # the body of the last request, and the bytes that have come of it and of what is around it
+        # the body of the last request, and its received bytes with chunk framing
         self._body: StreamReader | None = None
         self._of_body = 0
         self._deadline: asyncio.TimerHandle | None = None

@@ -4,7 +4,6 @@ In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. Fla
 them in other forms.
 """
 
-import gc
 import sys
 from collections.abc import Sequence
 
@@ -12,6 +11,7 @@ import click
 
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.plugin_options import load_plugins
+from kubesched.common.garbage_collection import collect_seldom
 from kubesched.errors import KubeschedError
 from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import FlagError, ParsedFlags, help_text, parse_flags
@@ -64,10 +64,8 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 
 def _run(flags: ParsedFlags) -> int:
-    # what a scheduler keeps, it keeps for long: looking through all of it for what can be thrown away, each time 700
-    # more objects are there, takes a fifth of the start
-    gc.set_threshold(50_000, 20, 50)
-    # what is slow to import is not needed to show help or an error
+    collect_seldom()
+    # slow imports, which help and errors do not need
     from kubesched.run.klog.logs import Logs
     from kubesched.run.klog.options import read_log_options
     from kubesched.run.options import gates_of, read_options, write_config

@@ -35,7 +35,7 @@ class PluginFailures(Observer):
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
         """Write the traceback, unless there is none of the plugin's or it was written a moment ago."""
         if isinstance(raised, PluginError):
-            # what the hook answered is no answer; its message says what it should be
+            # the hook returned nonsense; the message names the expected type
             return
         last = list(traceback.walk_tb(raised.__traceback__))[-1:]
         key = (plugin, hook, type(raised), *((frame.f_code, line) for frame, line in last))

@@ -106,7 +106,7 @@ class SchedulerProcess:
             await self._wind_up(scheduling)
             stopped.cancel()
         self._log.info("Requested to terminate, exiting")
-        # as the reference: without a lease to give up, being told to end is no success
+        # as the reference: without leader election a signal ends the process with code 1
         return 0 if leads else 1
 
     def _serve(self, stack: AsyncExitStack) -> None:

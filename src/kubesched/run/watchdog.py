@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from kubesched.core.loop.scheduler import Scheduler
 
-# the flag that says how long the loop may stand still
+# the flag with the longest time that the loop may stand still
 LIMIT = "scheduling-loop-timeout"
 # how often it looks; the loop turns at least once a second
 LOOK_SECONDS = 0.5

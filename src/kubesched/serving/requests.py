@@ -11,7 +11,7 @@ from multidict import CIMultiDictProxy
 PLAIN = "text/plain; charset=utf-8"
 HTML = "text/html; charset=utf-8"
 JSON = "application/json"
-# as the reference says it of answers that hold what a client sent
+# the reference sends it with responses that echo a client's text
 NO_SNIFF: Mapping[str, str] = {"X-Content-Type-Options": "nosniff"}
 
 

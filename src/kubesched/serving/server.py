@@ -85,7 +85,7 @@ class Server:
         self._authentication = authentication
         self._authorization = authorization
         self._note = note
-        # what is as it should be
+        # for messages that are no problems
         self._inform = inform or note
         self._listener = listener
         self._thread: threading.Thread | None = None
@@ -122,7 +122,7 @@ class Server:
         try:
             asyncio.run(self._serve(listener, tls, started))
         except Exception as error:
-            # a bug; whoever waits must not wait for ever
+            # a bug; `start` must not wait for ever
             if not started.done():
                 started.set_exception(error)
             self._note(f"serving has ended: {type(error).__name__}: {error}")

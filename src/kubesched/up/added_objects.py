@@ -24,7 +24,7 @@ class AddedObjects:
     def __init__(self, pools: Sequence[NodePool], store: Store | None = None) -> None:
         self._pools = pools
         self._store = store
-        # whether nodes were made that are in no zone, because nobody said in which
+        # whether nodes were added without a zone, since --zones is not given
         self.without_zones = False
 
     def __call__(self, manifests: Sequence[Manifest]) -> list[Manifest]:
@@ -72,7 +72,7 @@ def _storage_classes(manifests: Sequence[Manifest], store: Store | None) -> Iter
     if any(each.exported for each in manifests) or any(map(_is_default_class, manifests)):
         return
     if store is not None and store.recalled:
-        # it was made then, and whoever has removed it does not want it
+        # an earlier run made it; if it is gone, a user has deleted it
         return
     if any(each.kind == "StorageClass" and each.name == STANDARD for each in manifests):
         return

@@ -58,7 +58,7 @@ class LocalCluster:
         self.simulation = Simulation(self.server, spec.simulation, note)
         self._delays = _delays(spec.simulation)
         self._rest = LocalRest(transport, SCHEDULER)
-        # nobody waits for events, so they do not count as something under way
+        # events are not waited for, so pending ones do not count as under way
         events = LocalRest(transport, SCHEDULER)
         clock = asyncio.get_running_loop().time
         tracebacks = PluginFailures(lambda plugin, hook, text: note(f"plugin {plugin} failed in {hook}: {text}"), clock)

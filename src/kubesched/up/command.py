@@ -72,7 +72,7 @@ class UpOptions(NamedTuple):
     output: str
     validation: str
     registry: Registry
-    # what is to run while the cluster does
+    # the command of `-- COMMAND`
     command: tuple[str, ...]
 
     @property

@@ -19,7 +19,7 @@ from kubesched.controlplane.transport.private_files import state_folder
 from kubesched.up.named_clusters import NamedCluster, find
 
 POLL_SECONDS = 0.05
-# what it said last is enough
+# lines of its last output to print
 MOST_LINES = 30
 
 

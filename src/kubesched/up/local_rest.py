@@ -15,7 +15,7 @@ from kubesched.controlplane.api.requests import Request, Response, User
 from kubesched.controlplane.server.verbs.watching import Watch
 from kubesched.controlplane.transport.transport import ConnectionLostError, Lines, Transport, end_after
 
-# a watch whose client says nothing lasts so long
+# the duration of a watch without timeoutSeconds
 WATCH_SECONDS = 1800.0
 PIECE = 1 << 18
 

@@ -26,7 +26,7 @@ from kubesched.errors import KubeschedError
 
 DEFAULT = "default"
 LOCK, RECORD, KUBECONFIG = "lock", "cluster.json", "kubeconfig"
-# whoever only looks holds a lock for a moment: for so long it is tried again
+# commands that only look hold a lock for a moment: retry for so long
 PATIENCE_SECONDS = 0.5
 POLL_SECONDS = 0.02
 
@@ -113,7 +113,7 @@ def _lock_file(folder: Path) -> int:
                 raise NamedClusterError(f"{folder}: {problem}")
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            # whoever had it may have removed the folder between the two
+            # the former owner may have removed the folder between the two
             if not isinstance(error, FileNotFoundError) or time.monotonic() >= deadline:
                 reason = "is a file, and no folder" if isinstance(error, FileExistsError) else error.strerror
                 raise NamedClusterError(f"{folder}: {reason}; XDG_STATE_HOME leads to another folder") from None
@@ -173,7 +173,7 @@ def find(name: str) -> NamedCluster | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        # shared: those who only look do not take each other for the owner
+        # shared: commands that only look do not take each other for the owner
         if not _got(lock, fcntl.LOCK_SH):
             return _read(folder)
         if _is_ours(lock):
@@ -224,6 +224,6 @@ def process_identity(pid: int) -> str:
         start = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()[19]
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except (OSError, LookupError, ValueError):
-        # the lock alone has to do: it says that the process lives
+        # only the lock tells that the process lives
         return ""
     return f"{boot} {start}"

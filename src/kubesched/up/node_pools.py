@@ -81,7 +81,7 @@ class NodePool(msgspec.Struct, frozen=True):
             labels |= {GPU_PRESENT: "true", GPU_COUNT: str(self.gpu.each)}
             room[GPU] = str(self.gpu.each)
         taints = [{"key": key, "value": value, "effect": effect} for key, value, effect in self.taint]
-        # a model that keeps some of its room for itself has as much for others, unless somebody says how much
+        # capacity and allocatable are the model's, with the pool's own quantities in both
         status = {field: {**quantities, **room} for field, quantities in model.status.items()}
         return {
             "apiVersion": "v1",

@@ -149,7 +149,7 @@ def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Opti
 def node_pools(fields: Mapping[str, Any], texts: Sequence[str]) -> list[NodePool]:
     """Return the pool of --nodes, with its fields (None for the default), and that of each --pool."""
     said = {name: value for name, value in fields.items() if value is not None}
-    # what is said of all nodes counts for those of --pool, too
+    # options of all nodes count for the nodes of --pool, too
     shared = {name: value for name, value in said.items() if name not in ("nodes", "gpu")}
     pools = []
     if "nodes" in said:

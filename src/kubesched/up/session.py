@@ -35,7 +35,7 @@ from kubesched.up.shutdown import Shutdown
 
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 0.2
-# where nobody looks at a screen, it is said so often how things stand
+# without a terminal, the progress is printed so often
 LINE_SECONDS = 10.0
 MOST_NAMED = 5
 # things have settled, and pods are left that found no node

@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import click
 
-# a loop that was told to end may take so long
+# how long a loop may take to end
 LAST_SECONDS = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -34,7 +34,7 @@ class Shutdown:
         self._before: dict[int, Any] = {}
         self._timers: list[threading.Timer] = []
         self.signals = 0
-        # somebody else to whom the first signal is passed on, and who ends the run then
+        # gets the first signal, if set, and ends the run: the child of `-- COMMAND`
         self.pass_on: Callable[[int], Any] | None = None
         # what must not be left behind, however the process ends
         self.at_end: list[Callable[[], Any]] = []
@@ -92,7 +92,7 @@ class Shutdown:
             self.pass_on(number)
             return
         self._tell()
-        # what it says by itself comes first
+        # the loop's own message comes first
         self._after(LAST_SECONDS, lambda: self.at_once(1, "ended, with something still under way"))
 
     def _time_is_up(self) -> None:

@@ -229,7 +229,7 @@ def _read(path: Path) -> Any:
     try:
         return parse(text)
     except DocumentError as error:
-        # what is quoted may be a secret, unless it is a key
+        # a quoted value may be a secret, unless it is a key
         problem = re.sub(r'(?<!key )"[^"]*"', "a value", str(error).removeprefix("yaml: "))
         raise KubeconfigError(f"kubeconfig {path}: is not YAML: {problem}") from None
 
@@ -277,7 +277,7 @@ def _names(entries: Sequence[Named]) -> str:
     return ", ".join(f'"{entry.name}"' for entry in entries) or "none"
 
 
-# -- checking: the field, and what is wrong with it
+# -- checking: the field and its problem
 
 _Problem = tuple[str, str] | None
 

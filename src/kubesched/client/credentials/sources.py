@@ -250,7 +250,7 @@ class Credentials:
         self._readings: dict[bool, _Reading] = {}
         self._starting = Lock()
         self._working = Lock()
-        # what is there already is checked now, and not at the first request
+        # check the credentials that exist already now, not at the first request
         proof = Proof()
         for source in self._sources:
             if not source.due():
@@ -285,7 +285,7 @@ class Credentials:
                 reading = self._readings[rejected] = _Reading(Future(), rejected, self._clock())
                 # a daemon: a plugin that hangs must not keep the process from ending
                 Thread(target=self._read, args=(reading,), name="credentials", daemon=True).start()
-        # shielded: whoever gives up must not take it from the others
+        # shielded: a cancelled request must not cancel the reading for others
         return await asyncio.shield(asyncio.wrap_future(reading.outcome))
 
     def _read(self, reading: "_Reading") -> None:

@@ -19,7 +19,7 @@ T = TypeVar("T", bound=ApiObject)
 
 # so many objects are remembered as noted
 MOST_NOTED = 1000
-# what is said of an object is cut to so many characters
+# a reason is cut to so many characters
 LONGEST_NOTE = 500
 
 
@@ -48,13 +48,13 @@ class ObjectReader(Generic[T]):
     """Reads objects of one kind; `path` is where they come from."""
 
     def __init__(self, kind: type[T], path: str, note: Callable[[str], None]) -> None:
-        # told of the kind, the name and the reason, or an empty one when that is over
+        # called with kind, name and reason, which is empty once the object can be read
         self.tell: Callable[[str, str, str], None] = lambda kind, full_name, why: None
         self._kind = kind
         self._path = path
         self._note = note
         self._share = sharing(kind)
-        # namespace/name -> what was said
+        # namespace/name -> the logged reason
         self._noted: dict[str, str] = {}
 
     def read(self, raw: msgspec.Raw | bytes) -> T | Unreadable:

@@ -22,11 +22,11 @@ from kubesched.errors import InvalidObjectError
 
 # what the key of the first field of an item is expected within
 _LONGEST_KEY: Final = 64
-# what is not told apart by how it begins within so many bytes is told apart by its brackets
+# an item whose end is not found by the next beginning within so many bytes is split by its brackets
 _LONGEST_LOOK: Final = 1 << 20
 # an item longer than this is none that a server keeps; the reference reads no longer event either
 LONGEST_ITEM: Final = 16 << 20
-# the same for what a list says of itself
+# the same for the list's metadata
 _LONGEST_MEMBER: Final = 1 << 20
 
 # a comma if need be, a key, and a value begins

@@ -40,11 +40,11 @@ SHORTEST_WATCH_SECONDS = 300
 SHORT_SECONDS = 1.0
 # a server that has just started does not know yet who may do what
 PASSING = (401, 403, 429, 500, 503, 504)
-# a list that is streamed says something sooner; a proxy may hold it back for ever
+# the longest silence within a streamed list; a proxy may hold it back for ever
 LIST_SILENCE_SECONDS = 40.0
 # a server that could not stream a list is asked for pages for so long
 STREAMED_AGAIN_SECONDS = 1800.0
-# objects told in one go before others have a turn
+# objects reported before other tasks have a turn
 SLICE = 200
 
 
@@ -80,18 +80,18 @@ class Reflector(Generic[T]):
         self.kind = kind
         self.path = path
         self.synced = asyncio.Event()
-        # every object as it was last told, by namespace/name
+        # every object as it was last reported, by namespace/name
         self.objects: dict[str, T] = {}
-        # the version up to which everything was told
+        # the resource version up to which everything was reported
         self.version = ""
         # the plugins that cannot do without the kind
         self.needed_by: Sequence[str] = ()
-        # told of each version that is reached
+        # called with each resource version that is reached
         self.reached: Callable[[str], None] = lambda version: None
         self._rest = rest
         self._server = server or IncarnationTracker(rest, note)
         self._server.followers.append(self._new_incarnation)
-        # which of the server's pasts the list belongs to, and the one that is being listed
+        # the incarnation of the server that was listed, and the one that is being listed
         self.incarnation = -1
         self._listing = -1
         self._handler = handler
@@ -104,7 +104,7 @@ class Reflector(Generic[T]):
         # whether the list at the beginning has come to its end
         self._complete = False
         self._relist_asked = False
-        # whether somebody waits for the list
+        # whether the relist is waited for
         self._hurry = False
         self._watch_task: asyncio.Task[None] | None = None
 
@@ -120,7 +120,7 @@ class Reflector(Generic[T]):
                 await self._list_and_watch()
             except ExpiredError:
                 if not self._hurry and loop.time() - began < FIRST_WAIT_SECONDS:
-                    # lest a server that always says so is asked without a pause
+                    # a server that always answers so must not be asked without a pause
                     await asyncio.sleep(FIRST_WAIT_SECONDS * self._random.random())
             except (Refused, Unreachable) as error:
                 self._server.complain(f"failed to list and watch {self.path}", error, self._consequence(error))
@@ -189,7 +189,7 @@ class Reflector(Generic[T]):
 
     async def _paged_list(self) -> None:
         seen: set[str] = set()
-        # from the server's cache first; what is consistent comes with the watch
+        # from the server's cache; the watch brings it up to date
         query = {**self._query, "limit": str(PAGE)}
         if not self.version:
             query["resourceVersion"] = "0"
@@ -275,7 +275,7 @@ class Reflector(Generic[T]):
             current = asyncio.current_task()
             if current is None or current.cancelling():
                 raise
-            # only the watch was cancelled: somebody wants a list
+            # only the watch was cancelled: `relist` was called
             raise ExpiredError from None
         except (Refused, Unreachable) as error:
             if not self._complete or not _is_passing(error):
@@ -385,7 +385,7 @@ class Reflector(Generic[T]):
         if known is None:
             return False
         if isinstance(known, Pod) and known.spec.node_name and known.uid == unreadable.uid:
-            # it takes up room on its node, whatever else is said of it
+            # it still takes up resources of its node
             return True
         self._drop(known)
         return False

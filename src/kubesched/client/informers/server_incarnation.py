@@ -47,7 +47,7 @@ class IncarnationTracker:
         self._checking: asyncio.Task[None] | None = None
         self._repetition = OncePerMinute(clock)
         self._well = asyncio.Event()
-        # whether the log says that lists cannot be streamed
+        # whether it was logged that lists cannot be streamed
         self._unstreamed = False
 
     # -- incarnations

@@ -17,7 +17,7 @@ class LogWriter:
     def __init__(self, stream: TextIO, most_lines: int = MOST_LINES) -> None:
         self._stream = stream
         self._most_lines = most_lines
-        # lines, and whom to tell once everything before them is written
+        # lines, and events to set once everything before them is written
         self._waiting: deque[str | threading.Event] = deque()
         self._left_out = 0
         self._wake = threading.Event()
@@ -63,7 +63,7 @@ class LogWriter:
             self._stream.write("".join(lines))
             self._stream.flush()
         except (OSError, ValueError):
-            # nobody reads any more; the scheduler goes on
+            # the stream's reader is gone; the scheduler goes on
             pass
         for reached in taken:
             if isinstance(reached, threading.Event):

@@ -18,7 +18,7 @@ from kubesched.serving.requests import UserInfo
 
 MASTERS = "system:masters"
 MOST_VERDICTS = 8192
-# of a verb and a path whose verdict is remembered, lest somebody fills the memory with long ones
+# of a verb and a path whose decision is cached; longer ones would fill the memory
 LONGEST_REMEMBERED = 10_000
 
 _ALLOWED = AccessDecision(allowed=True)

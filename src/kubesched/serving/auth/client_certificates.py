@@ -48,7 +48,7 @@ class Authorities:
             found = crypto.X509StoreContext(self._store, own, others).get_verified_chain()
             certificates = [each.to_cryptography() for each in found]
             usable = all(map(_is_for_clients, certificates))
-            # nobody checks the signature of the authority that is trusted itself
+            # the signature of a trusted CA itself is not checked
             weak = any(map(_is_signed_weakly, certificates[:-1]))
         except crypto.X509StoreContextError as error:
             raise BadCredentialsError(f"certificate with serial number {own.get_serial_number()}: {error}") from None
