@@ -267,7 +267,7 @@ def test_a_late_event_holds_up_those_after_it_and_their_bookmarks() -> None:
         watch = await world.watch(allowWatchBookmarks="true")
         names = [f"n{number}" for number in range(20)]
         arrived: list[tuple[float, str]] = []
-        watch.wake = lambda: arrived.extend((world.now, name or kind) for kind, name in seen(watch))
+        watch.on_ready(lambda: arrived.extend((world.now, name or kind) for kind, name in seen(watch)))
         for name in names:
             world.add(name)
             await asyncio.sleep(0.1)

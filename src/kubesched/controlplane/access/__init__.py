@@ -7,13 +7,13 @@ Never: a token in a message, a log line or an object.
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from kubesched.controlplane.access.decisions import ALLOWED, AccessDecision
+from kubesched.controlplane.access.decisions import ALLOWED, RbacDecision
 from kubesched.controlplane.access.identities import DEFAULT_AUDIENCES, StaticTokens
 from kubesched.controlplane.access.role_based import RoleBasedAccess
 from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Target, User
 
-__all__ = ["Access", "AccessDecision", "AlwaysAllow", "Attributes", "RoleBasedAccess", "Rule", "StaticTokens"]
+__all__ = ["Access", "AlwaysAllow", "Attributes", "RbacDecision", "RoleBasedAccess", "Rule", "StaticTokens"]
 
 
 class Access(Protocol):
@@ -32,7 +32,7 @@ class Access(Protocol):
     def check(self, request: Request, target: Target | None) -> None:
         """Raise ApiError 403 unless the user of a request may do what it asks; a path without a target counts, too."""
 
-    def decide(self, user: User, attributes: Attributes) -> AccessDecision:
+    def decide(self, user: User, attributes: Attributes) -> RbacDecision:
         """Return whether a user may do something."""
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
@@ -55,7 +55,7 @@ class AlwaysAllow:
     def check(self, request: Request, target: Target | None) -> None:
         """Allow it."""
 
-    def decide(self, user: User, attributes: Attributes) -> AccessDecision:
+    def decide(self, user: User, attributes: Attributes) -> RbacDecision:
         """Allow it."""
         return ALLOWED
 

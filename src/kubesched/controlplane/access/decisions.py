@@ -17,14 +17,14 @@ from kubesched.controlplane.api.statuses import ApiError, forbidden
 _HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-class AccessDecision(msgspec.Struct, frozen=True):
+class RbacDecision(msgspec.Struct, frozen=True):
     """Yes or no, and why."""
 
     allowed: bool
     reason: str = ""
 
 
-ALLOWED = AccessDecision(True)
+ALLOWED = RbacDecision(True)
 
 
 def refused(user: User, attributes: Attributes, reason: str) -> ApiError:

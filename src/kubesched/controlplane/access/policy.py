@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.api.field_errors import aggregate
 from kubesched.api.go_text import quote
-from kubesched.controlplane.access.decisions import AccessDecision
+from kubesched.controlplane.access.decisions import RbacDecision
 from kubesched.controlplane.access.rules import Attributes, Rule, rule_of
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import User
@@ -50,15 +50,15 @@ class RbacPolicy:
                 self._add(number, stored.document(), stored.namespace)
                 number += 1
 
-    def decide(self, user: User, attributes: Attributes) -> AccessDecision:
+    def decide(self, user: User, attributes: Attributes) -> RbacDecision:
         """Return whether a user may do something."""
         grants = self.grants(user, attributes.namespace)
         for grant in grants:
             for rule in grant.rules:
                 if rule.allows(attributes):
-                    return AccessDecision(True, f"RBAC: allowed by {grant.source}")
+                    return RbacDecision(True, f"RBAC: allowed by {grant.source}")
         problems = aggregate(_problems(grants))
-        return AccessDecision(False, f"RBAC: {problems}" if problems else "")
+        return RbacDecision(False, f"RBAC: {problems}" if problems else "")
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
         """Return the rules of a user in a namespace, and the roles that were not found."""

@@ -8,7 +8,7 @@ comes from `system:anonymous`.
 
 from collections.abc import Mapping, Sequence
 
-from kubesched.controlplane.access.decisions import ALLOWED, AccessDecision, refused
+from kubesched.controlplane.access.decisions import ALLOWED, RbacDecision, refused
 from kubesched.controlplane.access.identities import (
     DEFAULT_AUDIENCES,
     MASTERS,
@@ -63,7 +63,7 @@ class RoleBasedAccess:
         if target is not None and self._creates(target):
             self._require(user, Attributes("create", *_what(target), target.namespace, target.name))
 
-    def decide(self, user: User, attributes: Attributes) -> AccessDecision:
+    def decide(self, user: User, attributes: Attributes) -> RbacDecision:
         """Return whether a user may do something."""
         if MASTERS in user.groups:
             return ALLOWED

@@ -1,4 +1,4 @@
-"""Who is asked before an object is stored: policies and webhooks as they are configured at the moment.
+"""The admission chain: the configured policies and webhooks run before an object is stored.
 
     object ──▶ policies, webhooks that change it ──▶ the kind's rules ──▶ policies, webhooks that check it ──▶ quotas
 

@@ -70,7 +70,7 @@ class MatchConstraints:
 
 
 class Around:
-    """What matching looks at besides a request: namespaces, and other versions of resources."""
+    """What matching reads besides a request: namespaces, and other versions of resources."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store = store

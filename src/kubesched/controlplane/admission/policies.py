@@ -32,7 +32,7 @@ P = TypeVar("P", bound="AdmissionPolicy")
 
 
 class Conditions:
-    """Match conditions: all must be true for a request to be looked at."""
+    """Match conditions: a policy or webhook applies to a request for which all are true."""
 
     def __init__(self, conditions: Sequence[Document], *, params: bool, failure_policy: str) -> None:
         names = Names(params=params)
@@ -42,7 +42,7 @@ class Conditions:
         self._ignores = failure_policy == "Ignore"
 
     def hold(self, values: Document) -> bool:
-        """Return whether they hold; raises EvaluationError if that cannot be told and matters."""
+        """Return whether all conditions hold; raises EvaluationError if one fails and the failure policy says so."""
         if not self._expressions:
             return True
         evaluation = PolicyEvaluation({**values, "namespaceObject": None}, CONDITIONS_BUDGET)

@@ -1,7 +1,7 @@
-"""Clients in the same process that cannot wait: they are told to come again while webhooks are asked for them.
+"""Webhook replies for clients in the same process, which cannot wait: they get 503 and retry.
 
-From a request that needs replies to a refusal that says so, and, when the same request comes again, to what was
-replied. Controllers try again by themselves; nothing here ever holds up the loop.
+From a request that needs replies to a 503, and, when the same request is retried, to the replies. Controllers retry by
+themselves; the loop never waits here.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class ReplyCache:
         return attempt
 
     def begin(self, request: Request, interrupted: Interrupted) -> ApiError | Attempt:
-        """Have questions asked; return what the client is told, or replies if there is no way to ask."""
+        """Start the webhook calls; return the 503 for the client, or error replies if no loop runs."""
         key, attempt = _key(request), interrupted.attempt
         try:
             loop = asyncio.get_running_loop()

@@ -101,7 +101,7 @@ class _Validation:
         self._message = compiled_or_error(written, names.without_authorizer(), MESSAGE) if written.strip() else None
 
     def result(self, evaluation: PolicyEvaluation) -> Any:
-        """Return whether it holds, or the EvaluationError for which that cannot be told."""
+        """Return whether it holds, or the EvaluationError."""
         try:
             return evaluated(evaluation, self._expression)
         except EvaluationError as error:

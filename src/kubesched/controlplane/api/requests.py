@@ -38,7 +38,7 @@ UNAUTHENTICATED = User("")
 class Request(msgspec.Struct, frozen=True):
     """One request; header names are in lower case, a query maps each name to all its values.
 
-    What its sender is to be told besides the answer is noted in `told` while it is carried out.
+    `warnings` collects what is sent as Warning headers with the answer.
     """
 
     method: str

@@ -61,7 +61,7 @@ class CompiledRule:
         self._message = _message(rule.get("messageExpression") or "", variables, declared)
 
     def run(self, new: Any, old: Any) -> tuple[bool, int]:
-        """Return whether the rule holds, and what it cost to tell; raises CelRuntimeError."""
+        """Return whether the rule holds, and the cost of the evaluation; raises CelRuntimeError."""
         result, cost = self._rule.run((new, self._old(old)))
         return result is True, cost
 

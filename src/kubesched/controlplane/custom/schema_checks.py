@@ -54,7 +54,7 @@ _NOT_SUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "
 
 
 class _Place(NamedTuple):
-    """Where in a schema something stands: what is not allowed there, and from where on nothing can be told apart."""
+    """A place in a schema: the fields that are not allowed there, and whether list elements above it have keys."""
 
     no_defaults: str = ""
     in_metadata: bool = False
@@ -67,9 +67,9 @@ def schema_problems(path: str, schema: Schema, *, has_status: bool) -> list[str]
     problems = _root_problems(here, schema) if has_status else []
     if schema.get("nullable"):
         problems.append(forbidden(child(here, "nullable"), "nullable cannot be true at the root"))
-    not_looked_at = unsupported(schema)
+    reason = unsupported(schema)
     right = False
-    if not not_looked_at:
+    if not reason:
         found = structural_problems(here, schema) or list(_default_problems(here, schema, root=True))
         problems += found
         right = not found
@@ -80,8 +80,8 @@ def schema_problems(path: str, schema: Schema, *, has_status: bool) -> list[str]
         from kubesched.controlplane.custom.rule_checks import rule_problems
 
         problems += rule_problems(here, schema)
-    if not problems and not_looked_at:
-        problems.append(invalid(here, "", not_looked_at))
+    if not problems and reason:
+        problems.append(invalid(here, "", reason))
     return problems
 
 
@@ -235,7 +235,7 @@ def _keyed_problems(path: str, schema: Schema, items: Schema | None, keys: list[
 
 
 def _key_problems(path: str, items: Schema, keys: list[str]) -> Iterator[str]:
-    """Yield why elements of a list may not be told apart by a key: it may be missing, or null."""
+    """Yield the problems of a key of a list: it may be missing, or null."""
     start = f"this property is in {MAP_KEYS}, so it"
     for key in keys:
         inner = items.get("properties", {}).get(key)

@@ -1,4 +1,4 @@
-"""Definitions at work: names are accepted, kinds are served, and what was defined goes with its definition.
+"""The controller of definitions: it accepts names, serves kinds, and deletes the objects of deleted definitions.
 
     definition ──▶ names free? ──▶ NamesAccepted ──▶ Established ──▶ catalog
     definition terminating ──▶ objects deleted ──▶ none left ──▶ finalizer gone, and with it the definition
@@ -50,8 +50,8 @@ class Definitions:
         if change.type == DELETED:
             self._read.pop(change.new.name, None)
 
-    def _looked_at(self, stored: Stored) -> Document:
-        """Return a definition to look at: there may be many, and most do not change."""
+    def _definition(self, stored: Stored) -> Document:
+        """Return a decoded definition; it is decoded again only when it changed."""
         version, document = self._read.get(stored.name, (0, {}))
         if version != stored.version:
             document = stored.document()
@@ -72,7 +72,7 @@ class Definitions:
     # -- names
 
     def _accept_names(self, stored: Stored) -> None:
-        document = self._looked_at(stored)
+        document = self._definition(stored)
         accepted, wanted = document["status"]["acceptedNames"], document["spec"]["names"]
         is_established = condition_of(document, ESTABLISHED).get("status") == "True"
         if wanted == accepted and is_established:
@@ -97,7 +97,7 @@ class Definitions:
         resources: set[str] = set()
         kinds: set[str] = set()
         for stored in self._registry.store.set_of(DEFINITIONS):
-            other = self._looked_at(stored)
+            other = self._definition(stored)
             if other["spec"]["group"] == document["spec"]["group"]:
                 names = other["status"]["acceptedNames"]
                 resources |= {names["plural"], names.get("singular", ""), *(names.get("shortNames") or ())}
@@ -126,7 +126,7 @@ class Definitions:
         """Serve what is established, as it is defined now."""
         before, now = self._served, {}
         for stored in self._registry.store.set_of(DEFINITIONS).in_order():
-            document = self._looked_at(stored)
+            document = self._definition(stored)
             if condition_of(document, ESTABLISHED).get("status") != "True":
                 continue
             terminating = condition_of(document, TERMINATING).get("status") == "True"
@@ -149,8 +149,8 @@ class Definitions:
     # -- the end
 
     def _clean_up(self, stored: Stored) -> None:
-        """Delete the objects of a definition that is going; if there are none, let it go."""
-        meta = self._looked_at(stored)["metadata"]
+        """Delete the objects of a terminating definition; without any left remove its finalizer."""
+        meta = self._definition(stored)["metadata"]
         if not meta.get("deletionTimestamp") or CLEANUP not in (meta.get("finalizers") or ()):
             return
         document = stored.document()
@@ -184,7 +184,7 @@ class Definitions:
             self._put(document)
 
     def _watch(self, name: str) -> None:
-        """Look again when an object of a definition that is going has gone."""
+        """Catch up when an object of a terminating definition is deleted."""
 
         def changed(change: Change) -> None:
             self.is_behind = self.is_behind or change.type == DELETED

@@ -1,4 +1,4 @@
-"""The rules of a defined kind, by its schema."""
+"""The strategy of a custom kind, by its schema."""
 
 # upstream: apiextensions-apiserver/pkg/registry/customresource/{strategy,status_strategy,validator}.go (v1.36)
 
@@ -46,7 +46,7 @@ class CustomStrategy(Strategy):
         self._rules = _validation_rules_of(schema)
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Refuse an object whose definition is going."""
+        """Refuse an object whose definition is terminating."""
         if self._is_terminating:
             raise forbidden(context.resource, new["metadata"].get("name", ""), TERMINATING_MESSAGE)
 

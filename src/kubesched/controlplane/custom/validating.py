@@ -74,7 +74,7 @@ def shown(value: Any) -> str:
 
 
 class Result:
-    """The problems of a value, and how much of a schema was looked at: of alternatives that fail, the best counts."""
+    """The problems of a value, and how many checks passed: of failed alternatives the best is reported."""
 
     def __init__(self, *problems: ValidationProblem, count: int = 0) -> None:
         self.problems = list(problems)
@@ -318,7 +318,7 @@ def _list(value: list[Any], schema: Schema, path: str, old: Any) -> Result:
 
 
 def by_keys(old: Any, schema: Schema) -> dict[str, Any]:
-    """Return the elements that a list had by what tells them apart; none if nothing does."""
+    """Return the old elements of a list by key; none if the list has no keys."""
     if schema.get(LIST_TYPE) != "map" or not isinstance(old, list):
         return {}
     return {key_of(each, schema): each for each in old}

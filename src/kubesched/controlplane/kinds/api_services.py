@@ -26,7 +26,7 @@ _HTTPS = 443
 
 
 class APIServiceStrategy(KindStrategy):
-    """The rules of API services."""
+    """The strategy of API services."""
 
     unconditional_update = False
     status_keeps_metadata = True

@@ -1,4 +1,4 @@
-"""The rules of requests for certificates: who asks is written down, and who approves says so on a path of its own."""
+"""The strategy of certificate signing requests: the requester is recorded, approval has a subresource of its own."""
 
 # upstream: pkg/apis/certificates/validation/validation.go, pkg/registry/certificates/certificates/strategy.go,
 # plugin/pkg/admission/certificates/{approval,signing,subjectrestriction} (v1.36)
@@ -55,7 +55,7 @@ _USAGES = (
 
 
 class CertificateSigningRequestStrategy(KindStrategy):
-    """The rules of requests for certificates; after their creation only their status changes."""
+    """The strategy of requests for certificates; after their creation only their status changes."""
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return nothing: any name will do."""
@@ -121,7 +121,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
 
 
 class CertificateApprovalStrategy(CertificateSigningRequestStrategy):
-    """The rules of the path `approval`: conditions change, and nothing else."""
+    """The strategy of the path `approval`: conditions change, and nothing else."""
 
     has_status = False
 

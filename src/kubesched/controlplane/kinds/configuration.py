@@ -1,4 +1,4 @@
-"""The rules of config maps, secrets and service accounts."""
+"""The strategy of config maps, secrets and service accounts."""
 
 # upstream: pkg/registry/core/{configmap,secret,serviceaccount}/strategy.go,
 # pkg/apis/core/validation/validation.go (ValidateConfigMap, ValidateSecret) (v1.36)
@@ -26,7 +26,7 @@ _ACCOUNT_ANNOTATION = "kubernetes.io/service-account.name"
 
 
 class ConfigMapStrategy(KindStrategy):
-    """The rules of config maps."""
+    """The strategy of config maps."""
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a config map."""
@@ -50,7 +50,7 @@ class ConfigMapStrategy(KindStrategy):
 
 
 class SecretStrategy(KindStrategy):
-    """The rules of secrets."""
+    """The strategy of secrets."""
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Fill in what was left out; the type stays what it was."""
@@ -85,7 +85,7 @@ class SecretStrategy(KindStrategy):
 
 
 class ServiceAccountStrategy(KindStrategy):
-    """The rules of service accounts."""
+    """The strategy of service accounts."""
 
     returns_deleted = True
 

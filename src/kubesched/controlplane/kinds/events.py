@@ -1,4 +1,4 @@
-"""The rules of events, in both versions: core/v1 is lenient, events.k8s.io/v1 is strict.
+"""The strategy of events, in both versions: core/v1 is lenient, events.k8s.io/v1 is strict.
 
 They are stored as core/v1 has them; which version a client speaks is the resource of the request.
 """
@@ -46,7 +46,7 @@ _STRICT_FIELDS = {
 
 
 class EventStrategy(KindStrategy):
-    """The rules of events."""
+    """The strategy of events."""
 
     create_on_update = True
 

@@ -1,4 +1,4 @@
-"""The rules of flow schemas and priority levels; they are kept, and no request waits for another."""
+"""The strategy of flow schemas and priority levels; they are kept, and no request waits for another."""
 
 # upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation/validation.go}, pkg/registry/flowcontrol (v1.36)
 
@@ -46,7 +46,7 @@ class _BootstrapStrategy(KindStrategy):
 
 
 class FlowSchemaStrategy(_BootstrapStrategy):
-    """The rules of flow schemas."""
+    """The strategy of flow schemas."""
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
@@ -212,7 +212,7 @@ def _wrong_path(path: str) -> str:
 
 
 class PriorityLevelStrategy(_BootstrapStrategy):
-    """The rules of priority levels."""
+    """The strategy of priority levels."""
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""

@@ -1,4 +1,4 @@
-"""The rules of leases and lease candidates."""
+"""The strategy of leases and lease candidates."""
 
 # upstream: pkg/registry/coordination/{lease,leasecandidate}/strategy.go, pkg/apis/coordination/validation (v1.36)
 
@@ -19,7 +19,7 @@ _NO_VERSION = "must be a valid semantic version"
 
 
 class LeaseStrategy(KindStrategy):
-    """The rules of leases."""
+    """The strategy of leases."""
 
     create_on_update = True
     unconditional_update = False
@@ -46,7 +46,7 @@ class LeaseStrategy(KindStrategy):
 
 
 class LeaseCandidateStrategy(KindStrategy):
-    """The rules of lease candidates."""
+    """The strategy of lease candidates."""
 
     create_on_update = True
     unconditional_update = False

@@ -1,4 +1,4 @@
-"""The rules of namespaces, and how they end.
+"""The strategy of namespaces.
 
 A namespace that is deleted goes on, terminating, until its contents are gone and the namespace controller has
 removed the finalizer from the spec through the subresource `finalize`.
@@ -24,7 +24,7 @@ _STANDARD_FINALIZERS = (FINALIZER, "orphan", "foregroundDeletion")
 
 
 class NamespaceStrategy(KindStrategy):
-    """The rules of namespaces."""
+    """The strategy of namespaces."""
 
     returns_deleted = True
 
@@ -96,7 +96,7 @@ class NamespaceStrategy(KindStrategy):
 
 
 class NamespaceFinalizeStrategy(NamespaceStrategy):
-    """The rules of the path `finalize`: the finalizers of the spec may change."""
+    """The strategy of the path `finalize`: the finalizers of the spec may change."""
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults."""

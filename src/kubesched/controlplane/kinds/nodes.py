@@ -1,4 +1,4 @@
-"""The rules of nodes.
+"""The strategy of nodes.
 
 A node may be created with its status, whole; it begins with a taint that keeps pods away until the node
 controller has seen it ready.
@@ -30,7 +30,7 @@ _FEATURE_RULE = (
 
 
 class NodeStrategy(KindStrategy):
-    """The rules of nodes."""
+    """The strategy of nodes."""
 
     has_status = False
 

@@ -63,7 +63,7 @@ class _GrantingStrategy(KindStrategy):
 
 
 class RoleStrategy(_GrantingStrategy):
-    """The rules of roles."""
+    """The strategy of roles."""
 
     namespaced = True
 
@@ -112,7 +112,7 @@ class RoleStrategy(_GrantingStrategy):
 
 
 class ClusterRoleStrategy(RoleStrategy):
-    """The rules of cluster roles; an aggregation rule is kept, and gathers nothing."""
+    """The strategy of cluster roles; an aggregation rule is kept, and gathers nothing."""
 
     namespaced = False
 
@@ -133,7 +133,7 @@ class ClusterRoleStrategy(RoleStrategy):
 
 
 class RoleBindingStrategy(_GrantingStrategy):
-    """The rules of role bindings."""
+    """The strategy of role bindings."""
 
     namespaced = True
     kinds: tuple[str, ...] = ("Role", "ClusterRole")
@@ -201,7 +201,7 @@ class RoleBindingStrategy(_GrantingStrategy):
 
 
 class ClusterRoleBindingStrategy(RoleBindingStrategy):
-    """The rules of cluster role bindings."""
+    """The strategy of cluster role bindings."""
 
     namespaced = False
     kinds = ("ClusterRole",)

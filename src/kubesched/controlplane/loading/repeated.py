@@ -1,4 +1,4 @@
-"""Lines that many objects share: each is told once, with the first object that it is about and how many others.
+"""Messages about many objects: each is one line, with the first object and the number of others.
 
 From objects and texts to lines for people.
 """

@@ -85,7 +85,7 @@ class Application(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What has become of an object, and of its owners."""
+    """The result of an apply: the object and its managedFields."""
 
     document: Document
     managed_fields: ManagedFields

@@ -1,7 +1,7 @@
-"""Owners: who has which fields of an object, and since when, as metadata.managedFields shows it.
+"""The entries of metadata.managedFields: which manager owns which fields of an object, and since when.
 
-From writes to a tuple of owners that is kept beside the object's bytes. The fields of an owner are kept as text, which
-is what is sent; objects that are alike share it.
+From writes to a tuple of entries that is stored beside the object's bytes. The fields of an entry are kept as the text
+that is sent; objects of one template share it.
 """
 
 # upstream: apimachinery/pkg/util/managedfields/internal/{managedfields,managedfieldsupdater,capmanagers,
@@ -42,7 +42,7 @@ STRIPPED: Fields = {
 
 
 class Manager(msgspec.Struct, frozen=True, gc=False):
-    """Who writes, and how."""
+    """A field manager: its name, operation, version and subresource."""
 
     name: str
     operation: str
@@ -57,7 +57,7 @@ class Manager(msgspec.Struct, frozen=True, gc=False):
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
-    """A manager, the time of its last change, and its fields as text."""
+    """An entry: a manager, the time of its last change, and its fields as text."""
 
     manager: Manager
     time: str
@@ -88,7 +88,7 @@ def _around(manager: Manager, time: str) -> tuple[bytes, bytes]:
 
 
 def with_managed_fields(body: bytes, managed_fields: ManagedFields) -> bytes:
-    """Return an object's bytes with its owners in them; metadata stands behind kind and version alone."""
+    """Return an object's bytes with managedFields in them; metadata comes right after kind and version."""
     if not managed_fields:
         return body
     at = body.index(b'"metadata":{') + len(b'"metadata":{')
@@ -97,11 +97,11 @@ def with_managed_fields(body: bytes, managed_fields: ManagedFields) -> bytes:
 
 
 def as_documents(managed_fields: ManagedFields) -> list[Any]:
-    """Return owners as a document has them."""
+    """Return entries as documents."""
     return [msgspec.json.decode(entry.json()) for entry in managed_fields]
 
 
-# -- what clients say of owners
+# -- managedFields that clients send
 
 
 class _SentEntry(msgspec.Struct, rename="camel"):
@@ -137,7 +137,7 @@ def _entry(entry: _SentEntry) -> Entry:
 
 
 def sorted_entries(managed_fields: Any) -> ManagedFields:
-    """Return owners in the order in which they are shown."""
+    """Return entries in the order of managedFields."""
     return tuple(sorted(managed_fields, key=_rank))
 
 
@@ -190,13 +190,13 @@ def _after(entry: Entry, time: str, changed: Fields, removed: Fields) -> Entry |
 
 
 def _is_touched(entry: Entry, changed: Fields, removed: Fields) -> bool:
-    """Return whether an owner may have what has changed; most have nothing of the parts that it is in."""
+    """Return whether an entry may hold changed fields, by their top-level names."""
     text = entry.text
     return any(f'"{part}":'.encode() in text for part in (*changed, *removed))
 
 
 def _less(entry: Entry, changed: Fields, removed: Fields) -> Entry | None:
-    """Return an owner without what others have changed, None if nothing is left."""
+    """Return an entry without fields that another manager changed, None if nothing is left."""
     before = entry.fields()
     fields = difference(difference(before, intersection(before, changed)), removed)
     if fields == before:
@@ -205,7 +205,7 @@ def _less(entry: Entry, changed: Fields, removed: Fields) -> Entry | None:
 
 
 def capped(managed_fields: ManagedFields) -> ManagedFields:
-    """Return owners of whom no more than a few have come by updates: the oldest become one."""
+    """Return entries with a bounded number of update managers: the oldest ones are merged."""
     updaters = [entry for entry in managed_fields if entry.manager.operation == UPDATE]
     if len(updaters) <= MOST_UPDATERS:
         return managed_fields
@@ -229,7 +229,7 @@ def capped(managed_fields: ManagedFields) -> ManagedFields:
 
 
 def same(managed_fields: Sequence[Entry], others: Sequence[Entry]) -> bool:
-    """Return whether owners have the same fields, whenever they got them."""
+    """Return whether entries have the same managers and fields, whatever their times."""
     if managed_fields is others:
         return True
     return [(entry.manager, entry.text) for entry in managed_fields] == [

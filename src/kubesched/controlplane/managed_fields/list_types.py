@@ -35,7 +35,7 @@ class Elements(FieldType):
         raise NotImplementedError
 
     def element(self) -> FieldType:
-        """Return the way of an element."""
+        """Return the type of an element."""
         return LEAF
 
     def added(self, value: Any) -> Fields:
@@ -114,7 +114,7 @@ class Elements(FieldType):
 
 
 class KeyedList(Elements):
-    """A list of maps that are told apart by some of their fields."""
+    """A list of maps with key fields."""
 
     def __init__(self, keys: dict[str, Any], element: FieldType) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ class KeyedList(Elements):
         self._element = element
 
     def element(self) -> FieldType:
-        """Return the way of an element."""
+        """Return the type of an element."""
         return self._element
 
     def key(self, element: Any) -> str:

@@ -1,4 +1,4 @@
-"""From shapes to the ways in which values of them are owned."""
+"""From shapes to types for managed fields."""
 
 # upstream: structured-merge-diff/v6/schema/elements.go, kube-openapi/pkg/schemaconv
 
@@ -17,7 +17,7 @@ _structs: dict[Shape, Struct] = {}
 
 @cache
 def type_of_shape(shape: Shape) -> FieldType:
-    """Return the way in which objects of a shape are owned."""
+    """Return the type of a shape's objects."""
     return ATOMIC_PART if shape.atomic else _struct(shape)
 
 
@@ -38,7 +38,7 @@ def _is_always(field: Field) -> bool:
 
 
 def type_of_field(field: Field) -> FieldType:
-    """Return the way in which a field is owned."""
+    """Return the type of a field."""
     if field.list_type == "atomic":
         return ATOMIC_PART
     if field.list_type == "granular" and isinstance(field.type, Shape):

@@ -39,7 +39,7 @@ def _program(agent: str) -> str:
 
 
 def type_of_objects(schemas: Schemas, resource: Resource) -> FieldType:
-    """Return the way in which objects of a resource are owned; all of JSON where their shape is not known."""
+    """Return the type of a resource's objects; untyped JSON if their shape is not known."""
     shape = schemas.for_kind(resource.api_version, resource.kind)
     return UNTYPED if shape is None else type_of_shape(shape)
 

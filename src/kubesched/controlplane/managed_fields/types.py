@@ -19,7 +19,7 @@ _MOST_KINDS = 64
 
 
 class FieldType:
-    """Owned as a whole."""
+    """A leaf: owned as a whole."""
 
     # nothing in it is owned by itself
     is_leaf = True
@@ -68,7 +68,7 @@ ATOMIC_PART = AtomicPart()
 
 
 class _Mapping(FieldType):
-    """Owned entry by entry."""
+    """A map: owned entry by entry."""
 
     is_leaf = False
 
@@ -76,7 +76,7 @@ class _Mapping(FieldType):
         super().__init__({})
 
     def field_type(self, name: str) -> FieldType:
-        """Return the way of an entry."""
+        """Return the type of an entry."""
         raise NotImplementedError
 
     def is_there(self, name: str) -> bool:
@@ -188,7 +188,7 @@ class Map(_Mapping):
         self._value = value
 
     def field_type(self, name: str) -> FieldType:
-        """Return the way of an entry."""
+        """Return the type of an entry."""
         return self._value
 
 
@@ -197,7 +197,7 @@ class Struct(_Mapping):
 
     def __init__(self) -> None:
         super().__init__()
-        # by name: what the field is called in sets, its way, and whether Go has it always
+        # by name: the field's key in sets, its type, and whether Go has it always
         self.members: dict[str, tuple[str, FieldType, bool]] = {}
         # of types whose fields are all leaves: what is in an object, by the fields it has
         self._kinds: dict[tuple[str, ...], Fields] | None = None
@@ -209,7 +209,7 @@ class Struct(_Mapping):
             self._kinds = {}
 
     def field_type(self, name: str) -> FieldType:
-        """Return the way of a field."""
+        """Return the type of a field."""
         member = self.members.get(name)
         return LEAF if member is None else member[1]
 
@@ -246,7 +246,7 @@ class Untyped(_Mapping):
     """Any JSON: maps are owned key by key, everything else as a whole."""
 
     def field_type(self, name: str) -> FieldType:
-        """Return the way of an entry."""
+        """Return the type of an entry."""
         return self
 
     def to_field_set(self, value: Any) -> Fields | None:

@@ -70,7 +70,7 @@ def _list(type_: ListType, value: Any, path: str, field: Field | None) -> list[P
 def list_problems(
     value: Any, path: str, field_type: FieldType | None, below: Callable[[Any, str], list[Problem]]
 ) -> list[Problem]:
-    """Return the problems of a list that is owned in some way; `below` tells what is with an element, and where."""
+    """Return the problems of a list; `below` returns the problems of an element at a path."""
     if not isinstance(value, list):
         return [(path, f"expected list, got &{{{printed(value)}}}")]
     problems: list[Problem] = []

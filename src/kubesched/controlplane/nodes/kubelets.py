@@ -61,7 +61,7 @@ class _Run(msgspec.Struct):
         return min(times, default=None)
 
     def stop(self) -> None:
-        """Plan nothing more for a pod that is over."""
+        """Cancel the plans of a terminal pod."""
         self.start_at = self.ready_at = self.finish_at = self.fail_at = None
 
 
@@ -257,7 +257,7 @@ class Kubelets(Controller):
             self.workqueue.add(key)
 
     def _is_past_deadline(self, run: _Run, pod: Document, now: float) -> bool:
-        """Return whether a pod has been active for too long; plan a look at it for when it will have been."""
+        """Return whether a pod is past its active deadline; otherwise queue it for then."""
         left = seconds_until_deadline(pod, self.context.now(), self.context.options.speed)
         if left is None or pod["status"]["phase"] in TERMINAL:
             run.fail_at = None
@@ -268,7 +268,7 @@ class Kubelets(Controller):
     # -- a pod goes
 
     def _terminate(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
-        """Let a pod go that is being deleted, once its time is over."""
+        """Remove a terminating pod once its grace period is over."""
         now = self.context.loop.time()
         started = run.start_at is None and pod["status"].get("phase") not in TERMINAL
         grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0

@@ -1,4 +1,4 @@
-"""What the verbs work with, in one place.
+"""The registry: store, catalog, schemas and strategies, as the verbs use them.
 
 Time and randomness come in from outside, so that a server in virtual time with a seed does the same every time.
 """
@@ -25,7 +25,7 @@ from kubesched.controlplane.storage.store import Store
 
 # without letters and digits that make words or look alike
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_SHARED_RULES = Strategy()
+_SHARED_STRATEGY = Strategy()
 
 # writes what follows from an object that was stored
 Settle = Callable[[], None]
@@ -55,7 +55,7 @@ class Admission(Protocol):
         """Raise ApiError if an operation is not admitted, WebhookCallsNeededError if webhooks must be called first."""
 
 
-class _Nobody:
+class _NoAdmission:
     """No policy and no webhook is configured."""
 
     idle = True
@@ -87,7 +87,7 @@ class DefinedKind(msgspec.Struct, frozen=True):
 
 
 class ResourceRegistry(msgspec.Struct):
-    """Store, catalog, schemas, rules, clock and dice; and what is asked last before an object is stored."""
+    """Store, catalog, schemas, strategies, clock and randomness; and admission."""
 
     store: Store
     catalog: Catalog
@@ -96,36 +96,38 @@ class ResourceRegistry(msgspec.Struct):
     clock: Callable[[], datetime]
     random: Random
     admit: Admit = _admit_all
-    admission: Admission = _Nobody()
+    admission: Admission = _NoAdmission()
     # of tokens of service accounts
     issuer: Issuer = msgspec.field(default_factory=Issuer)
     # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
     refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
-
     # custom kinds, by version and kind
     defined: Mapping[tuple[str, str], DefinedKind] = {}
 
     def field_type(self, resource: Resource) -> FieldType:
         """Return the type of a resource's objects for managed fields."""
-        defined = self.defined.get((resource.api_version, resource.kind))
+        defined = self._defined(resource)
         return type_of_objects(self.schemas, resource) if defined is None else defined.field_type
 
     def config_problems(self, resource: Resource, config: Document) -> list[Problem]:
         """Return the problems of a configuration that is applied to objects of a resource."""
-        defined = self.defined.get((resource.api_version, resource.kind))
+        defined = self._defined(resource)
         if defined is not None:
             return defined.config_problems(config)
         shape = self.schemas.for_kind(resource.api_version, resource.kind)
         return [] if shape is None else problems_of(shape, config)
 
     def strategy(self, resource: Resource, subresource: str = "") -> Strategy:
-        """Return the rules of a kind, or of one of its subresources that has rules of its own."""
-        defined = self.defined.get((resource.api_version, resource.kind))
+        """Return the strategy of a kind, or of one of its subresources that has its own."""
+        defined = self._defined(resource)
         if defined is not None:
             return defined.strategy
         if subresource and (found := self.strategies.get(f"{resource.store}/{subresource}")):
             return found
-        return self.strategies.get(resource.store, _SHARED_RULES)
+        return self.strategies.get(resource.store, _SHARED_STRATEGY)
+
+    def _defined(self, resource: Resource) -> DefinedKind | None:
+        return self.defined.get((resource.api_version, resource.kind)) if self.defined else None
 
     def context(self, resource: Resource, user: User, verb: str = "", *, imported: bool = False) -> StrategyContext:
         """Return the context of a strategy."""

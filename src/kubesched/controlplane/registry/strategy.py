@@ -1,4 +1,4 @@
-"""The rules of a kind: what is filled in, what is refused, what selectors may ask about, how it is deleted.
+"""The strategy of a kind: defaults, validation, selectable fields, deletion.
 
 From verbs to documents (dicts as JSON has them, owned by the request and changed in place). `Strategy` holds the rules
 that every kind shares; a kind with rules of its own overrides some. Problems are sentences of `api.field_errors`;
@@ -20,7 +20,7 @@ from kubesched.controlplane.storage.store import Store, Stored
 
 
 class StrategyContext(msgspec.Struct, frozen=True):
-    """What a strategy may look at besides the document; it writes nothing."""
+    """What a strategy may read besides the document; it writes nothing."""
 
     resource: Resource
     store: Store
@@ -113,14 +113,14 @@ class Strategy:
         return field
 
     def grace_seconds(self, document: Document, wanted: int | None) -> int:
-        """Return how long an object goes on after its deletion was asked for; 0 removes it at once."""
+        """Return the grace period of a deletion in seconds; 0 removes the object at once."""
         return 0
 
     def check_delete(self, stored: Stored, context: StrategyContext) -> None:
         """Raise ApiError if an object may not be deleted."""
 
     def begin_delete(self, document: Document) -> None:
-        """Change an object that goes on for a while as its deletion begins."""
+        """Change an object whose deletion begins with a grace period."""
 
     def is_held(self, document: Document) -> bool:
         """Return whether an object that is being deleted waits for more than its finalizers."""

@@ -1,4 +1,4 @@
-"""The forms in which objects leave: as they are, in another version of their kind, as rows of a table, or as metadata.
+"""The encoders of objects: as stored, in another version of their kind, as rows of a table, or as metadata.
 
 From stored objects to the bytes that are sent, one by one or as a list. What is made for one who watches is made once
 for each change; tables show ages, so theirs is made anew every second.
@@ -49,18 +49,18 @@ class LatestBody:
 
 
 class Encoder:
-    """Objects as they are stored, with their owners."""
+    """Objects as they are stored, with managedFields."""
 
     def __init__(self, resource: Resource, latest: LatestBody | None = None) -> None:
         self.resource = resource
         self._latest = latest or LatestBody()
 
     def encode(self, stored: Stored) -> bytes:
-        """Return an object in this form."""
+        """Return an encoded object."""
         return stored.with_managed_fields()
 
     def encode_document(self, document: Document) -> bytes:
-        """Return a document, which has its owners in it, in this form."""
+        """Return an encoded document, which has its managedFields in it."""
         return _encode(document)
 
     def listed(self, meta: Mapping[str, Any], objects: Sequence[Stored]) -> list[bytes]:
@@ -69,7 +69,7 @@ class Encoder:
         return _joined(_encode(head), "items", [self.encode(stored) for stored in objects])
 
     def encode_change(self, change: Change) -> bytes:
-        """Return the object of a change, the same bytes for all who are told of it."""
+        """Return the object of a change, the same bytes for all watches."""
         return self._latest.of(change, self.encode)
 
     def bookmark(self, meta: Mapping[str, Any]) -> bytes:
@@ -78,10 +78,10 @@ class Encoder:
 
 
 class StoredEncoder(Encoder):
-    """Objects as they are stored, without their owners."""
+    """Objects as they are stored, without managedFields."""
 
     def encode(self, stored: Stored) -> bytes:
-        """Return an object in this form."""
+        """Return an encoded object."""
         return stored.body
 
     def encode_change(self, change: Change) -> bytes:
@@ -90,7 +90,7 @@ class StoredEncoder(Encoder):
 
 
 class CachedEncoder(Encoder):
-    """Objects in a form that is made from the stored one, once for each change."""
+    """Objects in a representation that is made from the stored one, once for each change."""
 
     @property
     def name(self) -> str:

@@ -54,7 +54,7 @@ class Representation(NamedTuple):
 
 
 PLAIN = Representation()
-# objects without the owners of their fields, for clients of ours; others do not know it
+# objects without managedFields, for kubesched's own clients
 WITHOUT_MANAGED_FIELDS = Representation("kubesched.io", "v1", "Unowned")
 ACCEPT_WITHOUT_MANAGED_FIELDS = f"{JSON};as=Unowned;v=v1;g=kubesched.io,{JSON}"
 _KINDS = (TABLE, METADATA, METADATA_LIST)

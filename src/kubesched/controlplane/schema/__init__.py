@@ -1,7 +1,7 @@
 """Shapes of kinds: which fields there are and of which type, and how lists merge.
 
-    data (text) ──notation──▶ shapes ──┬──▶ structs: the fast way to read
-                                       ├──▶ careful: the slow way, with Go's words
+    data (text) ──notation──▶ shapes ──┬──▶ structs: the fast decoder
+                                       ├──▶ strict_decoder: the slow one, with Go's words
                                        └──▶ merging: strategic merge patches
 
 From bodies and patches to documents (dicts and lists) with the fields of their kind and no others, as Go would have

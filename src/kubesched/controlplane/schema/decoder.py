@@ -1,4 +1,4 @@
-"""Reading documents of one shape: fast, and carefully when that fails.
+"""The decoder of documents of one shape: fast, and strict when that fails.
 
 From a body, or a document that was put together, to the document as Go would store it, and what only a strict reader
 minds (fields that do not exist, or are given twice).

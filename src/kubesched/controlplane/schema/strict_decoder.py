@@ -1,4 +1,4 @@
-"""The careful way to read a document: what is wrong with it, in Go's words, and what is left of it.
+"""The strict decoder: the errors of a document in Go's words, and its decoded fields.
 
 From plain values and a shape to values that the shape's struct accepts. It is taken when the fast way has refused, or
 when fields may be given twice. Two of Go's readers are spoken for: the JSON decoder, for bodies and for JSON and merge
@@ -61,8 +61,8 @@ class FieldPath(NamedTuple):
 class StrictDecoder:
     """Reads a document as Go's JSON decoder does.
 
-    A value of a wrong type is passed over, and the first is told at the end; a value that a type's own reader refuses
-    ends it.
+    A value of a wrong type is skipped, and the first one is reported at the end; an error of a type's own decoder ends
+    the decoding.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Who answers for the paths with a meaning of their own, by (store, subresource)."""
+"""The handlers of subresources with a meaning of their own, by (store, subresource)."""
 
 from kubesched.controlplane.kinds.certificates import REQUESTS
 from kubesched.controlplane.server.subresources.binding import bind, bind_by_name

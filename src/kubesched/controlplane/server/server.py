@@ -65,7 +65,7 @@ MOST_ROUNDS = 200
 class ApiServer:
     """Answers requests; `note` takes lines for the log.
 
-    What a seed brings about goes on with a store that has a past, and does not begin anew: UIDs are unique.
+    With a store that has objects already, the seed gives other UIDs than at the first start: they stay unique.
     """
 
     def __init__(

@@ -219,7 +219,7 @@ class SqliteJournal:
 
 
 def _sharing(stored: Stored, texts: dict[bytes, bytes]) -> Stored:
-    """Return an object whose owners share the text of their fields with those of others, as most have the same."""
+    """Return an object whose entries share the texts of their fields with other objects, as most have the same."""
     if not stored.managed_fields:
         return stored
     managed_fields = tuple(

@@ -33,7 +33,7 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Stored(msgspec.Struct, frozen=True, gc=False):
-    """An object: what selectors ask about, the bytes without `managedFields`, and who owns what.
+    """An object: what selectors read, the bytes without `managedFields`, and the managedFields.
 
     Metadata stands in the bytes behind kind and version alone.
     """
@@ -54,16 +54,16 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
         return f"{self.namespace}/{self.name}"
 
     def document(self) -> Document:
-        """Return a copy as dicts and lists, the caller's own, without owners."""
+        """Return a copy as dicts and lists, the caller's own, without managedFields."""
         document: Document = _decode(self.body)
         return document
 
     def with_managed_fields(self) -> bytes:
-        """Return the bytes with the owners in them, as clients see the object."""
+        """Return the bytes with managedFields, as clients see the object."""
         return with_managed_fields(self.body, self.managed_fields)
 
     def document_with_managed_fields(self) -> Document:
-        """Return a copy as dicts and lists, with the owners."""
+        """Return a copy as dicts and lists, with managedFields."""
         document = self.document()
         if self.managed_fields:
             document["metadata"]["managedFields"] = as_documents(self.managed_fields)
@@ -253,7 +253,7 @@ class Store:
     ) -> Stored:
         """Create or replace the object under a document's name; the document gets its new resource version.
 
-        Without owners they are those it had.
+        Without managedFields it keeps those it had.
         """
         meta = document["metadata"]
         old = self.get(store, meta.get("namespace", ""), meta["name"])

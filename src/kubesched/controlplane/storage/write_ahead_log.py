@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log, looked at before SQLite reads it: how much of it there should be.
+"""SQLite's write-ahead log, checked for damage before SQLite reads it.
 
 SQLite takes a log up to the first page that is not what it should be, and says nothing of those behind: that is right
 for what was being written when the machine went down, and loses what was committed if the file was damaged since. Here

@@ -21,7 +21,7 @@ from kubesched.controlplane.api.requests import Request, Response, refusal
 from kubesched.controlplane.api.statuses import ApiError, bad_request, internal_error, too_large
 from kubesched.controlplane.server.server import LARGEST_BODY, ApiServer
 from kubesched.controlplane.server.verbs.watching import Watch
-from kubesched.controlplane.transport.transport import ConnectionLostError, Lines, Transport, end_after, when_ended
+from kubesched.controlplane.transport.transport import ConnectionLostError, Lines, Transport, end_after
 from kubesched.http.connections import Connections, most_connections
 from kubesched.http.messages import BodyTooLargeError, decode_path, parse_query, read_body, readable, send
 from kubesched.http.protocol import Handlers, HttpConnection
@@ -138,7 +138,7 @@ class HttpServer:
         try:
             # a client that does not read is not waited for once the watch has ended
             async with asyncio.timeout(None) as patience:
-                when_ended(watch, lambda: patience.reschedule(loop.time() + LAST_SECONDS))
+                watch.on_end(lambda: patience.reschedule(loop.time() + LAST_SECONDS))
                 try:
                     await response.prepare(message)
                     if message.method != "HEAD":
@@ -167,7 +167,7 @@ async def _send(message: web.BaseRequest, found: Response) -> web.StreamResponse
 
 
 def _cut(message: web.BaseRequest) -> web.StreamResponse:
-    """Cut the connection of a request; what is returned goes nowhere."""
+    """Cut the connection of a request; the returned response is not sent."""
     if message.transport is not None:
         message.transport.abort()
     return web.Response()

@@ -20,9 +20,9 @@ from kubesched.controlplane.storage.store import Stored
 
 
 class LocalClient:
-    """Asks an API server in the same process; what it writes is owned by the agent.
+    """A client in the same process, without credentials: it names its user, by default the administrator.
 
-    Objects come without the owners of their fields. Warnings go to `warn`.
+    The agent is the manager of the fields that it writes. Objects come without managedFields. Warnings go to `warn`.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class LocalClient:
         found = self.server.handle(Request("GET", path_of(resource), query, self._headers, b"", self._user))
         if isinstance(found, Response):
             raise _refused(found)
-        found.wake = wake
+        found.on_ready(wake)
         return found
 
     def _ask(

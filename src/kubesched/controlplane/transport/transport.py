@@ -75,7 +75,7 @@ class Transport:
         """Keep count of watches."""
         if isinstance(found, Watch) and not found.ended:
             self._watches[found] = None
-            when_ended(found, lambda: self._watches.pop(found, None))
+            found.on_end(lambda: self._watches.pop(found, None))
         return found
 
     # -- what happens by itself
@@ -147,19 +147,8 @@ def _target_of(request: Request, server: ApiServer) -> Target | None:
         return None
 
 
-def when_ended(watch: Watch, work: Callable[[], object]) -> None:
-    """Have something done when a watch ends."""
-    before = watch.unsubscribe
-
-    def unsubscribe() -> None:
-        before()
-        work()
-
-    watch.unsubscribe = unsubscribe
-
-
 def end_after(watch: Watch, seconds: float, server: ApiServer) -> None:
-    """Let a watch last no longer than so many seconds; its client is told how far it has got."""
+    """End a watch after some seconds, with a bookmark."""
     if watch.ended:
         return
 
@@ -169,7 +158,7 @@ def end_after(watch: Watch, seconds: float, server: ApiServer) -> None:
         watch.end()
 
     timer = asyncio.get_running_loop().call_later(seconds, time_is_up)
-    when_ended(watch, timer.cancel)
+    watch.on_end(timer.cancel)
 
 
 class Lines:
@@ -178,7 +167,7 @@ class Lines:
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
         self._ready = asyncio.Event()
-        watch.wake = self._ready.set
+        watch.on_ready(self._ready.set)
         self._waiting = False
 
     @property
@@ -210,11 +199,11 @@ def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:
         return
     gate = _Gate(watch, dice)
     watch.gate = gate.pass_on
-    when_ended(watch, gate.close)
+    watch.on_end(gate.close)
     lifetime = dice.lifetime()
     if lifetime:
         timer = asyncio.get_running_loop().call_later(lifetime, expire, watch, server)
-        when_ended(watch, timer.cancel)
+        watch.on_end(timer.cancel)
 
 
 def expire(watch: Watch, server: ApiServer) -> None:

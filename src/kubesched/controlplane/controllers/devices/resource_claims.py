@@ -22,7 +22,7 @@ _LONGEST_START = 57
 
 
 class ResourceClaimController(Controller):
-    """Makes claims for pods, and reserves for pods what the scheduler did not see to."""
+    """Creates claims from templates for pods, and reserves allocated claims for pods that were bound without it."""
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by store."""
@@ -160,7 +160,7 @@ class ClaimConsumers(Controller):
         return pod is not None and pod["metadata"]["uid"] == consumer["uid"] and not is_done(pod)
 
     def _delete_if_done(self, key: Key) -> None:
-        """Delete a claim that was made for a pod that is over."""
+        """Delete a claim that was made for a terminal pod."""
         stored = self.context.get(CLAIMS, *key)
         if stored is None:
             return

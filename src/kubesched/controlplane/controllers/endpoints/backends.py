@@ -1,4 +1,4 @@
-"""Pods as those see them who look for the pods of a service: addresses, ports, and whether they serve.
+"""Pods as endpoints of services: addresses, ports, and whether they serve.
 
 From a pod as it is stored to the little that endpoints are made of.
 """

@@ -1,4 +1,4 @@
-"""The controllers of endpoints, in the order in which they are to be told of changes."""
+"""The controllers of endpoints, in the order in which they get changes."""
 
 from kubesched.controlplane.controllers.endpoints.controllers import (
     SLICE_MANAGER,

@@ -1,7 +1,7 @@
 """Endpoints and EndpointSlices of services that select pods.
 
-From the pods of a service to the objects in which others look them up. Changes of pods wait a moment for others, the
-longer the more pods a service has, so that a service of thousands is not written for each of them.
+From the pods of a service to Endpoints and EndpointSlices. Changes of pods are batched, the longer the
+more pods a service has, so that a service with thousands of pods is not written for each change.
 """
 
 # upstream: pkg/controller/{endpoint/endpoints_controller,endpointslice/endpointslice_controller}.go,
@@ -35,10 +35,10 @@ class _OfServices(Controller):
     def __init__(self, context: ControllerContext, pods: ServicePods) -> None:
         super().__init__(context)
         self.pods = pods
-        pods.listen(self.told)
+        pods.listen(self.enqueue)
 
-    def told(self, key: Key) -> None:
-        """Have a service looked at, soon."""
+    def enqueue(self, key: Key) -> None:
+        """Queue a service after the batching period."""
         seconds = BATCH_SECONDS + len(self.pods.of(key)) / _PODS_A_SECOND
         self.workqueue.add_after(key, min(seconds, MOST_BATCH_SECONDS))
 
@@ -56,7 +56,7 @@ class EndpointSliceController(_OfServices):
     def __init__(self, context: ControllerContext, pods: ServicePods, slices: Slices) -> None:
         super().__init__(context, pods)
         self._slices = slices
-        slices.meddled = self.told
+        slices.meddled = self.enqueue
 
     def reconcile(self, key: Key) -> None:
         """Bring the slices of a service up to date; those of one that is gone go with it."""
@@ -122,7 +122,7 @@ class EndpointsController(_OfServices):
         """Reconcile Endpoints that another client changed or deleted."""
         key = (change.new.namespace, change.new.name)
         if self.pods.selects(key):
-            self.told(key)
+            self.enqueue(key)
 
     def reconcile(self, key: Key) -> None:
         """Bring the Endpoints of a service up to date; those of one that is gone go, too."""

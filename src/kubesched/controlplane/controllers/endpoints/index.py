@@ -55,7 +55,7 @@ class ServicePods(Controller):
         return key in self._selectors
 
     def watches(self) -> dict[str, Changed]:
-        """Return who is told of changes, by set; services come first."""
+        """Return the event handlers, by store; services come first."""
         return {SERVICES: self._service_changed, PODS: self._pod_changed}
 
     def _tell(self, key: Key) -> None:

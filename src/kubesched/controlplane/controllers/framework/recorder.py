@@ -128,5 +128,5 @@ class ControllerEventRecorder:
 
 
 def _unique(now: datetime, number: int) -> str:
-    """Return the end of an event's name: the time in nanoseconds, told apart from others of the same moment."""
+    """Return the end of an event's name: the time in nanoseconds, made unique."""
     return f"{int(now.timestamp() * 1_000_000) * 1000 + number % 1000:x}"

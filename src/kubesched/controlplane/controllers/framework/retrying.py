@@ -1,6 +1,6 @@
-"""Trying again, later each time.
+"""Retries with exponential backoff.
 
-From keys of what could not be seen to, to times on an agenda.
+From keys that could not be reconciled to times on the workqueue.
 """
 
 # upstream: client-go/util/workqueue/default_rate_limiters.go (v1.36)
@@ -16,18 +16,18 @@ _MOST_DOUBLINGS: Final = 20
 
 
 class Retries:
-    """How often keys could not be seen to."""
+    """The number of failed reconciles of each key."""
 
     def __init__(self, workqueue: Workqueue[Key]) -> None:
-        self._agenda = workqueue
+        self._queue = workqueue
         self._failures: dict[Key, int] = {}
 
     def again(self, key: Key) -> None:
-        """Have a key looked at again that could not be seen to."""
+        """Queue a key again after its backoff."""
         failures = self._failures.get(key, 0)
         self._failures[key] = failures + 1
-        self._agenda.add_after(key, min(_LEAST_SECONDS * (1 << min(failures, _MOST_DOUBLINGS)), _MOST_SECONDS))
+        self._queue.add_after(key, min(_LEAST_SECONDS * (1 << min(failures, _MOST_DOUBLINGS)), _MOST_SECONDS))
 
     def forget(self, key: Key) -> None:
-        """Forget that a key could not be seen to."""
+        """Forget the failures of a key."""
         self._failures.pop(key, None)

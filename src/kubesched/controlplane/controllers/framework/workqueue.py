@@ -1,7 +1,7 @@
 """The workqueue of controllers: keys to be reconciled now or later.
 
-From changes to calls, in batches: whatever is added while something else runs is looked at once, in the loop's next
-turn, however often it was added. One timer stands for all that is to come later.
+From changes to calls, in batches: a key that is added several times is reconciled once, in the loop's next turn. One
+timer serves all keys that are due later.
 """
 
 from asyncio import AbstractEventLoop, Handle, TimerHandle
@@ -28,14 +28,14 @@ class Workqueue(Generic[K]):
     def __init__(
         self,
         loop: AbstractEventLoop,
-        look: Callable[[K], None],
+        reconcile: Callable[[K], None],
         note: Callable[[str], None],
         written: Callable[[], int] = lambda: 0,
     ) -> None:
         """`written` returns the store's version, which bounds the writes of one turn."""
         self._loop = loop
         self._written = written
-        self._look = look
+        self._handler = reconcile
         self._note = note
         # what waits for its turn; the queue may hold what was forgotten meanwhile
         self._ready: set[K] = set()
@@ -133,7 +133,7 @@ class Workqueue(Generic[K]):
 
     def _reconcile(self, key: K) -> None:
         try:
-            self._look(key)
+            self._handler(key)
             self._tries.pop(key, None)
         except ApiError as error:
             tries = self._tries[key] = self._tries.get(key, 0) + 1

@@ -4,7 +4,7 @@
     owner going, `foregroundDeletion` ──────▶ what it owns goes first; then the finalizer, and with it the owner
     owner going, `orphan` ──────────────────▶ what it owns forgets it; then the finalizer, and with it the owner
 
-From deletions to deletions: whoever names owners is remembered under each of them.
+From deletions to deletions: dependents are indexed by each of their owners.
 """
 
 # upstream: pkg/controller/garbagecollector/{garbagecollector,graph_builder}.go (v1.36)
@@ -26,16 +26,16 @@ Place = tuple[str, str, str]
 
 
 class GarbageCollector(Controller):
-    """Deletes what has lost its owners, and sees to owners that wait."""
+    """Deletes dependents without owners, and finishes owners that wait for their dependents."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         # who names an owner, by the owner's UID, and whether the owner waits for it
         self._dependents: dict[str, dict[Place, bool]] = {}
         self._owners: dict[Place, tuple[OwnerReference, ...]] = {}
-        # the UIDs of owners that wait, once what they own was told to go
+        # the UIDs of waiting owners whose dependents are being deleted
         self._waiting: set[str] = set()
-        self._agenda: Workqueue[Place] = Workqueue(context.loop, self._judge, self._note, context.written)
+        self._queue: Workqueue[Place] = Workqueue(context.loop, self._judge, self._note, context.written)
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by store."""
@@ -49,16 +49,16 @@ class GarbageCollector(Controller):
             for change in self.context.store.set_of(store).since(0):
                 if change.type == DELETED:
                     for dependent in self._dependents.get(change.new.uid, ()):
-                        self._agenda.add(dependent)
+                        self._queue.add(dependent)
 
     def seconds_left(self) -> float:
         """Return after how many seconds there is something to do, infinity for never."""
-        return self._agenda.seconds_left()
+        return self._queue.seconds_left()
 
     def stop(self) -> None:
         """Stop watching and drop all queued keys."""
         super().stop()
-        self._agenda.stop()
+        self._queue.stop()
 
     # -- who owns whom
 
@@ -70,7 +70,7 @@ class GarbageCollector(Controller):
                 self._remember(place, ())
                 self._waiting.discard(new.uid)
                 for dependent in self._dependents.get(new.uid, ()):
-                    self._agenda.add(dependent)
+                    self._queue.add(dependent)
                 return
             owned, terminating = _OWNERS in new.body, _DELETION_TIMESTAMP in new.body
             if not owned and not terminating:
@@ -80,7 +80,7 @@ class GarbageCollector(Controller):
             meta = metadata_of(new)
             self._remember(place, meta.owner_references)
             if terminating and (FIRST_DEPENDENTS in meta.finalizers or ORPHANS in meta.finalizers):
-                self._agenda.add(place)
+                self._queue.add(place)
 
         return changed
 
@@ -101,7 +101,7 @@ class GarbageCollector(Controller):
             # objects that are loaded from another cluster would vanish at once
             self._dependents.setdefault(owner.uid, {})[place] = bool(owner.block_owner_deletion)
             if owner.uid in self._waiting:
-                self._agenda.add(place)
+                self._queue.add(place)
         if owners:
             self._owners[place] = owners
         else:
@@ -110,7 +110,7 @@ class GarbageCollector(Controller):
     def _add_if_waiting(self, place: Place) -> None:
         stored = self.context.get(*place)
         if stored is not None and _DELETION_TIMESTAMP in stored.body:
-            self._agenda.add(place)
+            self._queue.add(place)
 
     def _place_of(self, owner: OwnerReference, namespace: str) -> Place | None:
         """Return where an owner is, if its kind is served here."""
@@ -144,7 +144,7 @@ class GarbageCollector(Controller):
         if owner.uid not in self._waiting:
             self._waiting.add(owner.uid)
             for dependent in dependents:
-                self._agenda.add(dependent)
+                self._queue.add(dependent)
         if not any(dependents.values()):
             self._drop_finalizer(place, FIRST_DEPENDENTS)
 

@@ -27,7 +27,7 @@ _GOOD = {
 
 
 class NamespaceContent:
-    """What is left; `waits` tells whether anything is, also where nothing is said of it."""
+    """The remaining content of a namespace, for its conditions; `waits` says whether there is any."""
 
     def __init__(self, *, waits: bool = False) -> None:
         self.waits = waits

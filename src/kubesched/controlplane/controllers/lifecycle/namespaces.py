@@ -83,7 +83,7 @@ class NamespaceController(Controller):
         self.context.update(NAMESPACES, namespace, "finalize")
 
     def _empty(self, name: str) -> NamespaceContent | None:
-        """Delete what is in a namespace, the pods first; return what is left, None if it goes on in the next turn."""
+        """Delete the objects of a namespace, pods first; return the rest, None if there are more for the next turn."""
         kinds = sorted(self._kinds(), key=lambda kind: kind.store != PODS)
         left, deleted = NamespaceContent(), 0
         for kind in kinds:

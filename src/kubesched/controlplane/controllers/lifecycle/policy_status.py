@@ -1,4 +1,4 @@
-"""Validating admission policies as seen: which generation was looked at.
+"""The status of validating admission policies: the observed generation.
 
 From policies to their status; expressions were compiled when the policy was accepted, so there is nothing to warn of.
 """
@@ -19,7 +19,7 @@ class PolicyStatusController(Controller):
         return {_POLICIES: self._add}
 
     def reconcile(self, key: Key) -> None:
-        """Write which generation of a policy was looked at."""
+        """Write the observed generation of a policy."""
         policy = self.context.find(_POLICIES, *key)
         if policy is None:
             return

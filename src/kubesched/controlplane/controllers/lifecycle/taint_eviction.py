@@ -59,7 +59,7 @@ class TaintEvictionController(Controller):
             self._add(change)
 
     def reconcile(self, key: Key) -> None:
-        """Delete a pod if its time on a tainted node is over."""
+        """Delete a pod whose tolerations of its node's taints have expired."""
         stored = self.context.get(PODS, *key)
         if stored is None:
             return

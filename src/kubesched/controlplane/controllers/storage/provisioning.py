@@ -78,7 +78,7 @@ class Provisioner:
         return [{key: [labels[key]] for key in keys}] if keys else []
 
     def _topology_keys(self, node_name: str, driver: str) -> list[str]:
-        """Return the labels by which a driver tells nodes apart."""
+        """Return the topology keys of a driver."""
         csi_node = self._context.find(CSI_NODES, "", node_name) or {}
         for each in (csi_node.get("spec") or {}).get("drivers") or ():
             if each.get("name") == driver:

@@ -1,4 +1,4 @@
-"""The controller behind HorizontalPodAutoscalers: it looks every 15 seconds how much pods use, and scales their owner.
+"""The controller behind HorizontalPodAutoscalers: every 15 seconds it reads the usage of pods and scales their owner.
 
 From autoscalers and pods to replicas of what they scale. Nothing runs in pods, so what they use is a guess unless
 annotations say it (`usage`): an autoscaler shows the guess and leaves the number of replicas alone.
@@ -43,7 +43,7 @@ class HorizontalController(Controller):
         return {PODS: self._pod_changed, AUTOSCALERS: self._changed}
 
     def seconds_left(self) -> float:
-        """Return infinity: the next look is never something to wait for."""
+        """Return infinity: a cluster settles without autoscalers."""
         return inf
 
     def _pod_changed(self, change: Change) -> None:

@@ -1,4 +1,4 @@
-"""All controllers of workloads, in the order in which they are to be told of changes.
+"""All controllers of workloads, in the order in which they get changes.
 
 From what controllers work with to controllers; the indexes that others ask come first.
 """

@@ -115,7 +115,7 @@ class CronJobController(Controller):
             self.context.update(CRON_JOBS, cron_job, "status")
 
     def _take_in(self, cron_job: Document, jobs: list[Document]) -> None:
-        """Note which jobs are over, and which are not there any more."""
+        """Note finished jobs and deleted ones."""
         status = cron_job["status"]
         active = {each.get("uid") for each in status.get("active") or ()}
         for job in jobs:
@@ -176,7 +176,7 @@ class CronJobController(Controller):
             return None
 
     def _plan(self, key: Key, cron_job: Document, schedule: Schedule) -> None:
-        """Have a cron job looked at when the next job is due."""
+        """Queue a cron job for the time when its next job is due."""
         now = self.context.now()
         starts = self._starts(cron_job, schedule, now, within_deadline=False)
         since = starts.due or (now if starts.missed else starts.since)
@@ -207,7 +207,7 @@ class CronJobController(Controller):
         return _Starts(since, due, missed)
 
     def _see_to_schedule(self, key: Key, cron_job: Document) -> None:
-        """Start a job if one is due, and have the cron job looked at when the next is."""
+        """Start a job if one is due, and queue the cron job for the next one."""
         spec = cron_job["spec"]
         if spec.get("suspend"):
             return

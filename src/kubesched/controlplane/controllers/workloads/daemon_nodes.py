@@ -1,4 +1,4 @@
-"""On which nodes the pods of a daemon set belong, and what tells such a pod from others.
+"""The nodes on which pods of a daemon set belong, and the node affinity of such pods.
 
 From a template and nodes to yes or no; and from a template and a node to a pod that can only be placed there.
 """

@@ -1,7 +1,7 @@
 """The pods of one daemon set by node, and what all nodes add up to.
 
 From pods and nodes to counts. What a node adds is remembered, so a change of one node costs the same however many there
-are; nodes that have changed wait to be looked at, and so do those on which something will be different later.
+are; changed nodes are checked again, and so are nodes whose state changes with time.
 """
 
 from heapq import heappop, heappush
@@ -55,7 +55,7 @@ class Places:
     # -- nodes
 
     def begin(self, generation: int, fitness: Fitness, nodes: dict[str, DaemonNode]) -> None:
-        """Begin anew with another template: all nodes are to be looked at."""
+        """Start over with another template: all nodes are checked."""
         self.generation = generation
         self._fitness = fitness
         self._fits.clear()
@@ -63,7 +63,7 @@ class Places:
         self.changed = dict.fromkeys((*nodes, *self._pods))
 
     def node_changed(self, name: str) -> None:
-        """Have a node looked at that is new, has changed, or is gone."""
+        """Mark a new, changed or deleted node to be checked."""
         self._fits.pop(name, None)
         self.changed[name] = None
 
@@ -75,8 +75,8 @@ class Places:
             found = self._fits[node.name] = self._fitness.judge(node)
         return found
 
-    def look_later(self, name: str, at: float) -> None:
-        """Have a node looked at when its time has come."""
+    def recheck_at(self, name: str, at: float) -> None:
+        """Mark a node to be checked at a time."""
         heappush(self._due, (at, name))
 
     def next_due(self, now: float) -> float | None:

@@ -1,6 +1,6 @@
 """Daemon sets: one pod on every node where it belongs.
 
-    node or pod changes ──▶ that node is looked at: no pod, too many, failed?
+    node or pod changes ──▶ that node is checked: no pod, too many, failed?
     template changes ─────▶ all nodes; old pods go, so many at a time, and new ones come
 
 From daemon sets and nodes to pods and counts.
@@ -39,8 +39,8 @@ _GENERATION: Final = "pod-template-generation"
 _LEAST_FAILED_SECONDS, _MOST_FAILED_SECONDS = 1.0, 900.0
 
 
-class _Look(msgspec.Struct):
-    """One look at a set."""
+class _Sync(msgspec.Struct):
+    """One reconcile of a set."""
 
     daemon_set: Document
     places: Places
@@ -95,7 +95,7 @@ class DaemonSetController(PodOwners):
             self.workqueue.add(key)
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Have the node of a pod looked at, and its owner."""
+        """Mark the node of a pod, and queue its owner."""
         for pod in (before, after):
             places = None if pod is None or pod.owner is None else self._places.get((pod.namespace, pod.owner.name))
             if pod is None or pod.owner is None or places is None or places.uid != pod.owner.uid:
@@ -130,17 +130,17 @@ class DaemonSetController(PodOwners):
         revisions = [self._labelled(revision) for revision in revisions]
         known_as = "" if revisions else self._known_hash(daemon_set)
         current = self._revisions.current(daemon_set, revisions, reference, HASH, known_as)
-        look = _Look(daemon_set, self._remembered(key, daemon_set), current["metadata"]["labels"][HASH])
+        sync = _Sync(daemon_set, self._remembered(key, daemon_set), current["metadata"]["labels"][HASH])
         problem: ApiError | None = None
         try:
-            self._see_to_nodes(look)
-            if not look.places.changed and daemon_set["spec"]["updateStrategy"]["type"] == ROLLING_UPDATE:
-                self._replace(look)
+            self._see_to_nodes(sync)
+            if not sync.places.changed and daemon_set["spec"]["updateStrategy"]["type"] == ROLLING_UPDATE:
+                self._replace(sync)
         except ApiError as error:
             problem = error
-        self._report(key, look)
-        self._truncate(look, revisions, current)
-        self._look_again(key, look.places)
+        self._report(key, sync)
+        self._truncate(sync, revisions, current)
+        self._recheck(key, sync.places)
         if problem is None:
             self.retries.forget(key)
         elif not is_namespace_terminating(problem):
@@ -178,7 +178,7 @@ class DaemonSetController(PodOwners):
             places.begin(meta.get("generation") or 0, Fitness(daemon_set["spec"]["template"]), self._nodes)
         return places
 
-    def _look_again(self, key: Key, places: Places) -> None:
+    def _recheck(self, key: Key, places: Places) -> None:
         now = self.context.loop.time()
         due = places.next_due(now)
         if due is not None:
@@ -188,18 +188,18 @@ class DaemonSetController(PodOwners):
 
     # -- nodes
 
-    def _see_to_nodes(self, look: _Look) -> None:
+    def _see_to_nodes(self, sync: _Sync) -> None:
         """Start and delete pods on nodes that have changed, some at a time."""
-        places, left = look.places, BURST
+        places, left = sync.places, BURST
         places.next_due(self.context.loop.time())
         while places.changed and left > 0:
             name = next(iter(places.changed))
             del places.changed[name]
-            left -= self._see_to_node(look, name)
+            left -= self._see_to_node(sync, name)
 
-    def _see_to_node(self, look: _Look, name: str) -> int:
-        """Start or delete pods on a node; return how many. A node that could not be seen to is looked at again."""
-        places, node = look.places, self._nodes.get(name)
+    def _see_to_node(self, sync: _Sync, name: str) -> int:
+        """Start or delete pods on a node; return how many. A node where that failed is checked again."""
+        places, node = sync.places, self._nodes.get(name)
         pods = [pod for pod in places.on(name) if not (pod.deleting and pod.terminal)]
         if node is None:
             # the pod garbage collector deletes pods of a deleted node, unless they are not bound yet
@@ -207,91 +207,91 @@ class DaemonSetController(PodOwners):
             missing, doomed = False, [pod for pod in pods if name and not pod.node and not pod.deleting]
         else:
             should_run, may_stay = places.fits(node)
-            places.count(name, self._judge(look, name, pods, should_run=should_run))
-            missing, doomed = self._decide(look, name, pods, should_run=should_run, may_stay=may_stay)
+            places.count(name, self._judge(sync, name, pods, should_run=should_run))
+            missing, doomed = self._decide(sync, name, pods, should_run=should_run, may_stay=may_stay)
         try:
             if missing:
-                self._start(look, name)
+                self._start(sync, name)
             for pod in doomed:
-                self.delete_pod(look.daemon_set, pod)
+                self.delete_pod(sync.daemon_set, pod)
         except ApiError:
             places.changed[name] = None
             raise
         return missing + len(doomed)
 
-    def _judge(self, look: _Look, name: str, pods: list[PodView], *, should_run: bool) -> NodeTally:
+    def _judge(self, sync: _Sync, name: str, pods: list[PodView], *, should_run: bool) -> NodeTally:
         """Return a node's part in the counts, by its oldest pod."""
         if not should_run:
             return NodeTally(misscheduled=bool(pods))
         if not pods:
             return NodeTally(desired=True, unavailable=True)
-        now, least = self.context.now(), look.least_seconds
+        now, least = self.context.now(), sync.least_seconds
         waits = [seconds for pod in pods if (seconds := pod.seconds_to_available(least, now))]
         if waits:
-            look.places.look_later(name, self.context.loop.time() + min(waits))
+            sync.places.recheck_at(name, self.context.loop.time() + min(waits))
         alive = [pod for pod in pods if not pod.deleting]
-        new = [pod for pod in alive if look.is_new(pod)]
+        new = [pod for pod in alive if sync.is_new(pod)]
         eldest = min(pods, key=_seniority)
         return NodeTally(
             desired=True,
             scheduled=True,
             ready=eldest.ready,
             available=eldest.available(least, now),
-            updated=look.is_new(eldest),
+            updated=sync.is_new(eldest),
             outdated=len(alive) > len(new) and not new,
             unavailable=not any(pod.available(least, now) for pod in alive),
         )
 
     def _decide(
-        self, look: _Look, name: str, pods: list[PodView], *, should_run: bool, may_stay: bool
+        self, sync: _Sync, name: str, pods: list[PodView], *, should_run: bool, may_stay: bool
     ) -> tuple[bool, list[PodView]]:
         """Return whether a node needs a pod, and which pods are to go."""
         if should_run and not pods:
             return True, []
         if not may_stay:
             return False, [pod for pod in pods if not pod.deleting]
-        doomed = [pod for pod in pods if pod.terminal and not pod.deleting and self._may_go(look, name, pod)]
+        doomed = [pod for pod in pods if pod.terminal and not pod.deleting and self._may_go(sync, name, pod)]
         running = sorted((pod for pod in pods if pod.active), key=_seniority)
-        if not look.surge(1):
+        if not sync.surge(1):
             return False, doomed + running[1:]
         if len(running) <= 1:
             return not running and should_run, doomed
-        return False, doomed + self._surplus(look, running)
+        return False, doomed + self._surplus(sync, running)
 
-    def _surplus(self, look: _Look, running: list[PodView]) -> list[PodView]:
+    def _surplus(self, sync: _Sync, running: list[PodView]) -> list[PodView]:
         """Return which of several pods on a node go: an old one may stay until a new one is available."""
-        new = [pod for pod in running if look.is_new(pod)]
-        old = [pod for pod in running if not look.is_new(pod)]
+        new = [pod for pod in running if sync.is_new(pod)]
+        old = [pod for pod in running if not sync.is_new(pod)]
         doomed = new[1:] + old[1:]
-        if new and old and (not old[0].ready or new[0].available(look.least_seconds, self.context.now())):
+        if new and old and (not old[0].ready or new[0].available(sync.least_seconds, self.context.now())):
             doomed.append(old[0])
         return doomed
 
-    def _may_go(self, look: _Look, name: str, pod: PodView) -> bool:
-        """Return whether a pod that is over may be replaced now: one that failed the later, the longer that goes on."""
+    def _may_go(self, sync: _Sync, name: str, pod: PodView) -> bool:
+        """Return whether a terminal pod may be replaced now: failed pods back off."""
         named = f"daemon pod {pod.namespace}/{pod.name} on node {name}"
         if pod.phase == "Succeeded":
             message = f"Found succeeded {named}, will try to delete it"
-            self.recorder.normal(look.daemon_set, "SucceededDaemonPod", message)
+            self.recorder.normal(sync.daemon_set, "SucceededDaemonPod", message)
             return True
         now = self.context.loop.time()
-        times, until = look.places.failed.get(name, (0, 0.0))
+        times, until = sync.places.failed.get(name, (0, 0.0))
         if now < until:
-            look.places.look_later(name, until)
+            sync.places.recheck_at(name, until)
             return False
         if now > until + 2 * _MOST_FAILED_SECONDS:
             times = 0
         wait = min(_LEAST_FAILED_SECONDS * 2**times, _MOST_FAILED_SECONDS)
-        look.places.failed[name] = (min(times + 1, 20), now + wait)
-        self.recorder.warning(look.daemon_set, "FailedDaemonPod", f"Found failed {named}, will try to kill it")
+        sync.places.failed[name] = (min(times + 1, 20), now + wait)
+        self.recorder.warning(sync.daemon_set, "FailedDaemonPod", f"Found failed {named}, will try to kill it")
         return True
 
-    def _start(self, look: _Look, node: str) -> None:
-        daemon_set = look.daemon_set
+    def _start(self, sync: _Sync, node: str) -> None:
+        daemon_set = sync.daemon_set
         template = daemon_set["spec"]["template"]
         pod = self.pod_of(daemon_set, template)
         labels = part(pod["metadata"], "labels")
-        labels[HASH] = look.template_hash
+        labels[HASH] = sync.template_hash
         generation = (daemon_set["metadata"].get("annotations") or {}).get(TEMPLATE_GENERATION)
         if generation:
             labels[_GENERATION] = generation
@@ -300,11 +300,11 @@ class DaemonSetController(PodOwners):
 
     # -- replacing
 
-    def _replace(self, look: _Look) -> None:
+    def _replace(self, sync: _Sync) -> None:
         """Delete old pods, or start new ones beside them, so many at a time; pods that are of no use go anyway."""
-        places, desired = look.places, look.places.totals["desired"]
-        surge = look.surge(desired)
-        share = look.daemon_set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"]
+        places, desired = sync.places, sync.places.totals["desired"]
+        surge = sync.surge(desired)
+        share = sync.daemon_set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"]
         if surge:
             left = max(0, surge - places.doubled())
         else:
@@ -315,16 +315,16 @@ class DaemonSetController(PodOwners):
                 continue
             left -= not useless
             if surge:
-                self._start(look, name)
+                self._start(sync, name)
                 continue
             for pod in places.on(name):
                 if pod.active:
-                    self.delete_pod(look.daemon_set, pod)
+                    self.delete_pod(sync.daemon_set, pod)
 
     # -- what is said of it
 
-    def _report(self, key: Key, look: _Look) -> None:
-        totals, stored = look.places.totals, self.context.find(self.store, *key)
+    def _report(self, key: Key, sync: _Sync) -> None:
+        totals, stored = sync.places.totals, self.context.find(self.store, *key)
         if stored is None:
             return
         old = stored.get("status") or {}
@@ -334,13 +334,13 @@ class DaemonSetController(PodOwners):
             "desiredNumberScheduled": totals["desired"],
             "numberReady": totals["ready"],
             **counts(
-                observedGeneration=look.places.generation,
+                observedGeneration=sync.places.generation,
                 updatedNumberScheduled=totals["updated"],
                 numberAvailable=totals["available"],
                 numberUnavailable=totals["desired"] - totals["available"],
             ),
         }
-        collisions = (look.daemon_set.get("status") or {}).get("collisionCount")
+        collisions = (sync.daemon_set.get("status") or {}).get("collisionCount")
         if collisions is not None:
             status["collisionCount"] = collisions
         if old.get("conditions"):
@@ -349,11 +349,11 @@ class DaemonSetController(PodOwners):
             stored["status"] = status
             self.context.update(self.store, stored, "status")
 
-    def _truncate(self, look: _Look, revisions: list[Document], current: Document) -> None:
-        limit = look.daemon_set["spec"].get("revisionHistoryLimit")
+    def _truncate(self, sync: _Sync, revisions: list[Document], current: Document) -> None:
+        limit = sync.daemon_set["spec"].get("revisionHistoryLimit")
         if limit is None or len(revisions) <= limit + 1:
             return
-        hashes = look.places.label_values(HASH)
+        hashes = sync.places.label_values(HASH)
         live = {each["metadata"]["name"] for each in revisions if each["metadata"]["labels"].get(HASH) in hashes}
         self._revisions.truncate(revisions, live | {current["metadata"]["name"]}, limit)
 

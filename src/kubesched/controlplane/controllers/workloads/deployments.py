@@ -104,7 +104,7 @@ class DeploymentController(Controller):
                 self.workqueue.add((stored.namespace, name))
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Have a deployment looked at that waits for its old pods to be gone."""
+        """Queue a deployment that waits for its old pods to be deleted."""
         if before is None or before.owner is None or (after is not None and not after.terminal):
             return
         replicas = self.context.get(REPLICA_SETS, before.namespace, before.owner.name)
@@ -247,7 +247,7 @@ class DeploymentController(Controller):
         return made
 
     def _clean_up(self, deployment: Document, old: list[Document]) -> None:
-        """Delete the oldest of the sets that are kept for going back."""
+        """Delete the oldest replica sets beyond the revision history limit."""
         limit = deployment["spec"].get("revisionHistoryLimit")
         if limit in (None, rollouts.FOR_EVER):
             return

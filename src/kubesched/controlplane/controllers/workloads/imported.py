@@ -80,7 +80,7 @@ class ImportedWorkloads:
             self._mark(pods, _told_by_pods(kind, current))
 
     def _made(self, kind: str, owner: Document, told: str) -> Document | None:
-        """Return a revision of a set's template, of the name that its pods tell, if they do."""
+        """Return a revision of a set's template, under the name that its pods are labelled with."""
         label = daemon_sets.HASH if kind == "DaemonSet" else stateful_sets.HASH
         known_as = told.removeprefix(f"{owner['metadata']['name']}-") if kind == "StatefulSet" else told
         revision = revision_of(owner, 1, controller_reference("apps/v1", kind, owner), label, known_as)
@@ -91,7 +91,7 @@ class ImportedWorkloads:
             return None
 
     def _mark(self, pods: Iterable[Document], told: str) -> None:
-        """Have pods tell a revision that tell none."""
+        """Label pods with a revision that have no such label."""
         for pod in pods:
             labels = pod["metadata"].setdefault("labels", {})
             if told and not labels.get(REVISION):
@@ -158,7 +158,7 @@ def _most_common_revision(owner: Document, pods: Iterable[Document]) -> str:
 
 
 def _told_by_pods(kind: str, revision: Document) -> str:
-    """Return how pods tell that they are of a revision."""
+    """Return the revision that most pods are labelled with."""
     if kind == "StatefulSet":
         return str(revision["metadata"]["name"])
     return str((revision["metadata"].get("labels") or {}).get(daemon_sets.HASH, ""))

@@ -191,7 +191,7 @@ def success_rule(policy: Document | None, completions: int, succeeded: indexes.I
 
 
 def tracked_template(job: Document) -> Document:
-    """Return a job's template, whose pods stay until they are counted; those with an index are told it."""
+    """Return a job's template, with the tracking finalizer and, for indexed jobs, the index."""
     template: Document = copy.deepcopy(job["spec"]["template"])
     meta = part(template, "metadata")
     meta["finalizers"] = [*(each for each in meta.get("finalizers") or () if each != JOB_TRACKING), JOB_TRACKING]

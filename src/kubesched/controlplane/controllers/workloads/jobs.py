@@ -20,7 +20,7 @@ from kubesched.controlplane.controllers.framework.controller import ControllerCo
 from kubesched.controlplane.controllers.workloads import job_pods
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
-from kubesched.controlplane.controllers.workloads.job_looks import Look, seconds_to_deadline, take_stock
+from kubesched.controlplane.controllers.workloads.job_sync import JobSync, seconds_to_deadline, take_stock
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, is_namespace_terminating
 from kubesched.controlplane.controllers.workloads.pods import JOB_TRACKING, PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_end
@@ -100,17 +100,17 @@ class JobController(PodOwners):
             self._see_to_end(key, job)
             return
         pods = self.claim(job)
-        look = Look(job, pods, self._ends(pods), self.context.now())
-        self._backoffs[key] = take_stock(look, self._backoffs.get(key, Backoff()))
-        left = seconds_to_deadline(look)
+        sync = JobSync(job, pods, self._ends(pods), self.context.now())
+        self._backoffs[key] = take_stock(sync, self._backoffs.get(key, Backoff()))
+        left = seconds_to_deadline(sync)
         if left is not None and left > 0:
             self.workqueue.add_after(key, left)
         problem: ApiError | None = None
         try:
-            self._manage(key, look)
+            self._manage(key, sync)
         except ApiError as error:
             problem = error
-        self._settle(key, look)
+        self._settle(key, sync)
         if problem is None:
             self.retries.forget(key)
         elif not is_namespace_terminating(problem):
@@ -126,9 +126,9 @@ class JobController(PodOwners):
                     found[pod.name] = job_pods.end_of(stored)
         return found
 
-    def _own(self, look: Look) -> list[PodView]:
+    def _own(self, sync: JobSync) -> list[PodView]:
         """Return the pods of a job as they are now."""
-        return self.pods.of(look.job["metadata"]["uid"])
+        return self.pods.of(sync.job["metadata"]["uid"])
 
     def _see_to_end(self, key: Key, job: Document) -> None:
         """Let the pods of a finished job go, and delete it when its time has come."""
@@ -149,83 +149,83 @@ class JobController(PodOwners):
 
     # -- pods made and deleted
 
-    def _manage(self, key: Key, look: Look) -> None:
+    def _manage(self, key: Key, sync: JobSync) -> None:
         """Make or delete pods as the job needs them, and see whether it is complete."""
-        if look.end is not None:
-            for pod in look.active:
-                self.delete_pod(look.job, pod)
+        if sync.end is not None:
+            for pod in sync.active:
+                self.delete_pod(sync.job, pod)
             return
-        if not look.deleting:
-            self._match(key, look)
-        completions = look.spec.get("completions")
-        enough = look.succeeded > 0 if completions is None else look.succeeded >= completions
-        if enough and not any(pod.active for pod in self._own(look)):
+        if not sync.deleting:
+            self._match(key, sync)
+        completions = sync.spec.get("completions")
+        enough = sync.succeeded > 0 if completions is None else sync.succeeded >= completions
+        if enough and not any(pod.active for pod in self._own(sync)):
             why = "Reached expected number of succeeded pods"
-            look.end = look.condition(SUCCESS_MET, "CompletionsReached", why)
-        elif not look.deleting:
-            self._note_suspension(look)
+            sync.end = sync.condition(SUCCESS_MET, "CompletionsReached", why)
+        elif not sync.deleting:
+            self._note_suspension(sync)
 
-    def _match(self, key: Key, look: Look) -> None:
+    def _match(self, key: Key, sync: JobSync) -> None:
         """Make the number of pods that run what it should be."""
-        spec, active = look.spec, len(look.active)
+        spec, active = sync.spec, len(sync.active)
         if spec.get("suspend"):
-            self._retire(look, look.active)
+            self._retire(sync, sync.active)
             return
         if spec.get("completions") is None:
-            wanted = active if look.succeeded else spec["parallelism"]
+            wanted = active if sync.succeeded else spec["parallelism"]
         else:
-            wanted = max(0, min(spec["completions"] - look.succeeded, spec["parallelism"]))
-        surplus = self._surplus(look, max(0, active - wanted))
+            wanted = max(0, min(spec["completions"] - sync.succeeded, spec["parallelism"]))
+        surplus = self._surplus(sync, max(0, active - wanted))
         if surplus:
-            self._retire(look, surplus[:BURST])
+            self._retire(sync, surplus[:BURST])
             return
-        terminating = sum(1 for pod in look.pods if pod.terminating) if look.waits_for_end else 0
+        terminating = sum(1 for pod in sync.pods if pod.terminating) if sync.waits_for_end else 0
         missing = wanted - active - terminating
         if missing <= 0:
             return
-        left = 0.0 if look.per_index else self._backoffs[key].seconds_left(look.now)
+        left = 0.0 if sync.per_index else self._backoffs[key].seconds_left(sync.now)
         if left > 0:
             self.workqueue.add_after(key, left)
-        elif look.indexed:
-            self._start_indexes(key, look, min(missing, BURST))
+        elif sync.indexed:
+            self._start_indexes(key, sync, min(missing, BURST))
         else:
-            template = job_pods.tracked_template(look.job)
+            template = job_pods.tracked_template(sync.job)
             for _ in range(min(missing, BURST)):
-                if not self.create_pod(look.job, self.pod_of(look.job, template)):
+                if not self.create_pod(sync.job, self.pod_of(sync.job, template)):
                     return
 
-    def _start_indexes(self, key: Key, look: Look, count: int) -> None:
+    def _start_indexes(self, key: Key, sync: JobSync, count: int) -> None:
         """Make pods for indexes that have none, unless they have to wait after a failure."""
-        template = job_pods.tracked_template(look.job)
+        template = job_pods.tracked_template(sync.job)
         waits = []
-        for index in look.pending_indexes(count):
-            last = look.last_failed.get(index)
-            left = 0.0 if last is None else look.times_failed(last).seconds_left(look.now)
+        for index in sync.pending_indexes(count):
+            last = sync.last_failed.get(index)
+            left = 0.0 if last is None else sync.times_failed(last).seconds_left(sync.now)
             if left > 0:
                 waits.append(left)
                 continue
-            pod = self.pod_of(look.job, template)
-            job_pods.with_index(pod, look.job, index, look.failures_before(index) if look.per_index else None)
-            if not self.create_pod(look.job, pod):
+            pod = self.pod_of(sync.job, template)
+            job_pods.with_index(pod, sync.job, index, sync.failures_before(index) if sync.per_index else None)
+            if not self.create_pod(sync.job, pod):
                 return
-            look.last_failed.pop(index, None)
+            sync.last_failed.pop(index, None)
         if waits:
             self.workqueue.add_after(key, min(waits))
 
-    def _retire(self, look: Look, pods: Iterable[PodView]) -> None:
+    def _retire(self, sync: JobSync, pods: Iterable[PodView]) -> None:
         """Delete pods that are not needed, and need not be counted."""
         for pod in pods:
             self._untrack(pod)
-            self.delete_pod(look.job, pod)
+            self.delete_pod(sync.job, pod)
 
-    def _surplus(self, look: Look, count: int) -> list[PodView]:
+    def _surplus(self, sync: JobSync, count: int) -> list[PodView]:
         """Return pods that are not needed: of one index all but one, those of none, and so many more."""
         doomed: list[PodView] = []
-        rest = look.active
-        if look.indexed:
+        rest = sync.active
+        if sync.indexed:
             by_index: dict[int | None, list[PodView]] = {}
             for pod in rest:
-                by_index.setdefault(look.index(pod), []).append(pod)
+                by_index.setdefault(sync.index(pod), []).append(pod)
             doomed, rest = by_index.pop(None, []), []
             for pods in by_index.values():
                 *more, last = in_order_of_end(pods)
@@ -235,100 +235,100 @@ class JobController(PodOwners):
             doomed += in_order_of_end(rest)[: count - len(doomed)]
         return doomed
 
-    def _note_suspension(self, look: Look) -> None:
-        status, suspended = look.status, bool(look.spec.get("suspend"))
+    def _note_suspension(self, sync: JobSync) -> None:
+        status, suspended = sync.status, bool(sync.spec.get("suspend"))
         condition = find_condition(status, SUSPENDED)
         if suspended and (condition is None or condition.get("status") != "True"):
-            _put(status, look.condition(SUSPENDED, "JobSuspended", "Job suspended"))
-            self.recorder.normal(look.job, "Suspended", "Job suspended")
+            _put(status, sync.condition(SUSPENDED, "JobSuspended", "Job suspended"))
+            self.recorder.normal(sync.job, "Suspended", "Job suspended")
             status.pop("startTime", None)
         elif not suspended and condition is not None and condition.get("status") != "False":
-            _put(status, look.condition(SUSPENDED, "JobResumed", "Job resumed", "False"))
-            self.recorder.normal(look.job, "Resumed", "Job resumed")
+            _put(status, sync.condition(SUSPENDED, "JobResumed", "Job resumed", "False"))
+            self.recorder.normal(sync.job, "Resumed", "Job resumed")
             status["startTime"] = self.context.time()
 
     # -- counting
 
-    def _settle(self, key: Key, look: Look) -> None:
-        """Count pods that are over, let them go, and bring the status up to date."""
-        ready = self._note_uncounted(look)
-        if look.end is not None and find_condition(look.status, look.end["type"]) is None:
-            _put(look.status, look.end)
-        _write_indexes(look)
+    def _settle(self, key: Key, sync: JobSync) -> None:
+        """Count terminal pods, remove their tracking finalizers, and write the status."""
+        ready = self._note_uncounted(sync)
+        if sync.end is not None and find_condition(sync.status, sync.end["type"]) is None:
+            _put(sync.status, sync.end)
+        _write_indexes(sync)
         if ready:
-            self._write(key, look)
+            self._write(key, sync)
         for pod in ready:
             self._untrack(pod)
-        self._raise_counts(look)
-        finished = self._finish(look)
-        self._write(key, look)
+        self._raise_counts(sync)
+        finished = self._finish(sync)
+        self._write(key, sync)
         if finished is None:
             return
         if finished["type"] == COMPLETE:
-            self.recorder.normal(look.job, "Completed", "Job completed")
+            self.recorder.normal(sync.job, "Completed", "Job completed")
         else:
-            self.recorder.warning(look.job, finished["reason"], finished["message"])
+            self.recorder.warning(sync.job, finished["reason"], finished["message"])
 
-    def _write(self, key: Key, look: Look) -> None:
+    def _write(self, key: Key, sync: JobSync) -> None:
         """Store the status of a job if it is news."""
-        own = self._own(look)
+        own = self._own(sync)
         active = [pod for pod in own if pod.active]
-        _write_count(look.status, "active", len(active))
-        look.status["ready"] = sum(1 for pod in active if pod.ready)
-        look.status["terminating"] = sum(1 for pod in own if pod.terminating)
-        if look.job != self.context.find(self.store, *key):
-            look.job = self.context.update(self.store, look.job, "status")
+        _write_count(sync.status, "active", len(active))
+        sync.status["ready"] = sum(1 for pod in active if pod.ready)
+        sync.status["terminating"] = sum(1 for pod in own if pod.terminating)
+        if sync.job != self.context.find(self.store, *key):
+            sync.job = self.context.update(self.store, sync.job, "status")
 
-    def _note_uncounted(self, look: Look) -> list[PodView]:
+    def _note_uncounted(self, sync: JobSync) -> list[PodView]:
         """Note in the status which pods are being counted; return them, and others that need not be."""
-        uncounted = part(look.status, "uncountedTerminatedPods")
-        ended = look.end is not None and look.end["type"] != SUCCESS_MET
+        uncounted = part(sync.status, "uncountedTerminatedPods")
+        ended = sync.end is not None and sync.end["type"] != SUCCESS_MET
         ready: list[PodView] = []
-        for pod in self._own(look):
-            if not pod.tracked or len(ready) >= _MOST_UNCOUNTED or not self._may_count(look, pod):
+        for pod in self._own(sync):
+            if not pod.tracked or len(ready) >= _MOST_UNCOUNTED or not self._may_count(sync, pod):
                 continue
             ready.append(pod)
             field = "succeeded" if pod.phase == "Succeeded" else "failed"
             if field == "succeeded":
                 # an index is counted by itself
-                counts = not look.indexed
+                counts = not sync.indexed
             else:
-                valid = not look.indexed or look.index(pod) is not None
-                counts = valid and (ended or look.has_failed(pod)) and look.is_counted(pod)
+                valid = not sync.indexed or sync.index(pod) is not None
+                counts = valid and (ended or sync.has_failed(pod)) and sync.is_counted(pod)
             noted = uncounted.get(field) or []
             if counts and pod.uid not in noted:
                 uncounted[field] = [*noted, pod.uid]
         return ready
 
-    def _may_count(self, look: Look, pod: PodView) -> bool:
-        """Return whether a pod may be counted now; one whose failures the next is to be told of stays until then."""
-        if look.end is not None or look.deleting or pod.phase == "Succeeded":
+    def _may_count(self, sync: JobSync, pod: PodView) -> bool:
+        """Return whether a pod may be counted now; the last failed pod of an index waits for its replacement."""
+        if sync.end is not None or sync.deleting or pod.phase == "Succeeded":
             return True
-        if not look.has_failed(pod) or pod.name not in look.ends:
+        if not sync.has_failed(pod) or pod.name not in sync.ends:
             return False
-        index = look.index(pod) if look.per_index else None
-        last = None if index is None else look.last_failed.get(index)
+        index = sync.index(pod) if sync.per_index else None
+        last = None if index is None else sync.last_failed.get(index)
         return last is None or last.uid != pod.uid
 
-    def _raise_counts(self, look: Look) -> None:
+    def _raise_counts(self, sync: JobSync) -> None:
         """Count the pods that were noted and are let go."""
-        uncounted = part(look.status, "uncountedTerminatedPods")
-        tracked = {pod.uid for pod in self._own(look) if pod.tracked}
+        uncounted = part(sync.status, "uncountedTerminatedPods")
+        tracked = {pod.uid for pod in self._own(sync) if pod.tracked}
         for field in ("succeeded", "failed"):
             uids = uncounted.pop(field, None) or []
             left = [uid for uid in uids if uid in tracked]
             if left:
                 uncounted[field] = left
-            _write_count(look.status, field, (look.status.get(field) or 0) + len(uids) - len(left))
+            _write_count(sync.status, field, (sync.status.get(field) or 0) + len(uids) - len(left))
 
-    def _finish(self, look: Look) -> Document | None:
+    def _finish(self, sync: JobSync) -> Document | None:
         """Declare a job over once nothing of it is left to count; return the condition that says so."""
-        status = look.status
-        left = any(pod.active or pod.terminating or pod.tracked for pod in self._own(look))
-        if look.end is None or left or any(status["uncountedTerminatedPods"].values()):
+        status = sync.status
+        left = any(pod.active or pod.terminating or pod.tracked for pod in self._own(sync))
+        if sync.end is None or left or any(status["uncountedTerminatedPods"].values()):
             return None
-        kind = COMPLETE if look.end["type"] == SUCCESS_MET else JOB_FAILED
-        condition = look.condition(kind, look.end["reason"], look.end["message"])
+        kind = COMPLETE if sync.end["type"] == SUCCESS_MET else JOB_FAILED
+        condition = sync.condition(kind, sync.end["reason"], sync.end["message"])
         _put(status, condition)
         if kind == COMPLETE:
             status["completionTime"] = condition["lastTransitionTime"]
@@ -336,17 +336,17 @@ class JobController(PodOwners):
         return condition
 
 
-def _write_indexes(look: Look) -> None:
+def _write_indexes(sync: JobSync) -> None:
     """Write into the status of a job which indexes are done, and which are given up."""
-    if not look.indexed:
+    if not sync.indexed:
         return
-    status = look.status
-    _write_count(status, "succeeded", indexes.total(look.done))
-    status["completedIndexes"] = indexes.written(look.done)
+    status = sync.status
+    _write_count(status, "succeeded", indexes.total(sync.done))
+    status["completedIndexes"] = indexes.written(sync.done)
     if not status["completedIndexes"]:
         del status["completedIndexes"]
-    if look.per_index:
-        status["failedIndexes"] = indexes.written(look.lost)
+    if sync.per_index:
+        status["failedIndexes"] = indexes.written(sync.lost)
 
 
 def _write_count(status: Document, field: str, number: int) -> None:

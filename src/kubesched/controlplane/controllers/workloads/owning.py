@@ -99,7 +99,7 @@ class PodOwners(Controller):
             self.workqueue.add(key)
 
     def write_status(self, key: Key, owner: Document) -> None:
-        """Write the status of an owner, which is no reason to look at it again."""
+        """Write the status of an owner; the change does not queue the owner again."""
         self._writing = key
         try:
             self.context.update(self.store, owner, "status")
@@ -107,7 +107,7 @@ class PodOwners(Controller):
             self._writing = None
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Have the owners of a pod looked at, the former one as well."""
+        """Queue the owners of a pod, the former one as well."""
         for pod in (before, after):
             if pod is not None and pod.owner is not None and pod.owner.kind == self.kind:
                 known = self._known.get(pod.namespace, {}).get(pod.owner.name)
@@ -119,7 +119,7 @@ class PodOwners(Controller):
                     self.lost(pod)
 
     def orphan_changed(self, pod: PodView) -> None:
-        """Have those looked at that may adopt a pod."""
+        """Queue the owners that may adopt a pod."""
         for name, known in self._known.get(pod.namespace, {}).items():
             if known.selector.matches(pod.labels):
                 known.candidates[pod.name] = None
@@ -255,7 +255,7 @@ def controller_reference(api_version: str, kind: str, owner: Document) -> Docume
 
 
 def is_namespace_terminating(error: ApiError) -> bool:
-    """Return whether a request was refused because its namespace is going."""
+    """Return whether a request was refused because its namespace is terminating."""
     return any(cause.get("reason") == "NamespaceTerminating" for cause in (error.details or {}).get("causes") or ())
 
 

@@ -100,7 +100,7 @@ class PodView(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def terminal(self) -> bool:
-        """Return whether it has come to its end."""
+        """Return whether its phase is terminal."""
         return self.phase in TERMINAL
 
     @property
@@ -110,7 +110,7 @@ class PodView(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def terminating(self) -> bool:
-        """Return whether it is going, but has not come to its end."""
+        """Return whether it is being deleted and its phase is not terminal."""
         return self.deleting and self.phase not in TERMINAL
 
     def seconds_to_available(self, least_seconds: int, now: datetime) -> float | None:
@@ -132,7 +132,7 @@ def seconds_left(ready_since: str, least_seconds: int, now: datetime) -> float |
 
 
 class Listener(Protocol):
-    """Is told of pods."""
+    """Gets changes of pods."""
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Take in a change of a pod that belongs to an object of the listener's kind, or did."""
@@ -152,7 +152,7 @@ class PodsByOwner(Controller):
         self._listeners: dict[str, list[Listener]] = {}
 
     def listen(self, kind: str, listener: Listener) -> None:
-        """Have a listener told of the pods of objects of a kind."""
+        """Call a listener with changes of pods that belong to objects of a kind."""
         self._listeners.setdefault(kind, []).append(listener)
 
     def watches(self) -> dict[str, Changed]:

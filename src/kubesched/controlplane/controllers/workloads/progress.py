@@ -33,7 +33,7 @@ def _condition(kind: str, now: datetime, state: str, reason: str, message: str) 
 
 
 def note_pause(deployment: Document, now: datetime) -> None:
-    """Note that a deployment is paused, or goes on, so that it is not held to be late."""
+    """Write the condition of a paused or resumed deployment, so that its progress deadline starts anew."""
     condition = find_condition(deployment["status"], PROGRESSING) or {}
     if not rollouts.has_deadline(deployment) or condition.get("reason") == rollouts.TIMED_OUT:
         return

@@ -49,7 +49,7 @@ class ReplicaSetController(PodOwners):
     # -- pods, counted
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Count a pod anew, and have its owners looked at."""
+        """Count a changed pod, and queue its owners."""
         for pod, number in ((before, -1), (after, 1)):
             if pod is not None and pod.owner is not None and pod.owner.uid in self._tallies:
                 self._tallies[pod.owner.uid].count(pod, number)
@@ -120,7 +120,7 @@ class ReplicaSetController(PodOwners):
 
     def _report(self, key: Key, replicas: Document, tally: PodTally, error: ApiError | None) -> None:
         spec, meta = replicas["spec"], replicas["metadata"]
-        available, next_look = tally.available(spec.get("minReadySeconds") or 0, self.context.now())
+        available, next_sync = tally.available(spec.get("minReadySeconds") or 0, self.context.now())
         old = replicas.get("status") or {}
         status = {
             "replicas": tally.active,
@@ -136,8 +136,8 @@ class ReplicaSetController(PodOwners):
         if status != old:
             replicas["status"] = status
             self.write_status(key, replicas)
-        if next_look is not None:
-            self.workqueue.add_after(key, next_look)
+        if next_sync is not None:
+            self.workqueue.add_after(key, next_sync)
 
     def _conditions(self, old: Document, error: ApiError | None, surplus: int) -> list[Document]:
         conditions: list[Document] = old.get("conditions") or []

@@ -1,4 +1,4 @@
-"""Revisions: the templates that stateful sets and daemon sets had, kept for going back.
+"""Revisions: the former templates of stateful sets and daemon sets, kept for rollbacks.
 
 From an object and its template to the revision of it, made if there is none. A revision is a patch that brings its
 template back, as clients apply it.

@@ -68,7 +68,7 @@ def by_age(sets: Iterable[Document]) -> list[Document]:
 
 
 def template_of(document: Document) -> Document:
-    """Return the template of a deployment or of one of its sets, without the hash that tells sets apart."""
+    """Return the template of a deployment or of one of its sets, without the label of its hash."""
     template: Document = document["spec"]["template"]
     meta = template.get("metadata") or {}
     labels = {key: value for key, value in (meta.get("labels") or {}).items() if key != TEMPLATE_HASH}

@@ -28,7 +28,7 @@ class MetricError(Exception):
 
 
 class Measured(NamedTuple):
-    """What a metric asks for, its status and its name; `told`: annotations say what pods use, it is no guess."""
+    """What a metric asks for, its status and its name; `told`: the usage comes from annotations, not from requests."""
 
     replicas: int
     status: Document

@@ -27,8 +27,8 @@ STATEFUL_SETS = "statefulsets.apps"
 HASH = "controller.kubernetes.io/hash"
 
 
-class _Look(msgspec.Struct):
-    """One look at a set: what it is, which revisions it moves between, what may happen at once."""
+class _Sync(msgspec.Struct):
+    """One reconcile of a set: the set, its current and update revisions, its limits."""
 
     stateful_set: Document
     current: Document
@@ -44,7 +44,7 @@ class _Look(msgspec.Struct):
         return self.stateful_set["spec"].get("minReadySeconds") or 0
 
     def is_well(self, pod: PodView | None) -> bool:
-        """Return whether a pod is there, available and not going."""
+        """Return whether a pod exists, is available and not being deleted."""
         return pod is not None and not pod.deleting and pod.available(self.least_seconds, self.now)
 
 
@@ -81,15 +81,15 @@ class StatefulSetController(PodOwners):
         named = stateful_set["status"].get("currentRevision")
         current = next((each for each in revisions if each["metadata"]["name"] == named), update)
         in_order = stateful_set["spec"]["podManagementPolicy"] != "Parallel"
-        look = _Look(stateful_set, current, update, self.context.now(), in_order)
+        sync = _Sync(stateful_set, current, update, self.context.now(), in_order)
         problem: Exception | None = None
         try:
             if "deletionTimestamp" not in stateful_set["metadata"]:
-                self._step(look, pods)
+                self._step(sync, pods)
         except (ApiError, _NotYetError) as error:
             problem = error
-        self._report(key, look)
-        self._truncate(look, revisions)
+        self._report(key, sync)
+        self._truncate(sync, revisions)
         if problem is None:
             self.retries.forget(key)
         elif not (isinstance(problem, ApiError) and is_namespace_terminating(problem)):
@@ -97,8 +97,8 @@ class StatefulSetController(PodOwners):
 
     # -- steps
 
-    def _step(self, look: _Look, pods: list[PodView]) -> None:
-        stateful_set = look.stateful_set
+    def _step(self, sync: _Sync, pods: list[PodView]) -> None:
+        stateful_set = sync.stateful_set
         start, count = identity.first_ordinal(stateful_set), stateful_set["spec"]["replicas"]
         # existing pods by ordinal; the wanted number may be huge
         replicas: dict[int, PodView] = {}
@@ -112,68 +112,68 @@ class StatefulSetController(PodOwners):
         condemned.sort(key=lambda each: each[0], reverse=True)
         # 1. Every number has a pod, and the pods before it are well.
         for place in range(count):
-            if (self._see_to_replica(look, start + place, replicas.get(place)) and look.in_order) or not look.left:
+            if (self._see_to_replica(sync, start + place, replicas.get(place)) and sync.in_order) or not sync.left:
                 return
         # 2. Pods beyond the last number go, the last one first.
         surplus = [each for _, each in condemned]
         for pod in surplus:
             self._settle_claims(stateful_set, pod)
         in_range = (replicas[place] for place in sorted(replicas))
-        unwell = [pod for pod in (*in_range, *reversed(surplus)) if not look.is_well(pod)]
+        unwell = [pod for pod in (*in_range, *reversed(surplus)) if not sync.is_well(pod)]
         for pod in surplus:
-            if (self._see_to_condemned(look, pod, unwell[0] if unwell else None) and look.in_order) or not look.left:
+            if (self._see_to_condemned(sync, pod, unwell[0] if unwell else None) and sync.in_order) or not sync.left:
                 return
         # 3. Pods of another revision are replaced, the last one first, one at a time.
         if stateful_set["spec"]["updateStrategy"]["type"] != ON_DELETE:
-            self._replace(look, replicas)
+            self._replace(sync, replicas)
 
-    def _see_to_replica(self, look: _Look, ordinal: int, pod: PodView | None) -> bool:
+    def _see_to_replica(self, sync: _Sync, ordinal: int, pod: PodView | None) -> bool:
         """See that there is a pod of a number; return whether nothing else is to be done before it is well."""
-        stateful_set = look.stateful_set
+        stateful_set = sync.stateful_set
         if pod is not None and pod.terminal:
             if not pod.deleting:
-                self._delete(look, pod)
+                self._delete(sync, pod)
             return True
         if pod is None:
             if self._has_stale_claims(stateful_set, ordinal):
                 return True
-            self._create(look, ordinal)
+            self._create(sync, ordinal)
             return True
         if pod.phase == "Pending":
             self._create_claims(stateful_set, pod.name, ordinal)
             self._settle_claims(stateful_set, pod)
-        if look.in_order and not (pod.phase == "Running" and look.is_well(pod)):
+        if sync.in_order and not (pod.phase == "Running" and sync.is_well(pod)):
             return True
-        self._settle(look, pod, ordinal)
+        self._settle(sync, pod, ordinal)
         return False
 
-    def _see_to_condemned(self, look: _Look, pod: PodView, first_unwell: PodView | None) -> bool:
+    def _see_to_condemned(self, sync: _Sync, pod: PodView, first_unwell: PodView | None) -> bool:
         """Delete a pod that is not wanted; return whether nothing else is to be done before it is gone."""
         if pod.deleting:
             return True
-        if look.in_order and pod is not first_unwell and not (pod.phase == "Running" and look.is_well(pod)):
+        if sync.in_order and pod is not first_unwell and not (pod.phase == "Running" and sync.is_well(pod)):
             return True
-        self._delete(look, pod)
+        self._delete(sync, pod)
         return True
 
-    def _replace(self, look: _Look, replicas: dict[int, PodView]) -> None:
-        rolling = look.stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
-        count: int = look.stateful_set["spec"]["replicas"]
+    def _replace(self, sync: _Sync, replicas: dict[int, PodView]) -> None:
+        rolling = sync.stateful_set["spec"]["updateStrategy"].get("rollingUpdate") or {}
+        count: int = sync.stateful_set["spec"]["replicas"]
         for place in range(count - 1, (rolling.get("partition") or 0) - 1, -1):
             pod = replicas.get(place)
             if pod is None:
                 return
-            if pod.labels.get(identity.REVISION) != look.update["metadata"]["name"] and not pod.deleting:
-                self._delete(look, pod)
+            if pod.labels.get(identity.REVISION) != sync.update["metadata"]["name"] and not pod.deleting:
+                self._delete(sync, pod)
                 return
-            if not look.is_well(pod):
+            if not sync.is_well(pod):
                 return
 
     # -- pods and their claims
 
-    def _create(self, look: _Look, ordinal: int) -> None:
-        stateful_set = look.stateful_set
-        revision = look.current if self._stays_behind(look, ordinal) else look.update
+    def _create(self, sync: _Sync, ordinal: int) -> None:
+        stateful_set = sync.stateful_set
+        revision = sync.current if self._stays_behind(sync, ordinal) else sync.update
         pod = self.pod_of(stateful_set, template_of(revision, stateful_set))
         identity.identify(pod, stateful_set, ordinal)
         name = pod["metadata"]["name"]
@@ -183,7 +183,7 @@ class StatefulSetController(PodOwners):
             pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"]
         identity.add_claimed_volumes(pod, stateful_set, ordinal)
         self._create_claims(stateful_set, name, ordinal)
-        look.left -= 1
+        sync.left -= 1
         try:
             self.context.create(PODS, pod)
         except ApiError as error:
@@ -195,9 +195,9 @@ class StatefulSetController(PodOwners):
         if made is not None:
             self._settle_claims(stateful_set, made)
 
-    def _stays_behind(self, look: _Look, ordinal: int) -> bool:
+    def _stays_behind(self, sync: _Sync, ordinal: int) -> bool:
         """Return whether a pod of a number is made from the template before the last change."""
-        stateful_set = look.stateful_set
+        stateful_set = sync.stateful_set
         updates, start = stateful_set["spec"]["updateStrategy"], identity.first_ordinal(stateful_set)
         rolling = updates.get("rollingUpdate")
         if rolling is not None:
@@ -205,16 +205,16 @@ class StatefulSetController(PodOwners):
         behind = stateful_set["status"].get("currentReplicas") or 0
         return updates["type"] == ROLLING_UPDATE and ordinal < start + behind
 
-    def _delete(self, look: _Look, pod: PodView) -> None:
-        look.left -= 1
+    def _delete(self, sync: _Sync, pod: PodView) -> None:
+        sync.left -= 1
         stored = self.context.get(PODS, pod.namespace, pod.name)
         if stored is not None and stored.uid == pod.uid:
             self.context.delete(PODS, stored)
-        self._tell(look.stateful_set, "Delete", pod.name)
+        self._tell(sync.stateful_set, "Delete", pod.name)
 
-    def _settle(self, look: _Look, pod: PodView, ordinal: int) -> None:
+    def _settle(self, sync: _Sync, pod: PodView, ordinal: int) -> None:
         """See that a pod has the labels and the volumes of its number."""
-        stateful_set = look.stateful_set
+        stateful_set = sync.stateful_set
         if pod.labels.get(identity.POD_NAME) != pod.name:
             document = self.context.find(PODS, pod.namespace, pod.name)
             if document is not None:
@@ -268,10 +268,10 @@ class StatefulSetController(PodOwners):
 
     # -- what is said of it
 
-    def _report(self, key: Key, look: _Look) -> None:
-        stateful_set = look.stateful_set
+    def _report(self, key: Key, sync: _Sync) -> None:
+        stateful_set = sync.stateful_set
         spec, old = stateful_set["spec"], stateful_set["status"]
-        names = (look.current["metadata"]["name"], look.update["metadata"]["name"])
+        names = (sync.current["metadata"]["name"], sync.update["metadata"]["name"])
         there = ready = available = current = updated = 0
         waits: list[float] = []
         for pod in self.pods.of(stateful_set["metadata"]["uid"]):
@@ -280,7 +280,7 @@ class StatefulSetController(PodOwners):
             there += 1
             if pod.phase == "Running" and pod.ready:
                 ready += 1
-                seconds = pod.seconds_to_available(look.least_seconds, look.now)
+                seconds = pod.seconds_to_available(sync.least_seconds, sync.now)
                 available += seconds == 0.0
                 waits += [seconds] if seconds else []
             if not pod.deleting:
@@ -306,10 +306,10 @@ class StatefulSetController(PodOwners):
         if waits:
             self.workqueue.add_after(key, min(waits))
 
-    def _truncate(self, look: _Look, revisions: list[Document]) -> None:
-        stateful_set = look.stateful_set
+    def _truncate(self, sync: _Sync, revisions: list[Document]) -> None:
+        stateful_set = sync.stateful_set
         live = {pod.labels.get(identity.REVISION, "") for pod in self.pods.of(stateful_set["metadata"]["uid"])}
-        live |= {each["metadata"]["name"] for each in (look.current, look.update)}
+        live |= {each["metadata"]["name"] for each in (sync.current, sync.update)}
         limit = stateful_set["spec"].get("revisionHistoryLimit")
         if limit is not None and len(revisions) > limit:
             self._revisions.truncate(revisions, live, limit)

@@ -1,6 +1,6 @@
 """How many pods a set has, and how they stand, kept as they change.
 
-From pods that come, change and go to counts: a look at a set costs the same however many pods it has.
+From pods that come, change and go to counts: a reconcile of a set costs the same however many pods it has.
 """
 
 from collections import Counter

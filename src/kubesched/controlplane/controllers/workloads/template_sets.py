@@ -1,4 +1,4 @@
-"""The replica sets of a deployment: what tells them apart, and what a deployment notes in them.
+"""The replica sets of a deployment: their hashes, and the annotations that a deployment writes.
 
 From a deployment's template to a replica set, and from annotations to annotations. Nothing is written here.
 """
@@ -39,7 +39,7 @@ def deployment_reference(deployment: Document) -> Document:
 
 
 def set_for(deployment: Document, known_as: str = "") -> Document:
-    """Return a set for a deployment's template, without pods; a label tells its pods from those of other sets.
+    """Return a set for a deployment's template, without pods; its pods carry the hash as a label.
 
     The label is a hash, of our own unless the template is known under one.
     """

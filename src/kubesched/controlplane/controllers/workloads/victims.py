@@ -23,7 +23,7 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
 class _Candidate(msgspec.Struct):
-    """A pod, and what tells it apart from its like."""
+    """A pod with its sort key."""
 
     pod: PodView
     # what comes first is settled by these, the rest by times

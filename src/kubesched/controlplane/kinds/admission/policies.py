@@ -1,4 +1,4 @@
-"""The rules of admission policies and their bindings."""
+"""The strategy of admission policies and their bindings."""
 
 # upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation/validation.go},
 # pkg/registry/admissionregistration/*/strategy.go (v1.36)
@@ -76,7 +76,7 @@ class _PolicyStrategy(KindStrategy):
 
 
 class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
-    """The rules of policies that check objects."""
+    """The strategy of policies that check objects."""
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a policy."""
@@ -112,7 +112,7 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
 
 
 class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
-    """The rules of policies that change objects."""
+    """The strategy of policies that change objects."""
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a policy."""
@@ -133,7 +133,7 @@ class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
 
 
 class PolicyBindingStrategy(KindStrategy):
-    """The rules of bindings of both kinds of policies; those of validating ones say what follows."""
+    """The strategy of bindings of both kinds of policies; those of validating ones say what follows."""
 
     unconditional_update = False
     has_generation = True

@@ -1,4 +1,4 @@
-"""The rules of configurations of admission webhooks."""
+"""The strategy of configurations of admission webhooks."""
 
 # upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation/validation.go},
 # apiserver/pkg/util/webhook/validation.go (v1.36)
@@ -32,7 +32,7 @@ _FORM = "; desired format: https://host[/path]"
 
 
 class WebhookConfigurationStrategy(KindStrategy):
-    """The rules of both kinds of configurations; webhooks that change objects have a field more."""
+    """The strategy of both kinds of configurations; webhooks that change objects have a field more."""
 
     unconditional_update = False
     has_generation = True

@@ -1,4 +1,4 @@
-"""The rules of resource claims, their templates, and what schedulers and drivers write into their status."""
+"""The strategy of resource claims, their templates, and what schedulers and drivers write into their status."""
 
 # upstream: pkg/registry/resource/{resourceclaim,resourceclaimtemplate}, pkg/apis/resource/{v1/defaults.go,
 # validation/validation.go} (v1.36)
@@ -56,7 +56,7 @@ _ONE_OF = "exactly one of `exactly` or `firstAvailable` is required"
 
 
 class ResourceClaimStrategy(KindStrategy):
-    """The rules of claims."""
+    """The strategy of claims."""
 
     returns_deleted = True
     status_keeps_metadata = True
@@ -119,7 +119,7 @@ class ResourceClaimStrategy(KindStrategy):
 
 
 class ResourceClaimTemplateStrategy(KindStrategy):
-    """The rules of templates of claims."""
+    """The strategy of templates of claims."""
 
     returns_deleted = True
 

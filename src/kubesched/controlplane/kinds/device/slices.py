@@ -1,4 +1,4 @@
-"""The rules of device classes, resource slices and device taint rules.
+"""The strategy of device classes, resource slices and device taint rules.
 
 Fields that the reference serves only behind a gate are served always; the limits are those of the reference.
 """
@@ -67,7 +67,7 @@ _ONE_OF_DEVICE = (
 
 
 class DeviceClassStrategy(KindStrategy):
-    """The rules of device classes."""
+    """The strategy of device classes."""
 
     returns_deleted = True
     has_generation = True
@@ -88,7 +88,7 @@ class DeviceClassStrategy(KindStrategy):
 
 
 class DeviceTaintRuleStrategy(KindStrategy):
-    """The rules of rules that taint devices."""
+    """The strategy of rules that taint devices."""
 
     returns_deleted = True
     has_generation = True
@@ -128,7 +128,7 @@ class DeviceTaintRuleStrategy(KindStrategy):
 
 
 class ResourceSliceStrategy(KindStrategy):
-    """The rules of resource slices."""
+    """The strategy of resource slices."""
 
     returns_deleted = True
     has_generation = True

@@ -41,7 +41,7 @@ def is_true(status: Document, kind: str) -> bool:
 
 
 def is_finished(status: Document) -> bool:
-    """Return whether a job is over, for better or worse."""
+    """Return whether a job is complete or failed."""
     return is_true(status, COMPLETE) or is_true(status, JOB_FAILED)
 
 
@@ -88,7 +88,7 @@ def _uncounted_problems(uncounted: Document) -> list[str]:
 
 
 def _end_problems(status: Document, before: Document) -> list[str]:
-    """Return the problems of a status of a job that is over."""
+    """Return the problems of the status of a finished job."""
     problems = []
     new = not is_finished(before)
     for field in ("active", "terminating"):

@@ -1,4 +1,4 @@
-"""The rules of jobs and cron jobs."""
+"""The strategy of jobs and cron jobs."""
 
 # upstream: pkg/registry/batch/{job,cronjob}/strategy.go, pkg/apis/batch/validation/validation.go (v1.36)
 
@@ -38,7 +38,7 @@ _ZONE_PART = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
 class JobStrategy(KindStrategy):
-    """The rules of jobs."""
+    """The strategy of jobs."""
 
     has_generation = True
     propagation = "Orphan"
@@ -137,7 +137,7 @@ def _selector_problems(spec: Document) -> list[str]:
 
 
 class CronJobStrategy(KindStrategy):
-    """The rules of cron jobs."""
+    """The strategy of cron jobs."""
 
     has_generation = True
 

@@ -1,4 +1,4 @@
-"""The rules of slices of endpoints; they are kept, and no controller fills them."""
+"""The strategy of slices of endpoints; they are kept, and no controller fills them."""
 
 # upstream: pkg/registry/discovery/endpointslice, pkg/apis/discovery/{v1/defaults.go,validation/validation.go},
 # pkg/apis/core/validation/validation.go (ValidateEndpointIP) (v1.36)
@@ -26,7 +26,7 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
 class EndpointSliceStrategy(KindStrategy):
-    """The rules of slices of endpoints."""
+    """The strategy of slices of endpoints."""
 
     has_generation = True
 
@@ -59,7 +59,7 @@ class EndpointSliceStrategy(KindStrategy):
         return self.problems(new, context) + _endpoints_problems(new)
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change; endpoints that stay as they are are not looked at."""
+        """Return the problems of a change; unchanged endpoints are not checked."""
         problems = [] if _said(new, "endpoints") == _said(old, "endpoints") else _endpoints_problems(new)
         return problems + immutable("addressType", new.get("addressType"), old.get("addressType"))
 

@@ -1,4 +1,4 @@
-"""The rules of ingresses, their classes, and network policies; they are kept, and nothing here acts on them."""
+"""The strategy of ingresses, their classes, and network policies; they are kept, and nothing here acts on them."""
 
 # upstream: pkg/registry/networking, pkg/apis/networking/{v1/defaults.go,validation/validation.go} (v1.36)
 
@@ -36,7 +36,7 @@ _NO_ADDRESS = "must be a DNS name, not an IP address"
 
 
 class NetworkPolicyStrategy(KindStrategy):
-    """The rules of network policies."""
+    """The strategy of network policies."""
 
     has_generation = True
 
@@ -133,7 +133,7 @@ def _network_problems(path: str, text: str) -> list[str]:
 
 
 class IngressStrategy(KindStrategy):
-    """The rules of ingresses."""
+    """The strategy of ingresses."""
 
     has_generation = True
 
@@ -267,7 +267,7 @@ def _backend_problems(path: str, backend: Document) -> list[str]:
 
 
 class IngressClassStrategy(KindStrategy):
-    """The rules of classes of ingresses."""
+    """The strategy of classes of ingresses."""
 
     has_generation = True
 

@@ -1,4 +1,4 @@
-"""The rules of the networks that addresses of services come from, and of those addresses."""
+"""The strategy of the networks that addresses of services come from, and of those addresses."""
 
 # upstream: pkg/apis/networking/validation/validation.go, pkg/registry/networking/{servicecidr,ipaddress} (v1.36)
 
@@ -21,7 +21,7 @@ _ONE_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0
 
 
 class ServiceCIDRStrategy(KindStrategy):
-    """The rules of networks."""
+    """The strategy of networks."""
 
     has_generation = True
     status_keeps_metadata = True
@@ -75,7 +75,7 @@ class ServiceCIDRStrategy(KindStrategy):
 
 
 class IPAddressStrategy(KindStrategy):
-    """The rules of addresses."""
+    """The strategy of addresses."""
 
     has_generation = True
 

@@ -1,4 +1,4 @@
-"""The rules of services and endpoints.
+"""The strategy of services and endpoints.
 
 A service keeps its address for life; which one it gets is in `service_addresses`.
 """
@@ -34,7 +34,7 @@ _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 
 
 class ServiceStrategy(KindStrategy):
-    """The rules of services."""
+    """The strategy of services."""
 
     returns_deleted = True
     create_on_update = True
@@ -190,7 +190,7 @@ def _keep_node_ports(spec: Document, before: Document) -> None:
 
 
 class EndpointsStrategy(KindStrategy):
-    """The rules of endpoints."""
+    """The strategy of endpoints."""
 
     create_on_update = True
 

@@ -156,7 +156,7 @@ def _common_problems(path: str, container: Document, around: ContainerContext) -
 
 
 def _living_problems(path: str, container: Document, around: ContainerContext) -> list[str]:
-    """Return the problems of the probes and hooks of a container that goes on running."""
+    """Return the problems of the probes and hooks of a regular container or sidecar."""
     problems = []
     if container.get("lifecycle"):
         problems += lifecycle_problems(f"{path}.lifecycle", container["lifecycle"], around.grace_seconds)

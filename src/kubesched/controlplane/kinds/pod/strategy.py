@@ -1,4 +1,4 @@
-"""The rules of pods.
+"""The strategy of pods.
 
 From what clients send to pods that schedulers, nodes and controllers can rely on: complete, admitted, valid, and
 settled once created, save for what `pod.updates` lets change.
@@ -40,7 +40,7 @@ _SELECTABLE: Final = frozenset(
 
 
 class PodStrategy(Strategy):
-    """The rules of pods."""
+    """The strategy of pods."""
 
     marks_deletion = True
     returns_deleted = True
@@ -106,7 +106,7 @@ class PodStrategy(Strategy):
         return "spec.nodeName" if field == "spec.host" else field
 
     def grace_seconds(self, document: Document, wanted: int | None) -> int:
-        """Return how long a pod goes on: as wished, or as it says; not at all without a node, or when it is over."""
+        """Return the grace period of a pod: as requested, or as in its spec; 0 without a node, or if it is terminal."""
         spec = document.get("spec") or {}
         phase = (document.get("status") or {}).get("phase")
         if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):

@@ -1,4 +1,4 @@
-"""The rules of `pods/resize` and `pods/ephemeralcontainers`: each changes one part of a pod, and nothing else."""
+"""The strategy of `pods/resize` and `pods/ephemeralcontainers`: each changes one part of a pod, and nothing else."""
 
 # upstream: pkg/registry/core/pod/strategy.go (podResizeStrategy, podEphemeralContainersStrategy) (v1.36)
 

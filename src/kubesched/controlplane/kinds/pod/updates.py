@@ -62,7 +62,7 @@ def annotation_change_problems(new: Document, old: Document) -> list[str]:
 
 
 def _containers_problems(path: str, new: Sequence[Document], old: Sequence[Document]) -> tuple[list[str], bool]:
-    """Return the problems of changed containers, and whether nothing else is worth looking at."""
+    """Return the problems of changed containers, and whether other fields need no check."""
     if len(new) != len(old):
         return [forbidden(path, "pod updates may not add or remove containers")], True
     problems = []

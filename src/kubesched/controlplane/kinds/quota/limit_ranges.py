@@ -39,7 +39,7 @@ Amounts = Mapping[str, Quantity]
 
 
 class LimitRangeStrategy(KindStrategy):
-    """The rules of limit ranges."""
+    """The strategy of limit ranges."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out, the name included."""

@@ -1,4 +1,4 @@
-"""The rules of resource quotas; what they mean for others is in `quota`."""
+"""The strategy of resource quotas; what they mean for others is in `quota`."""
 
 # upstream: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/validation.go (ValidateResourceQuota)
 # (v1.36)
@@ -56,7 +56,7 @@ _SELECTOR: Final = "spec.scopeSelector.matchExpressions"
 
 
 class ResourceQuotaStrategy(KindStrategy):
-    """The rules of quotas."""
+    """The strategy of quotas."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Begin with nothing counted."""

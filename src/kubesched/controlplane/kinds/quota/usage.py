@@ -107,7 +107,7 @@ def _pod_usage(pod: Document, now: datetime) -> Usage:
 
 
 def is_terminal(pod: Document, now: datetime) -> bool:
-    """Return whether a pod has come to its end, or should have, so that it is charged no more."""
+    """Return whether a pod is terminal, or past its deletion deadline, so that it is not charged."""
     meta = pod["metadata"]
     if (pod.get("status") or {}).get("phase") in TERMINAL:
         return True

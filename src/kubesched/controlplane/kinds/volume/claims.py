@@ -1,4 +1,4 @@
-"""The rules of persistent volume claims."""
+"""The strategy of persistent volume claims."""
 
 # upstream: pkg/registry/core/persistentvolumeclaim/strategy.go, pkg/apis/core/validation/validation.go
 # (ValidatePersistentVolumeClaim), plugin/pkg/admission/storage/{storageclass/setdefault,storageobjectinuseprotection,
@@ -40,7 +40,7 @@ _ATTRIBUTES_CLASS = "spec.volumeAttributesClassName"
 
 
 class PersistentVolumeClaimStrategy(KindStrategy):
-    """The rules of claims."""
+    """The strategy of claims."""
 
     returns_deleted = True
 

@@ -1,4 +1,4 @@
-"""The rules of what is around volumes: classes, drivers, drivers on nodes, capacities, attachments."""
+"""The strategy of what is around volumes: classes, drivers, drivers on nodes, capacities, attachments."""
 
 # upstream: pkg/registry/storage/*/strategy.go, pkg/apis/storage/{v1/defaults.go,validation/validation.go} (v1.36)
 
@@ -40,7 +40,7 @@ _DRIVER_DEFAULTS: Document = {
 
 
 class StorageClassStrategy(KindStrategy):
-    """The rules of storage classes."""
+    """The strategy of storage classes."""
 
     returns_deleted = True
 
@@ -70,7 +70,7 @@ class StorageClassStrategy(KindStrategy):
 
 
 class VolumeAttributesClassStrategy(KindStrategy):
-    """The rules of classes of volume attributes."""
+    """The strategy of classes of volume attributes."""
 
     returns_deleted = True
 
@@ -97,7 +97,7 @@ class VolumeAttributesClassStrategy(KindStrategy):
 
 
 class CSIDriverStrategy(KindStrategy):
-    """The rules of drivers."""
+    """The strategy of drivers."""
 
     returns_deleted = True
     unconditional_update = False
@@ -155,7 +155,7 @@ class CSIDriverStrategy(KindStrategy):
 
 
 class CSINodeStrategy(KindStrategy):
-    """The rules of drivers on nodes."""
+    """The strategy of drivers on nodes."""
 
     returns_deleted = True
     unconditional_update = False
@@ -198,7 +198,7 @@ class CSINodeStrategy(KindStrategy):
 
 
 class CSIStorageCapacityStrategy(KindStrategy):
-    """The rules of capacities."""
+    """The strategy of capacities."""
 
     unconditional_update = False
 
@@ -219,7 +219,7 @@ class CSIStorageCapacityStrategy(KindStrategy):
 
 
 class VolumeAttachmentStrategy(KindStrategy):
-    """The rules of attachments."""
+    """The strategy of attachments."""
 
     returns_deleted = True
     unconditional_update = False

@@ -1,4 +1,4 @@
-"""The rules of persistent volumes."""
+"""The strategy of persistent volumes."""
 
 # upstream: pkg/registry/core/persistentvolume/strategy.go, pkg/apis/core/validation/validation.go
 # (ValidatePersistentVolume), plugin/pkg/admission/storage/storageobjectinuseprotection (v1.36)
@@ -63,7 +63,7 @@ _RENAMED_LABELS = {
 
 
 class PersistentVolumeStrategy(KindStrategy):
-    """The rules of persistent volumes."""
+    """The strategy of persistent volumes."""
 
     returns_deleted = True
 

@@ -1,4 +1,4 @@
-"""The rules of horizontal autoscalers, which are kept, and of classes of runtimes."""
+"""The strategy of horizontal autoscalers, which are kept, and of classes of runtimes."""
 
 # upstream: pkg/registry/{autoscaling/horizontalpodautoscaler,node/runtimeclass}, pkg/apis/autoscaling/{v2/defaults.go,
 # validation/validation.go}, pkg/apis/node/validation (v1.36)
@@ -44,7 +44,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
 class HorizontalPodAutoscalerStrategy(KindStrategy):
-    """The rules of autoscalers."""
+    """The strategy of autoscalers."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Fill in what was left out; nothing has been measured yet."""
@@ -69,7 +69,7 @@ class HorizontalPodAutoscalerStrategy(KindStrategy):
         return _spec_problems(new["spec"], is_known=False)
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a changed autoscaler; a target that is the same kind as before is not looked at."""
+        """Return the problems of a changed autoscaler; an unchanged kind of target is not checked."""
         now, before = (each["spec"].get("scaleTargetRef") or {} for each in (new, old))
         is_known = all(now.get(field) == before.get(field) for field in ("apiVersion", "kind"))
         return _spec_problems(new["spec"], is_known=is_known)

@@ -1,4 +1,4 @@
-"""The rules of pod groups and workloads.
+"""The strategy of pod groups and workloads.
 
 Fields that the reference serves only behind a gate are served always.
 """
@@ -38,7 +38,7 @@ _FROZEN = (
 
 
 class PodGroupStrategy(KindStrategy):
-    """The rules of pod groups."""
+    """The strategy of pod groups."""
 
     status_keeps_metadata = True
 
@@ -87,7 +87,7 @@ class PodGroupStrategy(KindStrategy):
 
 
 class WorkloadStrategy(KindStrategy):
-    """The rules of workloads."""
+    """The strategy of workloads."""
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Make sure that there is a spec."""

@@ -1,4 +1,4 @@
-"""The rules of what keeps pods in number: replication controllers, replica sets, stateful sets; and their scale.
+"""The strategy of what keeps pods in number: replication controllers, replica sets, stateful sets; and their scale.
 
 What makes pods of them is in `workloads`; the scheduler and disruption budgets read selectors, templates and numbers.
 """
@@ -93,7 +93,7 @@ class _ReplicaStrategy(KindStrategy):
 
 
 class ReplicationControllerStrategy(_ReplicaStrategy):
-    """The rules of replication controllers."""
+    """The strategy of replication controllers."""
 
     propagation = "Orphan"
     needs_template = False
@@ -120,7 +120,7 @@ class ReplicationControllerStrategy(_ReplicaStrategy):
 
 
 class ReplicaSetStrategy(_ReplicaStrategy):
-    """The rules of replica sets."""
+    """The strategy of replica sets."""
 
     counts = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
@@ -139,7 +139,7 @@ class ReplicaSetStrategy(_ReplicaStrategy):
 
 
 class StatefulSetStrategy(_ReplicaStrategy):
-    """The rules of stateful sets."""
+    """The strategy of stateful sets."""
 
     counts = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
     first_counts = ("replicas", "availableReplicas")

@@ -60,7 +60,7 @@ _DAEMON_COUNTS = (
 
 
 class DeploymentStrategy(KindStrategy):
-    """The rules of deployments."""
+    """The strategy of deployments."""
 
     has_generation = True
 
@@ -157,7 +157,7 @@ def _collision_problems(new: Document, old: Document) -> list[str]:
 
 
 class DaemonSetStrategy(KindStrategy):
-    """The rules of daemon sets."""
+    """The strategy of daemon sets."""
 
     has_generation = True
 
@@ -248,7 +248,7 @@ def _set_template_generation(document: Document, number: int) -> None:
 
 
 class ControllerRevisionStrategy(KindStrategy):
-    """The rules of revisions: what they keep never changes."""
+    """The strategy of revisions: what they keep never changes."""
 
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new revision."""

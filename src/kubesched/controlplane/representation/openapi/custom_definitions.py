@@ -1,4 +1,4 @@
-"""The definitions of defined kinds as clients are told of them, in both editions of OpenAPI.
+"""The definitions of custom kinds in both versions of OpenAPI.
 
 From schemas to definitions. The third edition has them as they are; in the second, alternatives and nulls cannot be
 said.

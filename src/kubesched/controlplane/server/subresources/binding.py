@@ -104,7 +104,7 @@ def _check_meant(pods: Resource, stored: Stored, meta: Document) -> None:
 
 
 def _check_bindable(pods: Resource, name: str, pod: Document) -> None:
-    """Raise ApiError for a pod that has a node already, waits for its gates, or is going."""
+    """Raise ApiError for a pod that has a node, scheduling gates or a deletion timestamp."""
     spec = pod["spec"]
     if pod["metadata"].get("deletionTimestamp"):
         raise _unbindable(pods, name, f"pod {name} is being deleted, cannot be assigned to a host")

@@ -1,6 +1,6 @@
 """Delete and deletecollection: at once, after a while, or when the last finalizer is gone.
 
-From delete options to objects that are removed, or marked as going.
+From delete options to objects that are removed, or terminating.
 """
 
 # upstream: apiserver/pkg/registry/rest/delete.go, pkg/registry/generic/registry/store.go (v1.36)
@@ -45,7 +45,7 @@ class DeleteVerbs:
         self._reading = reading
 
     def delete(self, target: Target, request: Request) -> Response:
-        """Delete one object; return it if it goes on for a while or its kind is answered so, else a Status."""
+        """Delete one object; return it if it is terminating or its strategy says so, else a Status."""
         resource, options = target.resource, read_options(self._registry.schemas, request)
         stored = self._registry.store.get(resource.store, target.namespace, target.name)
         if stored is None:
@@ -134,7 +134,7 @@ def _set_propagation(document: Document, strategy: Strategy, options: DeleteOpti
 
 
 def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: datetime) -> bool:
-    """Write into an object how long it goes on; return whether that is news. Later deletions can only shorten it."""
+    """Write the grace period into an object; return whether it changed. Later deletions can only shorten it."""
     meta = document["metadata"]
     left = meta.get("deletionGracePeriodSeconds") or 0
     if not meta.get("deletionTimestamp"):

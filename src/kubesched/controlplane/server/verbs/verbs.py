@@ -1,7 +1,4 @@
-"""Paths with a meaning of their own: bindings, evictions, reviews.
-
-From a target to the function that answers it; `handlers` knows which.
-"""
+"""The verbs in one struct, as handlers of subresources get them."""
 
 from collections.abc import Callable
 
@@ -16,7 +13,7 @@ from kubesched.controlplane.server.verbs.writing import WriteVerbs
 
 
 class Verbs(msgspec.Struct):
-    """What handlers are made of."""
+    """What handlers work with."""
 
     registry: ResourceRegistry
     reading: ReadVerbs

@@ -38,9 +38,8 @@ class Watch:
         # how long the client wants it to last; 0 leaves it to the server
         self.seconds = seconds
         self.ended = False
-        # told when there is something to take
-        self.wake: Callable[[], None] = lambda: None
-        self.unsubscribe: Callable[[], None] = lambda: None
+        self._on_ready: Callable[[], object] = lambda: None
+        self._on_end: list[Callable[[], object]] = []
         # where lines go first, with faults; they come back by `put`
         self.gate: Callable[[str, bytes], None] | None = None
         self._encoder = encoder
@@ -53,6 +52,14 @@ class Watch:
 
     def __len__(self) -> int:
         return len(self._pieces) // 3
+
+    def on_ready(self, callback: Callable[[], object]) -> None:
+        """Call back whenever there are lines to take, or none will come any more; there is one such callback."""
+        self._on_ready = callback
+
+    def on_end(self, callback: Callable[[], object]) -> None:
+        """Call back when the watch ends; callbacks run in the order in which they were added."""
+        self._on_end.append(callback)
 
     def take(self, most: int = 0, most_bytes: float = inf) -> bytes:
         """Return the lines that are ready, the first so many of them if a number is given; one is never too long."""
@@ -76,8 +83,9 @@ class Watch:
         """Send nothing more than what waits already."""
         if not self.ended:
             self.ended = True
-            self.unsubscribe()
-            self.wake()
+            for callback in self._on_end:
+                callback()
+            self._on_ready()
 
     def fail(self, error: ApiError) -> None:
         """Tell the client what is wrong, as the last thing it hears."""
@@ -134,7 +142,7 @@ class Watch:
         start = _STARTS[kind]
         self._pieces.extend((start, body, b"}\n"))
         self._bytes += len(start) + len(body) + 2
-        self.wake()
+        self._on_ready()
 
 
 class WatchVerb:
@@ -171,13 +179,8 @@ class WatchVerb:
             for change in objects.since(version):
                 watch.changed(change)
         watch.begun()
-        stop = store.watch(resource.store, watch.changed)
-
-        def unsubscribe() -> None:
-            stop()
-            self.watches.pop(watch, None)
-
-        watch.unsubscribe = unsubscribe
+        watch.on_end(store.watch(resource.store, watch.changed))
+        watch.on_end(lambda: self.watches.pop(watch, None))
         self.watches[watch] = None
         return watch
 

@@ -184,7 +184,7 @@ class WriteVerbs:
     ) -> Stored:
         """Store a changed object, by the kind's rules or others; return it as stored.
 
-        Its owners are given, or follow from what has changed.
+        Its managedFields are given, or follow from the change.
         """
         resource, registry = target.resource, self._registry
         strategy = strategy or registry.strategy(resource, target.subresource)

@@ -1,7 +1,7 @@
-"""One look at a job: what has ended of it, and whether that ends the job.
+"""One reconcile of a job: which pods and indexes have ended, and whether that ends the job.
 
 From a job, its pods and how those ended to counts, to indexes that are done or lost, and to the condition under which
-the job ends. Nothing is written here but the look itself.
+the job ends. It writes nothing to the server.
 """
 
 # upstream: pkg/controller/job/{job_controller,indexed_job_utils}.go (v1.36)
@@ -23,8 +23,8 @@ from kubesched.controlplane.kinds.job.specs import FAILED, INDEXED
 from kubesched.controlplane.kinds.job.statuses import FAILURE_TARGET, SUCCESS_MET, is_true
 
 
-class Look(msgspec.Struct):
-    """One look at a job."""
+class JobSync(msgspec.Struct):
+    """One reconcile of a job."""
 
     job: Document
     pods: list[PodView]
@@ -49,7 +49,7 @@ class Look(msgspec.Struct):
 
     @property
     def status(self) -> Document:
-        """Return the status of the job, which is changed as the look goes on."""
+        """Return the status of the job, which is changed in place."""
         return part(self.job, "status")
 
     @property
@@ -74,7 +74,7 @@ class Look(msgspec.Struct):
 
     @property
     def waits_for_end(self) -> bool:
-        """Return whether a pod is replaced only once it has failed, not when it is going."""
+        """Return whether a terminating pod is replaced only once it has failed."""
         return self.spec.get("podReplacementPolicy") == FAILED or self.spec.get("podFailurePolicy") is not None
 
     def index(self, pod: PodView) -> int | None:
@@ -95,7 +95,7 @@ class Look(msgspec.Struct):
         return job_pods.failure_action(policy, pod, self.ends[pod.name])[0] != job_pods.IGNORE
 
     def times_failed(self, pod: PodView) -> Backoff:
-        """Return how often the index of a pod that failed has failed, all told, and when it did last."""
+        """Return how often the index of a failed pod has failed, and when it did last."""
         end = self.ends[pod.name]
         return Backoff(end.failures + end.ignored_failures + 1, end.finished())
 
@@ -126,110 +126,110 @@ class Look(msgspec.Struct):
         return {"type": kind, "status": state, **times, "reason": reason, "message": message}
 
 
-def take_stock(look: Look, backoff: Backoff) -> Backoff:
+def take_stock(sync: JobSync, backoff: Backoff) -> Backoff:
     """Count what has ended of a job, and find the condition under which it ends; return what it has to wait for."""
-    status = look.status
+    status = sync.status
     uncounted = part(status, "uncountedTerminatedPods")
     noted = {*(uncounted.get("succeeded") or ()), *(uncounted.get("failed") or ())}
-    new = [pod for pod in look.pods if pod.name in look.ends and pod.uid not in noted]
-    if look.indexed:
-        new = [pod for pod in new if look.index(pod) is not None]
+    new = [pod for pod in sync.pods if pod.name in sync.ends and pod.uid not in noted]
+    if sync.indexed:
+        new = [pod for pod in new if sync.index(pod) is not None]
     succeeded = [pod for pod in new if pod.phase == "Succeeded"]
-    failed = [pod for pod in new if look.has_failed(pod)]
-    look.succeeded = (status.get("succeeded") or 0) + len(succeeded) + len(uncounted.get("succeeded") or ())
-    look.failed = (status.get("failed") or 0) + len(uncounted.get("failed") or ())
-    look.failed += sum(1 for pod in failed if look.is_counted(pod))
-    if status.get("startTime") is None and not look.spec.get("suspend"):
-        status["startTime"] = timestamp(look.now)
+    failed = [pod for pod in new if sync.has_failed(pod)]
+    sync.succeeded = (status.get("succeeded") or 0) + len(succeeded) + len(uncounted.get("succeeded") or ())
+    sync.failed = (status.get("failed") or 0) + len(uncounted.get("failed") or ())
+    sync.failed += sum(1 for pod in failed if sync.is_counted(pod))
+    if status.get("startTime") is None and not sync.spec.get("suspend"):
+        status["startTime"] = timestamp(sync.now)
     if is_true(status, SUCCESS_MET):
-        look.end = find_condition(status, SUCCESS_MET)
+        sync.end = find_condition(status, SUCCESS_MET)
     elif is_true(status, FAILURE_TARGET):
-        look.end = find_condition(status, FAILURE_TARGET)
+        sync.end = find_condition(status, FAILURE_TARGET)
     else:
-        look.end = _failure(look)
-    if look.indexed:
-        _judge_indexes(look)
-    ended = [[look.ends[pod.name].finished() for pod in pods] for pods in (succeeded, failed)]
+        sync.end = _failure(sync)
+    if sync.indexed:
+        _judge_indexes(sync)
+    ended = [[sync.ends[pod.name].finished() for pod in pods] for pods in (succeeded, failed)]
     return backoff.after(*ended)
 
 
-def seconds_to_deadline(look: Look) -> float | None:
+def seconds_to_deadline(sync: JobSync) -> float | None:
     """Return how many seconds a job has left, None if it has no deadline."""
-    seconds, start = look.spec.get("activeDeadlineSeconds"), look.status.get("startTime")
-    if seconds is None or start is None or look.spec.get("suspend"):
+    seconds, start = sync.spec.get("activeDeadlineSeconds"), sync.status.get("startTime")
+    if seconds is None or start is None or sync.spec.get("suspend"):
         return None
-    return (moment(start) + timedelta(seconds=seconds) - look.now).total_seconds()
+    return (moment(start) + timedelta(seconds=seconds) - sync.now).total_seconds()
 
 
-def _failure(look: Look) -> Document | None:
+def _failure(sync: JobSync) -> Document | None:
     """Return the condition of a job that fails as a whole."""
-    for pod in look.pods:
-        if pod.name in look.ends and look.has_failed(pod):
-            action, why = job_pods.failure_action(look.spec.get("podFailurePolicy"), pod, look.ends[pod.name])
+    for pod in sync.pods:
+        if pod.name in sync.ends and sync.has_failed(pod):
+            action, why = job_pods.failure_action(sync.spec.get("podFailurePolicy"), pod, sync.ends[pod.name])
             if action == job_pods.FAIL_JOB:
-                return look.condition(FAILURE_TARGET, "PodFailurePolicy", why)
-    if look.failed > look.spec["backoffLimit"] or _restarted_too_often(look):
+                return sync.condition(FAILURE_TARGET, "PodFailurePolicy", why)
+    if sync.failed > sync.spec["backoffLimit"] or _restarted_too_often(sync):
         why = "Job has reached the specified backoff limit"
-        return look.condition(FAILURE_TARGET, "BackoffLimitExceeded", why)
-    left = seconds_to_deadline(look)
+        return sync.condition(FAILURE_TARGET, "BackoffLimitExceeded", why)
+    left = seconds_to_deadline(sync)
     if left is not None and left <= 0:
         why = "Job was active longer than specified deadline"
-        return look.condition(FAILURE_TARGET, "DeadlineExceeded", why)
+        return sync.condition(FAILURE_TARGET, "DeadlineExceeded", why)
     return None
 
 
-def _restarted_too_often(look: Look) -> bool:
+def _restarted_too_often(sync: JobSync) -> bool:
     """Return whether the containers of a job's pods were restarted in place more often than pods may fail."""
-    if look.spec["template"]["spec"].get("restartPolicy") != "OnFailure":
+    if sync.spec["template"]["spec"].get("restartPolicy") != "OnFailure":
         return False
-    restarts = sum(pod.restarts for pod in look.pods if pod.phase in ("Running", "Pending"))
-    limit: int = look.spec["backoffLimit"]
+    restarts = sum(pod.restarts for pod in sync.pods if pod.phase in ("Running", "Pending"))
+    limit: int = sync.spec["backoffLimit"]
     return restarts > 0 if limit == 0 else restarts >= limit
 
 
-def _judge_indexes(look: Look) -> None:
+def _judge_indexes(sync: JobSync) -> None:
     """See which indexes are done and which are given up, and what that means for the job."""
-    spec, status = look.spec, look.status
+    spec, status = sync.spec, sync.status
     completions = spec["completions"]
-    ended = [(index, pod) for pod in look.pods if pod.name in look.ends and (index := look.index(pod)) is not None]
+    ended = [(index, pod) for pod in sync.pods if pod.name in sync.ends and (index := sync.index(pod)) is not None]
     done = [index for index, pod in ended if pod.phase == "Succeeded"]
-    look.done = indexes.with_indexes(indexes.read(status.get("completedIndexes") or "", completions), done)
-    look.succeeded = indexes.total(look.done)
-    if look.per_index:
-        lost = [index for index, pod in ended if _is_given_up(look, pod)]
-        look.lost = indexes.with_indexes(indexes.read(status.get("failedIndexes") or "", completions), lost)
-        _find_last_failed(look, ended)
-        count, most = indexes.total(look.lost), spec.get("maxFailedIndexes")
-        if look.end is None and most is not None and count > most:
+    sync.done = indexes.with_indexes(indexes.read(status.get("completedIndexes") or "", completions), done)
+    sync.succeeded = indexes.total(sync.done)
+    if sync.per_index:
+        lost = [index for index, pod in ended if _is_given_up(sync, pod)]
+        sync.lost = indexes.with_indexes(indexes.read(status.get("failedIndexes") or "", completions), lost)
+        _find_last_failed(sync, ended)
+        count, most = indexes.total(sync.lost), spec.get("maxFailedIndexes")
+        if sync.end is None and most is not None and count > most:
             why = "Job has exceeded the specified maximal number of failed indexes"
-            look.end = look.condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", why)
-        elif look.end is None and count and count + look.succeeded >= completions:
-            look.end = look.condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
-    if look.end is None:
-        rule = job_pods.success_rule(spec.get("successPolicy"), completions, look.done)
+            sync.end = sync.condition(FAILURE_TARGET, "MaxFailedIndexesExceeded", why)
+        elif sync.end is None and count and count + sync.succeeded >= completions:
+            sync.end = sync.condition(FAILURE_TARGET, "FailedIndexes", "Job has failed indexes")
+    if sync.end is None:
+        rule = job_pods.success_rule(spec.get("successPolicy"), completions, sync.done)
         if rule is not None:
-            look.end = look.condition(SUCCESS_MET, "SuccessPolicy", f"Matched rules at index {rule}")
+            sync.end = sync.condition(SUCCESS_MET, "SuccessPolicy", f"Matched rules at index {rule}")
 
 
-def _is_given_up(look: Look, pod: PodView) -> bool:
+def _is_given_up(sync: JobSync, pod: PodView) -> bool:
     """Return whether an index is given up because of a pod that failed."""
-    if not look.has_failed(pod):
+    if not sync.has_failed(pod):
         return False
-    end = look.ends[pod.name]
-    action = job_pods.failure_action(look.spec.get("podFailurePolicy"), pod, end)[0]
+    end = sync.ends[pod.name]
+    action = job_pods.failure_action(sync.spec.get("podFailurePolicy"), pod, end)[0]
     if action == job_pods.FAIL_INDEX:
         return True
-    limit: int = look.spec["backoffLimitPerIndex"]
+    limit: int = sync.spec["backoffLimitPerIndex"]
     return action != job_pods.IGNORE and end.failures >= limit
 
 
-def _find_last_failed(look: Look, ended: list[tuple[int, PodView]]) -> None:
-    """Find the pods whose failures the next pods of their indexes are to be told."""
-    running = {look.index(pod) for pod in look.active}
+def _find_last_failed(sync: JobSync, ended: list[tuple[int, PodView]]) -> None:
+    """Find the last failed pod of each index, whose failure count the next pod gets."""
+    running = {sync.index(pod) for pod in sync.active}
     for index, pod in ended:
-        settled = indexes.contains(look.done, index) or indexes.contains(look.lost, index) or index in running
-        if settled or not look.has_failed(pod):
+        settled = indexes.contains(sync.done, index) or indexes.contains(sync.lost, index) or index in running
+        if settled or not sync.has_failed(pod):
             continue
-        last = look.last_failed.get(index)
-        if last is None or look.times_failed(last) <= look.times_failed(pod):
-            look.last_failed[index] = pod
+        last = sync.last_failed.get(index)
+        if last is None or sync.times_failed(last) <= sync.times_failed(pod):
+            sync.last_failed[index] = pod
