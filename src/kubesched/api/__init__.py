@@ -1,5 +1,4 @@
-"""In: Kubernetes objects as JSON, or as parsed YAML.
+"""Kubernetes objects, and the arithmetic on what they say: quantities, selectors, tolerations, resources.
 
-Out: frozen structs, and the arithmetic on what they say (quantities, selectors, tolerations, resources).
-Never: I/O, a clock, or an object that changes after it was decoded.
+From JSON, or parsed YAML, to frozen structs. No I/O, no clock, no object that changes after it was decoded.
 """

@@ -1,6 +1,6 @@
 """Words for a field that is wrong, as the reference writes them; objects and configurations share them.
 
-Comes in: the path of a field, the bad value, what is wrong. Goes out: one sentence, or the joined text of several.
+From the path of a field, the bad value and what is wrong to one sentence, or the joined text of several.
 A path is plain text (`nodeSelectorTerms[0].key`); the empty path is the reference's nil path.
 """
 

@@ -1,6 +1,6 @@
 """Go's forms of texts and JSON, so that messages read as the reference writes them.
 
-In: Python values. Out: the text that Go's strconv and encoding/json packages give them. Pure functions.
+From Python values to the text that Go's strconv and encoding/json packages give them. Pure functions.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The text syntax of label selectors: `a in (x,y),!b,c!=d`.
 
-Comes in: text. Goes out: a `labels.Selector`, or InvalidSelectorError in the reference's words. Like the reference, the
+From text to a `labels.Selector`, or to InvalidSelectorError in the reference's words. Like the reference, the
 parser takes keywords as identifiers wherever an identifier may stand (`in in (notin)`).
 """
 

@@ -1,7 +1,7 @@
 """Label selectors: requirements on labels, compiled once and asked often.
 
-Comes in: a LabelSelector struct, a plain label map, or parsed text (`label_syntax`). Goes out: a `Selector`, immutable
-and hashable, equal to every selector that asks the same, so that it can be interned as a dictionary key.
+From a LabelSelector struct, a plain label map, or parsed text (`label_syntax`) to a `Selector`, immutable and hashable,
+equal to every selector that asks the same, so that it can be interned as a dictionary key.
 
 Invariants: a selector that exists is valid; what is wrong raises InvalidSelectorError in the reference's words, since
 they end up in pods' conditions. `NOTHING` matches no labels at all, `EVERYTHING` (no requirement) matches all.
@@ -134,7 +134,7 @@ class Selector:
 
     @property
     def empty(self) -> bool:
-        """Tell whether the selector restricts nothing."""
+        """Return whether the selector restricts nothing."""
         return not self._checks
 
     @property
@@ -154,7 +154,7 @@ class Selector:
         return needed
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Tell whether the labels satisfy every requirement."""
+        """Return whether the labels satisfy every requirement."""
         for kind, key, values, bound in self._checks:
             value = labels.get(key)
             if kind == _ANY_OF:

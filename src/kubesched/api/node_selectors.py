@@ -1,7 +1,7 @@
 """Node selectors: terms over a node's labels and its name, compiled once and asked often.
 
-Comes in: NodeSelector and PreferredSchedulingTerm structs, nodeSelector maps. Goes out: immutable, hashable objects
-with `matches(labels, name)`.
+From NodeSelector and PreferredSchedulingTerm structs and nodeSelector maps to immutable, hashable objects with
+`matches(labels, name)`.
 
 Invariants: terms are alternatives, the expressions of a term all hold; a term without expressions is dropped; a term
 that does not parse never matches and keeps its problems, so that a caller may be strict (`problems`, `error`) or, as
@@ -50,7 +50,7 @@ class FieldCheck(msgspec.Struct, frozen=True, gc=False):
     wanted: bool
 
     def matches(self, name: str) -> bool:
-        """Tell whether a node of that name satisfies the demand."""
+        """Return whether a node of that name satisfies the demand."""
         return ((name if self.key == NAME_FIELD else "") == self.value) == self.wanted
 
 
@@ -62,7 +62,7 @@ class CompiledTerm(msgspec.Struct, frozen=True, cache_hash=True):
     problems: tuple[str, ...] = ()
 
     def matches(self, node_labels: Mapping[str, str], name: str) -> bool:
-        """Tell whether a node with these labels and this name satisfies the whole term."""
+        """Return whether a node with these labels and this name satisfies the whole term."""
         if self.problems or not self.labels.matches(node_labels):
             return False
         # A node without a name has no fields, and field demands are then waived.
@@ -90,7 +90,7 @@ class CompiledNodeSelector(msgspec.Struct, frozen=True, cache_hash=True):
         return frozenset(key for term in self.terms for key in term.labels.keys)
 
     def matches(self, node_labels: Mapping[str, str], name: str) -> bool:
-        """Tell whether a node with these labels and this name satisfies one of the terms."""
+        """Return whether a node with these labels and this name satisfies one of the terms."""
         return any(term.matches(node_labels, name) for term in self.terms)
 
     def match_error(self, node_labels: Mapping[str, str], name: str) -> str:
@@ -110,7 +110,7 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True, cache_hash=True):
         return self.labels.keys | self.terms.keys if self.terms is not None else self.labels.keys
 
     def matches(self, node_labels: Mapping[str, str], name: str) -> bool:
-        """Tell whether a node with these labels and this name is acceptable; what does not parse is ignored."""
+        """Return whether a node with these labels and this name is acceptable; what does not parse is ignored."""
         return self.labels.matches(node_labels) and (self.terms is None or self.terms.matches(node_labels, name))
 
     def match_error(self, node_labels: Mapping[str, str], name: str) -> str:
@@ -223,5 +223,5 @@ def _field_checks(expressions: Sequence[NodeSelectorRequirement], path: str) -> 
 
 
 def _is_empty(term: NodeSelectorTerm) -> bool:
-    """Tell whether a term has no expression; such a term selects no node."""
+    """Return whether a term has no expression; such a term selects no node."""
     return not term.match_expressions and not term.match_fields

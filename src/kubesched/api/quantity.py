@@ -1,6 +1,6 @@
 """Resource quantities: the texts `500m`, `1.5Gi`, `2e3` as exact fixed-point numbers.
 
-Comes in: the raw text (or JSON number) of a request, a capacity, a limit. Goes out: a `Quantity`, or the
+From the raw text (or JSON number) of a request, a capacity or a limit to a `Quantity`, or to the
 integers that the scheduler counts with (`value_of` in units, `milli_value_of` in thousandths, both rounded up).
 
 Invariants: never a float; immutable; the parse, the canonical text and the rounding are those of
@@ -89,7 +89,7 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return (self.unscaled > 0) - (self.unscaled < 0)
 
     def is_zero(self) -> bool:
-        """Tell whether the number is zero."""
+        """Return whether the number is zero."""
         return self.unscaled == 0
 
     def compare(self, other: Quantity) -> int:

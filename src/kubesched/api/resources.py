@@ -1,7 +1,7 @@
 """What a pod counts for: its requests, summed over containers the way the scheduler sums them.
 
-Comes in: a pod as a struct, and the gates that matter (`RequestOptions`). Goes out: the integers that the table and
-the resource plugins count with (cpu in thousandths, everything else in units).
+From a pod as a struct, and the gates that matter (`RequestOptions`), to the integers that the table and the resource
+plugins count with (cpu in thousandths, everything else in units).
 
 The reference asks this question in several ways, and the differences are visible in verdicts:
 
@@ -191,12 +191,12 @@ def not_negative(requests: Requests) -> Resources:
 
 
 def has_pod_level_requests(pod: Pod) -> bool:
-    """Tell whether the pod as a whole requests something that may be requested so."""
+    """Return whether the pod as a whole requests something that may be requested so."""
     return pod.spec.resources is not None and any(map(is_pod_level_resource, pod.spec.resources.requests))
 
 
 def is_resize_infeasible(pod: Pod) -> bool:
-    """Tell whether the kubelet has refused the pod's pending resize for good."""
+    """Return whether the kubelet has refused the pod's pending resize for good."""
     for condition in pod.status.conditions:
         if condition.type == "PodResizePending":
             return condition.reason == "Infeasible"
@@ -204,20 +204,20 @@ def is_resize_infeasible(pod: Pod) -> bool:
 
 
 def is_pod_level_resource(name: str) -> bool:
-    """Tell whether a resource may be requested for a pod as a whole."""
+    """Return whether a resource may be requested for a pod as a whole."""
     return name in (CPU, MEMORY) or name.startswith("hugepages-")
 
 
 @lru_cache(maxsize=4096)
 def is_extended_resource(name: str) -> bool:
-    """Tell whether a name is that of an extended resource: qualified, and not by Kubernetes itself."""
+    """Return whether a name is that of an extended resource: qualified, and not by Kubernetes itself."""
     if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
         return False
     return not label_key_problems(f"requests.{name}")
 
 
 def is_scalar_resource(name: str) -> bool:
-    """Tell whether a resource is counted by name, beside cpu, memory and ephemeral storage."""
+    """Return whether a resource is counted by name, beside cpu, memory and ephemeral storage."""
     return (
         is_extended_resource(name) or name.startswith(("hugepages-", "attachable-volumes-")) or "kubernetes.io/" in name
     )

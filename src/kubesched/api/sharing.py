@@ -1,8 +1,8 @@
-"""Objects that hold in common what they have in common.
+"""Pods of one template share their specification, labels and owners, so that many pods take little memory.
 
-From pods as they are read to equal pods in less memory: those of one template have the same specification, labels and
-owner, those that became ready in the same second the same conditions; each of these is kept once. Structs are
-immutable, so nobody can tell. What was seen is forgotten when there is too much of it, and sharing begins anew.
+From pods as they are decoded to equal pods whose equal parts are one object: specification, labels, owners, and the
+conditions of pods that became ready in the same second. Structs are immutable, so this changes nothing. Parts are
+forgotten when there are too many, and sharing begins anew.
 """
 
 from collections.abc import Callable
@@ -23,12 +23,12 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def sharing(kind: type[T]) -> Callable[[T], T]:
-    """Return what to send objects of a kind through; where there is nothing to be had it leaves them as they are."""
+    """Return the function that shares the parts of objects of a kind; objects of kinds but Pod stay as they are."""
     return cast(Callable[[T], T], SharedPods().share) if kind is Pod else lambda obj: obj
 
 
 class SharedPods:
-    """Remembers parts of pods."""
+    """The parts of pods that other pods may share."""
 
     def __init__(self) -> None:
         self._specs: dict[bytes, PodSpec] = {}
@@ -37,7 +37,7 @@ class SharedPods:
         self._conditions: dict[tuple[Condition, ...], tuple[Condition, ...]] = {}
 
     def share(self, pod: Pod) -> Pod:
-        """Return an equal pod."""
+        """Return an equal pod, its parts shared with pods that were seen before."""
         for kept in (self._specs, self._labels, self._owners, self._conditions):
             if len(kept) > MOST_KEPT:
                 kept.clear()

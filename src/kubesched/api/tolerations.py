@@ -1,7 +1,7 @@
-"""Tolerations: which taints of a node, or of a device, a pod or a claim puts up with.
+"""Tolerations: which taints of a node a pod tolerates, and which taints of a device a claim.
 
-Comes in: tolerations and taints as structs. Goes out: yes or no, or the first taint that is not tolerated. What an
-effect means is the caller's business. The numeric operators `Lt` and `Gt` of pods stand behind the gate
+From tolerations and taints as structs to yes or no, or to the first taint that is not tolerated. What an effect does is
+the caller's business. The numeric operators `Lt` and `Gt` of pods stand behind the gate
 TaintTolerationComparisonOperators; without it, and on devices always, such a toleration tolerates nothing.
 """
 
@@ -24,19 +24,19 @@ _CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
 
 def tolerates(toleration: Toleration, taint: Taint, comparison: bool = False) -> bool:
-    """Tell whether the toleration tolerates the taint; `comparison` is the gate of the numeric operators."""
+    """Return whether the toleration tolerates the taint; `comparison` is the gate of the numeric operators."""
     if comparison and toleration.operator in ("Lt", "Gt"):
         return _addresses(toleration, taint) and _compares(toleration, taint)
     return _tolerates_plainly(toleration, taint)
 
 
 def tolerates_device(toleration: DeviceToleration, taint: DeviceTaint) -> bool:
-    """Tell whether a claim's toleration tolerates a device's taint."""
+    """Return whether a claim's toleration tolerates a device's taint."""
     return _tolerates_plainly(toleration, taint)
 
 
 def tolerated_by_any(taint: Taint, tolerations: Iterable[Toleration], comparison: bool = False) -> bool:
-    """Tell whether one of the tolerations tolerates the taint."""
+    """Return whether one of the tolerations tolerates the taint."""
     return any(tolerates(toleration, taint, comparison) for toleration in tolerations)
 
 
@@ -54,19 +54,19 @@ def first_untolerated(
 
 
 def forbids_scheduling(taint: Taint) -> bool:
-    """Tell whether the taint keeps pods from being scheduled (and does not merely discourage it)."""
+    """Return whether the taint keeps pods from being scheduled (and does not merely discourage it)."""
     return taint.effect in (NO_SCHEDULE, NO_EXECUTE)
 
 
 def _addresses(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
-    """Tell whether key and effect of the toleration, where given, are those of the taint."""
+    """Return whether key and effect of the toleration, where given, are those of the taint."""
     return (not toleration.effect or toleration.effect == taint.effect) and (
         not toleration.key or toleration.key == taint.key
     )
 
 
 def _tolerates_plainly(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
-    """Tell whether the taint is tolerated by the operators that pods and devices share."""
+    """Return whether the taint is tolerated by the operators that pods and devices share."""
     if not _addresses(toleration, taint):
         return False
     if toleration.operator in ("", "Equal"):
@@ -75,7 +75,7 @@ def _tolerates_plainly(toleration: Toleration | DeviceToleration, taint: Taint |
 
 
 def _compares(toleration: Toleration, taint: Taint) -> bool:
-    """Tell whether the taint's number lies on the tolerated side; only canonical integers are numbers here."""
+    """Return whether the taint's number lies on the tolerated side; only canonical integers are numbers here."""
     bound, actual = _canonical_int64(toleration.value), _canonical_int64(taint.value)
     if bound is None or actual is None:
         return False

@@ -23,7 +23,7 @@ from kubesched.core.framework.discovery import (
     SourcedRegistry,
     add_from_module,
     add_reference,
-    guarded,
+    guarded_load,
     installed_plugins,
     make_importable,
 )
@@ -119,7 +119,7 @@ def _module_in(path: Path, source: str) -> ModuleType:
     sys.modules[name] = module
     loader = spec.loader
     try:
-        guarded(lambda: loader.exec_module(module), source)
+        guarded_load(lambda: loader.exec_module(module), source)
     except PluginError:
         del sys.modules[name]
         raise

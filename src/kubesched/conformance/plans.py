@@ -17,7 +17,7 @@ from kubesched.core.framework.plugin import Plugin
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.core.plugins.dynamic_resources.state import STATE
 from kubesched.core.plugins.volume_binding import VolumeBinding
-from kubesched.core.plugins.volume_binding.search import Plan
+from kubesched.core.plugins.volume_binding.search import VolumePlan
 
 
 def described_plan(plugin: Plugin, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
@@ -43,7 +43,7 @@ def claims_released(effects: Iterable[Effect]) -> list[str]:
 def _volumes(plugin: VolumeBinding, cycle: CycleState, node_name: str) -> Mapping[str, Any]:
     """Return which volumes the pod's claims would be bound to, and which claims would be provided for."""
     plan = plugin.plan(cycle, node_name)
-    if plan is None or plan == Plan():
+    if plan is None or plan == VolumePlan():
         return {}
     volumes: dict[str, Any] = {}
     if plan.bindings:

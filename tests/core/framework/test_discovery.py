@@ -15,7 +15,7 @@ from kubesched.core.framework.discovery import (
     add_from_module,
     add_reference,
     discover_installed,
-    guarded,
+    guarded_load,
     installed_plugins,
     plugin_classes,
 )
@@ -202,7 +202,7 @@ def fail(error: BaseException) -> Any:
     ],
 )
 def test_whatever_foreign_code_raises_is_one_sentence(error: BaseException, text: str) -> None:
-    told = problem(guarded, fail(error), "s")
+    told = problem(guarded_load, fail(error), "s")
     assert told.startswith("s: ")
     assert text in told
 
@@ -212,7 +212,7 @@ def test_an_interrupt_is_not_swallowed() -> None:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            guarded(fail(KeyboardInterrupt()), "s")
+            guarded_load(fail(KeyboardInterrupt()), "s")
     finally:
         signal.signal(signal.SIGINT, before)
 

@@ -23,7 +23,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.status import Status, StatusTable
 from kubesched.core.plugins.pod_topology_spread import PodTopologySpread
-from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
+from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 from kubesched.testing import a_cluster, a_node, a_pod, a_replica_set, a_service, a_spread
 
 NODE_NAMES = [f"n{i}" for i in range(6)]
@@ -54,7 +54,7 @@ class Model:
             for domain in order.sample(sorted(totals), len(totals)):
                 self.update_paths(len(self.paths) - 1, domain, totals[domain])
 
-    def includes(self, node: Node, constraint: Constraint) -> bool:
+    def includes(self, node: Node, constraint: SpreadConstraint) -> bool:
         if self.key.require_all and not all(c.topology_key in node.metadata.labels for c in self.key.constraints):
             return False
         return allowed(self.pod, node, constraint)
@@ -133,7 +133,7 @@ def nodes_of(cluster: Cluster) -> list[Node]:
     return [node for node in cluster.table.nodes if node is not None]
 
 
-def allowed(pod: PodInfo, node: Node, constraint: Constraint) -> bool:
+def allowed(pod: PodInfo, node: Node, constraint: SpreadConstraint) -> bool:
     labels = node.metadata.labels
     if constraint.honor_affinity and not required_node_affinity(pod.spec).matches(labels, node.name):
         return False
@@ -141,7 +141,7 @@ def allowed(pod: PodInfo, node: Node, constraint: Constraint) -> bool:
     return not constraint.honor_taints or untolerated is None
 
 
-def pods_on(cluster: Cluster, node_name: str, constraint: Constraint, namespace: str) -> int:
+def pods_on(cluster: Cluster, node_name: str, constraint: SpreadConstraint, namespace: str) -> int:
     pods: Iterable[PodInfo] = cluster.table.pods_on[cluster.table.row_of[node_name]].values()
     alive = [pod for pod in pods if not pod.terminating and pod.namespace == namespace]
     return 0 if constraint.selector.empty else sum(constraint.selector.matches(pod.labels) for pod in alive)

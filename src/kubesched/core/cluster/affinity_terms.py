@@ -22,7 +22,7 @@ class AffinityTerm(NamedTuple):
     topology_key: str
 
     def matches(self, namespace: str, labels: Mapping[str, str], namespace_labels: Mapping[str, str]) -> bool:
-        """Return whether a pod with `labels` in `namespace` is meant."""
+        """Return whether the term selects a pod with `labels` in `namespace`."""
         if namespace in self.namespaces or self.namespace_selector.matches(namespace_labels):
             return self.selector.matches(labels)
         return False
@@ -49,7 +49,7 @@ NO_TERMS = AffinityTerms()
 
 
 def matches_all(terms: Iterable[AffinityTerm], namespace: str, labels: Mapping[str, str]) -> bool:
-    """Return whether there are terms and a pod, its namespace's labels unknown, is meant by every one."""
+    """Return whether there are terms and all of them select a pod, namespace selectors asked about no labels."""
     some = False
     for term in terms:
         if not term.matches(namespace, labels, NO_LABELS):

@@ -34,8 +34,8 @@ class Reads:
     STORAGE: Final = 8192
     CLAIMS: Final = 16384
     NODE_COUNT: Final = 32768
-    # of a row again, and logged only where somebody reads them: a node's annotations; whatever else its object says,
-    # but for heartbeats; what the objects of its pods say beyond what is accounted
+    # of a row again, and logged only where a kept answer reads them: a node's annotations; whatever else its object
+    # says, but for heartbeats; what the objects of its pods say beyond what is accounted
     ANNOTATIONS: Final = 65536
     NODE_OBJECT: Final = 131072
     POD_OBJECTS: Final = 262144
@@ -74,8 +74,9 @@ class Changes:
 class ChangeLog:
     """A bounded list of (row, groups); `seq` is the number of the newest change.
 
-    `wanted` are the groups that anything kept depends on: what nobody reads and changes often is not logged. `may_read`
-    are those that whoever is being asked has named; reading others is an error, since the answer will be kept.
+    `wanted` are the groups that anything kept depends on: what no answer reads and changes often is not logged.
+    `may_read` are those that the plugin which is being asked has named; reading others is an error, since its answer is
+    kept.
     """
 
     __slots__ = ("_base", "_groups", "_known", "_known_until", "_rows", "may_read", "seq", "wanted")

@@ -42,7 +42,7 @@ class Cluster:
         self.reader = PodReader(options or RequestOptions())
         # pods without a node, by UID
         self.pending: dict[str, PodInfo] = {}
-        # pods that `assume` placed and nobody confirmed yet, as they were last reported
+        # pods that are assumed and not confirmed yet, as they were last reported
         self._assumed: dict[str, PodInfo] = {}
         # kept from when it is first asked for
         self._pod_groups: PodGroups | None = None
@@ -207,7 +207,7 @@ class Cluster:
 
     @property
     def assumed_count(self) -> int:
-        """Return how many pods have a place that nobody confirmed yet."""
+        """Return how many pods are assumed on a node and not confirmed yet."""
         return len(self._assumed)
 
     def as_reported(self, pod: PodInfo) -> PodInfo:

@@ -45,7 +45,7 @@ class NodeImages:
             self._of_row[row] = new
 
     def holders(self, name: str) -> Holders | None:
-        """Return who holds an image, or None if nobody does."""
+        """Return the nodes that hold an image, or None if no node does."""
         return self._holders.get(name)
 
     def on(self, row: int) -> Mapping[str, int]:

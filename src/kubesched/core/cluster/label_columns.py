@@ -1,7 +1,7 @@
-"""The labels of nodes as columns, for the keys that somebody asked about.
+"""The labels of nodes as columns, for the keys that are asked about.
 
 From node labels to a column per key. A key that some node has keeps its column; pods can name any number of keys that
-no node has, whose columns share one array of zeros and live as long as somebody holds them.
+no node has, whose columns share one array of zeros and live as long as they are held.
 """
 
 from collections import Counter

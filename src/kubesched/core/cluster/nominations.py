@@ -1,4 +1,4 @@
-"""Pods that are promised a node but are not on it yet.
+"""Pods that are nominated to a node and not on it yet.
 
 From preemption (and `status.nominatedNodeName`) to the rows where a lower-priority pod must leave room. A nominated
 pod has a slot but counts nowhere in the table; it is added to a world when another pod is judged on its node.

@@ -5,9 +5,10 @@ questions own counts:
 
 * `PodMatch`: pods in these namespaces that all these selectors match, with or without terminating ones. A new question
   is asked of every group once; afterwards each pod that comes or goes updates the questions its group answers.
-* `CarriedTerm`: pods that carry an affinity term; the symmetric rules ask which terms mean an incoming pod.
+* `CarriedTerm`: pods that carry an affinity term; the symmetric rules ask which terms select an incoming pod.
 
-Counts are sparse (row -> count). Questions live as long as somebody holds them: the registry refers to them weakly.
+Counts are sparse (row -> count). Questions live as long as a plugin's question holds them: the registry refers to them
+weakly.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ class PodMatch:
         self.number = number
         self.rows: dict[int, int] = {}
 
-    def means(self, namespace: str, labels: Mapping[str, str]) -> bool:
+    def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """Return whether a live pod with these labels is counted."""
         namespaces = self.key.namespaces
         if namespaces is not None and namespace not in namespaces:
@@ -168,18 +169,18 @@ class PodCounts:
                 self._carry(key, row, sign)
 
     def _answers(self, group: LabelGroup) -> tuple[int, ...]:
-        """Return which questions mean a group; each was asked once, when it was new."""
+        """Return which questions select a group; each was asked once, when it was new."""
         if group.answers_version != self._next_number:
             known = self._by_number
             new: Sequence[int] = range(group.answers_version, self._next_number)
             if len(new) > len(known):
                 new = [number for number in list(known) if number >= group.answers_version]
-            meant = (
+            selecting = (
                 number
                 for number in new
-                if (match := known.get(number)) is not None and match.means(group.namespace, group.labels)
+                if (match := known.get(number)) is not None and match.selects(group.namespace, group.labels)
             )
-            group.answers = (*(number for number in group.answers if number in known), *meant)
+            group.answers = (*(number for number in group.answers if number in known), *selecting)
             group.answers_version = self._next_number
         return group.answers
 
@@ -217,7 +218,7 @@ class PodCounts:
             match = PodMatch(key, self._next_number)
             self._next_number += 1
             for group in self._groups_in(namespaces):
-                if match.means(group.namespace, group.labels):
+                if match.selects(group.namespace, group.labels):
                     for row, count in group.live.items():
                         _bump(match.rows, row, count)
                     if not live_only:

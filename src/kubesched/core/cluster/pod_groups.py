@@ -1,7 +1,7 @@
 """Which pods belong to which group, and which of them have a place.
 
 From pods that come, take a place, give it back and go to the state of their group. A cluster keeps this only once
-somebody asks for it: without pod groups nobody pays for them.
+it is first asked for: without pod groups it costs nothing.
 """
 
 # upstream: backend/cache/podgroupstate.go (v1.36)

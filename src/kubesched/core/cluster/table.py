@@ -80,7 +80,7 @@ class NodeTable:
         return self.labels.of(key, self.nodes)
 
     def label_columns(self) -> list[LabelColumn]:
-        """Return the label columns that somebody asked for."""
+        """Return the label columns that were asked for."""
         return self.labels.asked_for()
 
     def present_rows(self) -> NDArray[np.intp]:
@@ -209,7 +209,7 @@ class NodeTable:
         return pod
 
     def refresh_pod(self, pod: PodInfo) -> None:
-        """Replace the object of a placed pod that counts for the same; logged only where somebody reads objects."""
+        """Replace the object of a placed pod that counts for the same; logged where a kept answer reads objects."""
         old = self.pods[pod.uid]
         pod.slot = old.slot
         row = self.slots.row_of(old.slot)
@@ -346,7 +346,7 @@ def node_difference(old: Node, new: Node) -> int:
     return changed
 
 
-# what of a node's object is compared only where somebody reads it
+# what of a node's object is compared only where a kept answer reads it
 WATCHED_OBJECTS = Reads.ANNOTATIONS | Reads.NODE_OBJECT
 
 

@@ -1,8 +1,8 @@
 """Devices: which of them a pod's claims get on a node (structured parameters of dynamic resource allocation).
 
-Comes in: ResourceSlices, DeviceTaintRules, DeviceClasses, what is already allocated, a node and the claims to allocate.
-Goes out: one AllocationResult per claim, None where the node cannot serve them, or an AllocationError. Never: I/O, a
-clock, randomness, or a change of what came in.
+From ResourceSlices, DeviceTaintRules, DeviceClasses, what is already allocated, a node and the claims to allocate to
+one AllocationResult per claim, None where the node cannot serve them, or an AllocationError. No I/O, no clock, no
+randomness, and no change of what came in.
 
     slices, taint rules ─▶ DeviceInventory ─▶ pools of a node ─┐
     allocations of claims ─▶ AllocatedState ───────────────────┼─▶ Allocator.allocate(node, claims)

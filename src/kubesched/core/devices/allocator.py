@@ -24,10 +24,17 @@ from kubesched.core.devices.inventory import DeviceInventory
 from kubesched.core.devices.pools import PoolView
 from kubesched.core.devices.requests import RequestPlan, alternatives, plan_request
 from kubesched.core.devices.results import allocation_of
-from kubesched.core.devices.search import MAX_RESULTS, Candidate, Search, Wanted, has_capacity, selects
+from kubesched.core.devices.search import (
+    MAX_RESULTS,
+    AllocationSearch,
+    CandidateDevice,
+    RequestedDevices,
+    has_capacity,
+    selects,
+)
 from kubesched.core.devices.state import NO_USE, AllocatedState
 
-Alternatives = list[list[Wanted]]
+Alternatives = list[list[RequestedDevices]]
 """Request -> alternative."""
 
 
@@ -65,7 +72,7 @@ class Allocator:
         pools = self._inventory.pools_of(node)
         uses = {pool: self._state.use_of(pool.id) or NO_USE for pool in pools}
         candidates = [
-            Candidate(offered, pool, uses[pool], reachable)
+            CandidateDevice(offered, pool, uses[pool], reachable)
             for pool in pools
             for offered, reachable in zip(pool.devices, pool.masks, strict=True)
         ]
@@ -74,7 +81,7 @@ class Allocator:
         for claim in claims:
             wanted.append(self._wanted(len(wanted), claim, pools, candidates))
             constraints.append(constraints_of(claim, self._features))
-        search = Search(
+        search = AllocationSearch(
             self._features, candidates, CounterLedger(uses, self._counters), wanted, constraints, self.budget
         )
         if not search.run(expired):
@@ -94,7 +101,7 @@ class Allocator:
         ]
 
     def _wanted(
-        self, position: int, claim: ResourceClaim, pools: Sequence[PoolView], candidates: Sequence[Candidate]
+        self, position: int, claim: ResourceClaim, pools: Sequence[PoolView], candidates: Sequence[CandidateDevice]
     ) -> Alternatives:
         """Return what a claim wants on a node, or raise AllocationError where that cannot be given at all."""
         wanted = []
@@ -118,11 +125,11 @@ class Allocator:
         return wanted
 
     def _wanted_of(
-        self, plan: RequestPlan, position: int, pools: Sequence[PoolView], candidates: Sequence[Candidate]
-    ) -> Wanted:
+        self, plan: RequestPlan, position: int, pools: Sequence[PoolView], candidates: Sequence[CandidateDevice]
+    ) -> RequestedDevices:
         """Return what a plan comes to on a node; asking for all devices, those that it selects."""
         if not plan.all_devices:
-            return Wanted(plan, position, plan.count)
+            return RequestedDevices(plan, position, plan.count)
         everything: list[int] = []
         start = 0
         for pool in pools:
@@ -135,9 +142,9 @@ class Allocator:
             end = start + len(pool.devices)
             everything += (i for i in range(start, end) if self._offers(candidates[i], plan))
             start = end
-        return Wanted(plan, position, len(everything), tuple(everything))
+        return RequestedDevices(plan, position, len(everything), tuple(everything))
 
-    def _offers(self, candidate: Candidate, plan: RequestPlan) -> bool:
+    def _offers(self, candidate: CandidateDevice, plan: RequestPlan) -> bool:
         """Return whether a device is one of all that a plan asks for."""
         if not selects(plan, candidate):
             return False

@@ -33,7 +33,7 @@ MAX_RESULTS = 32
 """How many devices a claim can be given."""
 
 
-class Candidate(NamedTuple):
+class CandidateDevice(NamedTuple):
     """A device that the node offers."""
 
     offered: OfferedDevice
@@ -52,7 +52,7 @@ class Given(NamedTuple):
     quantities: dict[str, Quantity] | None
 
 
-class Wanted(NamedTuple):
+class RequestedDevices(NamedTuple):
     """One alternative of a request on this node; `everything` are the candidates, by position, if it asks for all."""
 
     plan: RequestPlan
@@ -74,15 +74,15 @@ Steps = Generator["Steps", Outcome, Outcome]
 Undo = Callable[[], None]
 
 
-class Search:
+class AllocationSearch:
     """One attempt to serve claims on one node."""
 
     def __init__(
         self,
         features: DeviceFeatures,
-        candidates: Sequence[Candidate],
+        candidates: Sequence[CandidateDevice],
         ledger: CounterLedger,
-        wanted: Sequence[Sequence[Sequence[Wanted]]],
+        wanted: Sequence[Sequence[Sequence[RequestedDevices]]],
         constraints: Sequence[Sequence[Constraint]],
         budget: Budget,
     ) -> None:
@@ -182,7 +182,7 @@ class Search:
                 failure = outcome
         return failure
 
-    def _devices(self, wanted: Wanted, request: int, had: int, start: int) -> Steps:
+    def _devices(self, wanted: RequestedDevices, request: int, had: int, start: int) -> Steps:
         """Find the devices that are missing for a request, among candidates from a position on."""
         plan = wanted.plan
         if plan.all_devices and not wanted.everything:
@@ -206,7 +206,7 @@ class Search:
                 return outcome
         return Outcome.FAILED
 
-    def _is_free(self, wanted: Wanted, position: int) -> bool:
+    def _is_free(self, wanted: RequestedDevices, position: int) -> bool:
         """Return whether a device is not in use, selected by a request and large enough."""
         if self._is_taken(wanted, position):
             return False
@@ -215,7 +215,7 @@ class Search:
             return True
         return selects(wanted.plan, self._candidates[position]) and self._has_capacity(wanted.plan, position)
 
-    def _is_taken(self, wanted: Wanted, position: int) -> bool:
+    def _is_taken(self, wanted: RequestedDevices, position: int) -> bool:
         """Return whether a device is in use; with admin access only the claim's own use counts."""
         if wanted.plan.admin_access:
             return wanted.claim in self._taken_by.get(position, ())
@@ -227,7 +227,7 @@ class Search:
             plan, self._candidates[position], self._consumed.get(position, {})
         )
 
-    def _take(self, wanted: Wanted, position: int, undo: list[Undo]) -> bool:
+    def _take(self, wanted: RequestedDevices, position: int, undo: list[Undo]) -> bool:
         """Return whether a device could be given to a request; `undo` gets what takes it back, or the attempt."""
         plan, candidate = wanted.plan, self._candidates[position]
         shared = self._features.consumable_capacity and bool(candidate.offered.device.allow_multiple_allocations)
@@ -254,7 +254,7 @@ class Search:
         self._give(wanted, Given(plan, candidate.offered, None), undo)
         return True
 
-    def _draw_counters(self, candidate: Candidate, position: int, shared: bool, undo: list[Undo]) -> bool:
+    def _draw_counters(self, candidate: CandidateDevice, position: int, shared: bool, undo: list[Undo]) -> bool:
         """Return whether the counters suffice for a device, and draw from them."""
         content = candidate.offered.content
         if not candidate.offered.device.consumes_counters:
@@ -269,7 +269,7 @@ class Search:
         undo.append(lambda: self._ledger.put_back(candidate.pool, content.counters))
         return True
 
-    def _take_share(self, wanted: Wanted, position: int, undo: list[Undo]) -> bool:
+    def _take_share(self, wanted: RequestedDevices, position: int, undo: list[Undo]) -> bool:
         """Return whether a device that allows several allocations has enough left, and give a share of it."""
         plan, candidate = wanted.plan, self._candidates[position]
         consumption = plan.consumes(candidate.offered.content)
@@ -291,13 +291,13 @@ class Search:
         self._give(wanted, Given(plan, candidate.offered, consumption.quantities), undo)
         return True
 
-    def _give(self, wanted: Wanted, given: Given, undo: list[Undo]) -> None:
+    def _give(self, wanted: RequestedDevices, given: Given, undo: list[Undo]) -> None:
         results = self.given[wanted.claim]
         results.append(given)
         undo.append(lambda: results.__delitem__(-1))
 
 
-def selects(plan: RequestPlan, candidate: Candidate) -> bool:
+def selects(plan: RequestPlan, candidate: CandidateDevice) -> bool:
     """Return whether a request selects a device that the node can reach; AllocationError where that is unclear."""
     if not plan.selects(candidate.offered.content):
         return False
@@ -306,7 +306,7 @@ def selects(plan: RequestPlan, candidate: Candidate) -> bool:
     return candidate.reachable
 
 
-def has_capacity(plan: RequestPlan, candidate: Candidate, consumed: dict[str, int]) -> bool:
+def has_capacity(plan: RequestPlan, candidate: CandidateDevice, consumed: dict[str, int]) -> bool:
     """Return whether what a request consumes of a device fits beside what is in use and what is being given."""
     content = candidate.offered.content
     consumption = plan.consumes(content)

@@ -24,7 +24,7 @@ from kubesched.core.devices.state import DeviceId, PoolId
 Rules = tuple[DeviceTaintRule, ...]
 
 
-class Reach(NamedTuple):
+class SliceReach(NamedTuple):
     """From which nodes a slice or a device can be reached: one by name, all, or those a selector matches."""
 
     node_name: str = ""
@@ -53,7 +53,7 @@ class OfferedDevice:
 
     __slots__ = ("content", "device", "id", "reach", "slice")
 
-    def __init__(self, offered: OfferedSlice, device: Device, content: DeviceContent, reach: Reach | None) -> None:
+    def __init__(self, offered: OfferedSlice, device: Device, content: DeviceContent, reach: SliceReach | None) -> None:
         self.id = DeviceId(offered.pool.driver, offered.pool.pool, device.name)
         self.slice = offered.slice
         self.device = device
@@ -98,13 +98,13 @@ class OfferedSlice:
         return bool(self.slice.spec.per_device_node_selection)
 
 
-def reach_of(node_name: str | None, all_nodes: bool | None, selector: NodeSelector | None) -> Reach:
+def reach_of(node_name: str | None, all_nodes: bool | None, selector: NodeSelector | None) -> SliceReach:
     """Return from which nodes something with these fields can be reached."""
     if node_name or all_nodes or selector is None:
-        return Reach(node_name or "", bool(all_nodes))
+        return SliceReach(node_name or "", bool(all_nodes))
     compiled = compile_node_selector(selector)
     problem = f"failed to parse node selector {go_string(selector)}: {compiled.error}" if compiled.error else ""
-    return Reach(selector=compiled, problem=problem)
+    return SliceReach(selector=compiled, problem=problem)
 
 
 def rules_for(slice_: ResourceSlice, rules: Iterable[DeviceTaintRule]) -> Rules:

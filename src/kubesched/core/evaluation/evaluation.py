@@ -50,7 +50,7 @@ class Evaluation:
         return self.node_count if names is None else len(names)
 
     def present(self) -> NDArray[np.bool_]:
-        """Return the rows whose nodes there are for the pod."""
+        """Return the rows with a Node object that the pod may go to."""
         present = self.table.present[: self.table.size]
         if self.within is None:
             return present

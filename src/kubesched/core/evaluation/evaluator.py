@@ -114,7 +114,7 @@ class Evaluator:
         except BaseException as raised:
             if is_interrupt(raised):
                 raise
-            # somebody's key cannot be had; that one's question says so
+            # a plugin's key cannot be made; its question says so
             return self._new_class(None, pod, cycle)
         # An internal error is never kept: the plugin that failed is asked again.
         return known if known is not None and known.keep else self._new_class(class_key, pod, cycle)

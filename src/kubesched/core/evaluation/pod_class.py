@@ -144,7 +144,7 @@ class PodClass:
         # the questions whose PreFilter outcome can change
         self.deciding = [q for q in pre_filters if type(q).begin is not FilterQuestion.begin]
         self._pre_filtered: PreFiltered | None = None
-        # the names of who pre-filters and filters, or pre-scores and scores, by who of those that decide is skipped
+        # names of the plugins at PreFilter and Filter (PreScore and Score), by which of the deciding ones are skipped
         self.filter_names: dict[tuple[bool, ...], Names] = {}
         self.score_names: dict[tuple[bool, ...], Names] = {}
         self.filters = filters

@@ -166,10 +166,10 @@ def imported(name: str, source: str) -> ModuleType:
                 "or run where it can be found"
             ) from None
 
-    return guarded(load, source)
+    return guarded_load(load, source)
 
 
-def guarded(load: Callable[[], T], source: str) -> T:
+def guarded_load(load: Callable[[], T], source: str) -> T:
     """Return what `load` returns; whatever foreign code raises while it is loaded becomes a PluginError."""
     try:
         return load()

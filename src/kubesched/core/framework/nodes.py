@@ -31,7 +31,7 @@ class Amounts(NamedTuple):
 
 
 class _Unread(dict[str, str]):
-    """Annotations that nobody may read who did not say so: the answer would be kept although they change."""
+    """Annotations for a plugin whose `reads` does not name them: reading one is an error."""
 
     def _refuse(self, *_: object, **__: object) -> Any:
         raise PluginError(

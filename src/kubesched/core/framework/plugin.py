@@ -13,7 +13,7 @@ Of the row form and the column form one is enough: the other is derived from it 
 are there they must agree; the column form is then asked about many nodes, and the row form about few.
 
 Caching is by consent: a plugin that defines `key` promises that its answer for a row depends only on that part of the
-pod and on the column groups in `reads`; its columns are then kept and caught up only where those groups changed. A
+pod and on what `reads` names (`Reads`); its columns are then kept and caught up only where that changed. A
 plugin that does not is asked anew in every cycle. Attributes such as `reads` and `key_of_template` may be set on the
 class or, where they depend on arguments, on the instance by the constructor.
 """
@@ -182,7 +182,7 @@ class ScorePlugin(Plugin):
     score_reads: int = ANYTHING
     # Whether `score_key` reads only the specification and the namespace.
     score_key_of_template: bool = False
-    # A promise that final scores lie between 0 and 100, so that nobody has to look.
+    # A promise that final scores lie between 0 and 100, so that they need not be checked.
     in_range: bool = False
     # Whether `normalize_scores` is defined; found out by the base class.
     normalizes: bool = False

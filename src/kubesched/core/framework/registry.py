@@ -49,7 +49,7 @@ class Registry:
             raise PluginError(f"{name} does not exist") from None
 
     def source(self, name: str) -> str:
-        """Return where a plugin comes from, an empty text if nobody said."""
+        """Return where a plugin comes from, an empty text if that is unknown."""
         return ""
 
     def catalog(self) -> dict[str, frozenset[str]]:

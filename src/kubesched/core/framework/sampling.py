@@ -1,7 +1,7 @@
 """How many nodes are enough: the reference's arithmetic for looking at a part of the cluster only.
 
-Comes in: percentages from the configuration and the number of nodes. Goes out: how many feasible nodes end the search,
-how many preemption candidates are looked for. Integer arithmetic throughout, cut towards zero.
+From percentages of the configuration and the number of nodes to how many feasible nodes end the search, and how many
+preemption candidates are looked for. Integer arithmetic throughout, cut towards zero.
 """
 
 from kubesched.core.framework.cycle import StateKey

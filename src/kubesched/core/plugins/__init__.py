@@ -1,4 +1,5 @@
-"""In: pods and node columns. Out: verdicts and scores of the in-tree plugins, each under its upstream name.
-Never: an import of another plugin, I/O, or a change of the table other than through the cluster.
-One module per plugin, a folder where it is large.
+"""The in-tree plugins, each under its upstream name.
+
+From pods and node columns to verdicts and scores. No import of another plugin, no I/O, and no change of the table other
+than through the cluster. One module per plugin, a folder where it is large.
 """

@@ -144,7 +144,7 @@ def in_the_way(used: HostPort, wanted: Iterable[HostPort]) -> bool:
 
 
 def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
-    """Return whether the deleted pod had, or was promised, a port on a node that this pod wants."""
+    """Return whether the deleted pod had, or was nominated to have, a host port that this pod wants."""
     if not old.spec.node_name and not old.status.nominated_node_name:
         return Hint.QUEUE_SKIP
     wanted = pod.digest.host_ports

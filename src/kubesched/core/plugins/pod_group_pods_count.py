@@ -26,7 +26,7 @@ class PodGroupPodsCount(PlacementScorePlugin):
         self._groups = cluster.pod_groups
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return nothing: who only scores turns nobody away."""
+        """Return nothing: a score rejects no pod."""
         return ()
 
     def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:

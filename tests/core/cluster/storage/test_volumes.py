@@ -17,7 +17,7 @@ def free(cluster: Cluster, class_name: str = "local") -> list[str]:
 
 
 def meant(cluster: Cluster, claim: str = "c") -> list[str]:
-    return sorted(volume.name for volume in cluster.volumes.of_class("local").meant_for(a_claim(claim)))
+    return sorted(volume.name for volume in cluster.volumes.of_class("local").referring_to(a_claim(claim)))
 
 
 def claimed(volume: PersistentVolume, claim: str = "c") -> PersistentVolume:

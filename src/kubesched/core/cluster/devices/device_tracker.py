@@ -2,7 +2,7 @@
 
 From ResourceSlices, taint rules, device classes and the claims' allocations to an inventory, the state of allocation
 and a column that tells which nodes are alike: rows with equal codes fare alike whatever is asked for, so that each
-distinct code is solved once. Nothing is brought up to date before somebody asks.
+distinct code is solved once. Nothing is brought up to date before it is asked for.
 """
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ class DeviceTracker:
         self._cursor = Cursor(table, Reads.LABELS | Reads.PRESENCE)
         self._state_version = -1
         self._codes_inventory: DeviceInventory | None = None
-        # another object whenever codes mean something else
+        # another object whenever codes are numbered anew
         self.numbering = object()
 
     @property
@@ -69,7 +69,10 @@ class DeviceTracker:
         return self._classes
 
     def signature_codes(self) -> NDArray[np.int32]:
-        """Return a code for every row with a Node object; equal codes under one `numbering` fare alike."""
+        """Return a code for every row with a Node object; rows with equal codes are offered the same devices.
+
+        Codes of different `numbering`s cannot be compared.
+        """
         inventory = self.inventory
         stale = self._stale(inventory)
         if stale is None or self._is_full():

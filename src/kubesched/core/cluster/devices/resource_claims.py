@@ -38,7 +38,7 @@ class InFlight(NamedTuple):
 
 
 class ResourceClaims:
-    """All claims; the one writer is whoever holds the cluster."""
+    """All resource claims; written through the cluster."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -122,7 +122,7 @@ class ResourceClaims:
         self._tell((IN_FLIGHT, claim.uid), claim.status.allocation)
 
     def end_allocation(self, uid: str, *, for_all: bool = False) -> bool:
-        """Let go of what is held for one pod (or for all); return whether nobody holds it any more."""
+        """Let go of what is held for one pod (or for all); return whether no pod holds it any more."""
         found = self._in_flight.get(uid)
         if found is None:
             return False

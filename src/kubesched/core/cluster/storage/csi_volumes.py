@@ -38,13 +38,13 @@ Dependency = tuple[type[ApiObject], str]
 
 
 class Problem(NamedTuple):
-    """Why nobody can say which volumes a pod has; `missing` if a claim does not exist, which may come to be."""
+    """Why it is unknown which volumes a pod has; `missing` if a claim does not exist, which may come to be."""
 
     text: str
     missing: bool = False
 
 
-class PodVolumes(NamedTuple):
+class PodCSIVolumes(NamedTuple):
     """The CSI volumes of a pod, each once, or why they are not known."""
 
     volumes: frozenset[CSIVolume]
@@ -67,32 +67,32 @@ class VolumeFinder:
         self._migrated = migrated
         self._seen = seen
 
-    def volumes_of(self, pod: PodInfo, *, placed: bool) -> PodVolumes:
+    def volumes_of(self, pod: PodInfo, *, placed: bool) -> PodCSIVolumes:
         """Return a pod's volumes; a placed pod may lack claims, which then do not count."""
         volumes = set()
         for attachable in pod.derive(volume_uses).attachable:
             if isinstance(attachable, InlineVolume):
                 if self._migrated and attachable.problem:
-                    return PodVolumes(frozenset(), Problem(attachable.problem))
+                    return PodCSIVolumes(frozenset(), Problem(attachable.problem))
                 if self._migrated and attachable.volume is not None:
                     volumes.add(attachable.volume)
                 continue
             ephemeral = isinstance(attachable, EphemeralClaim)
             name = ephemeral_claim_name(pod.name, attachable[0]) if ephemeral else attachable[0]
             if not name:
-                return PodVolumes(frozenset(), NO_NAME)
+                return PodCSIVolumes(frozenset(), NO_NAME)
             claim = self._get(PersistentVolumeClaim, full_name(pod.namespace, name))
             if claim is None:
                 if placed:
                     continue
                 text = f"looking up PVC {pod.namespace}/{name}: {not_found(CLAIM, name)}"
-                return PodVolumes(frozenset(), Problem(text, missing=True))
+                return PodCSIVolumes(frozenset(), Problem(text, missing=True))
             if ephemeral and (problem := ownership_problem(pod, claim)):
-                return PodVolumes(frozenset(), Problem(problem))
+                return PodCSIVolumes(frozenset(), Problem(problem))
             volume = self._volume_of(claim)
             if volume is not None:
                 volumes.add(volume)
-        return PodVolumes(frozenset(volumes))
+        return PodCSIVolumes(frozenset(volumes))
 
     def _get(self, kind: type[T], name: str) -> T | None:
         if self._seen is not None:

@@ -1,6 +1,6 @@
 """The persistent volumes of a storage class that claims can be bound to, smallest first, as columns.
 
-From volumes that nobody has claimed to, for many rows at once, the smallest volume that satisfies a claim. What volumes
+From volumes without a claim to, for many rows at once, the smallest volume that satisfies a claim. What volumes
 share (mode, access modes, attributes class, labels) is compared with a claim's demand once.
 """
 

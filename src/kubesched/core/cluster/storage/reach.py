@@ -5,7 +5,7 @@ by the values of certain labels (a volume of a host, of a zone and a rack) is ga
 whatever the number of nodes and things; other terms are evaluated once and again when labels change.
 
 `Offers` keeps things laid out in arrays while they come and go: a thing that goes leaves its place to itself, a new
-one waits until somebody asks.
+one waits until it is asked for.
 """
 
 from abc import ABC, abstractmethod

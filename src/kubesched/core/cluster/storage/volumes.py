@@ -33,7 +33,7 @@ def class_of_volume(volume: PersistentVolume) -> str:
 
 
 class ClassVolumes:
-    """The volumes of one storage class: those that are free, and those that are meant for a claim."""
+    """The volumes of one storage class: those that are free, and those that refer to a claim."""
 
     def __init__(self, table: NodeTable) -> None:
         self.free = FreeVolumes(table)
@@ -60,8 +60,8 @@ class ClassVolumes:
         else:
             self.free.discard(volume.name)
 
-    def meant_for(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
-        """Return the volumes that are bound, or meant to be bound, to a claim, by name."""
+    def referring_to(self, claim: PersistentVolumeClaim) -> list[PersistentVolume]:
+        """Return the volumes that refer to a claim, bound or not, by name."""
         volumes = self._claimed.get(claim.full_name, {})
         return [volume for _, volume in sorted(volumes.items()) if is_bound_to(volume, claim)]
 
@@ -77,7 +77,7 @@ class ClassVolumes:
 
 # upstream: component-helpers/storage/volume/pv_helpers.go, IsVolumeBoundToClaim (v1.36)
 def is_bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> bool:
-    """Return whether a volume refers to a claim; a reference without a UID means whoever has the name."""
+    """Return whether a volume refers to a claim; a reference without a UID is to any claim of that name."""
     reference = volume.spec.claim_ref
     return (
         reference is not None

@@ -1,6 +1,6 @@
-"""Disruption budgets: which potential victims could not go without breaking a promise.
+"""Disruption budgets: the eviction of which potential victims would violate one.
 
-From PodDisruptionBudget objects to a mask over the potential victims of many worlds. Whether a budget means a pod is
+From PodDisruptionBudget objects to a mask over the potential victims of many worlds. Whether a budget selects a pod is
 asked once per label group; the answers are kept while the budgets stay the same.
 """
 
@@ -19,7 +19,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 REMEMBERED_GROUPS = 100_000
 
 
-class Budget(NamedTuple):
+class DisruptionBudget(NamedTuple):
     """A budget with its compiled selector; `disrupted` are names of pods that it has already paid for."""
 
     namespace: str
@@ -35,9 +35,9 @@ class DisruptionBudgets:
         self._objects = cluster.objects
         self._table = cluster.table
         self._version = -1
-        self._budgets: list[Budget] = []
-        # label group -> the budgets that mean its pods
-        self._meant_by: dict[int, tuple[int, ...]] = {}
+        self._budgets: list[DisruptionBudget] = []
+        # label group -> the budgets that select its pods
+        self._selecting: dict[int, tuple[int, ...]] = {}
 
     # upstream: plugins/defaultpreemption/default_preemption.go, filterPodsWithPDBViolation (v1.36)
     def violating(self, worlds: NDArray[np.intp], slots: NDArray[np.intp]) -> NDArray[np.bool_]:
@@ -66,7 +66,7 @@ class DisruptionBudgets:
 
     def _breaks(self, pod: PodInfo, left: list[int]) -> bool:
         """Take a pod off what budgets have left, up to the first that cannot afford it; return whether there is one."""
-        for index in self._meaning(int(self._table.slots.group[pod.slot])):
+        for index in self._budgets_selecting(int(self._table.slots.group[pod.slot])):
             if pod.name not in self._budgets[index].disrupted:
                 left[index] -= 1
                 if left[index] < 0:
@@ -79,16 +79,16 @@ class DisruptionBudgets:
         if version != self._version:
             self._version = version
             self._budgets = [_compiled(budget) for budget in self._objects.of(PodDisruptionBudget)]
-            self._meant_by.clear()
+            self._selecting.clear()
         return bool(self._budgets)
 
     def _pairs(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return all pairs of a victim (its position in `slots`) and a budget that means it, in the victims' order."""
+        """Return all pairs of a victim (a position in `slots`) and a budget that selects it, in the victims' order."""
         codes, which = np.unique(self._table.slots.group[slots], return_inverse=True)
-        meant_by = [self._meaning(code) for code in codes.tolist()]
-        times = np.array([len(budgets) for budgets in meant_by], np.intp)
+        selecting = [self._budgets_selecting(code) for code in codes.tolist()]
+        times = np.array([len(budgets) for budgets in selecting], np.intp)
         starts = np.cumsum(times) - times
-        listed = np.array([budget for budgets in meant_by for budget in budgets], np.intp)
+        listed = np.array([budget for budgets in selecting for budget in budgets], np.intp)
         victims = np.repeat(np.arange(len(slots)), times[which])
         first = np.cumsum(times[which]) - times[which]
         nth = np.arange(len(victims)) - first[victims]
@@ -96,13 +96,13 @@ class DisruptionBudgets:
         paid = self._already_paid(slots[victims], budgets)
         return (victims, budgets) if paid is None else (victims[~paid], budgets[~paid])
 
-    def _meaning(self, code: int) -> tuple[int, ...]:
-        found = self._meant_by.get(code)
+    def _budgets_selecting(self, code: int) -> tuple[int, ...]:
+        found = self._selecting.get(code)
         if found is None:
-            if len(self._meant_by) > REMEMBERED_GROUPS:
-                self._meant_by.clear()
+            if len(self._selecting) > REMEMBERED_GROUPS:
+                self._selecting.clear()
             group = self._table.counts.groups[code]
-            found = self._meant_by[code] = tuple(
+            found = self._selecting[code] = tuple(
                 index for index, budget in enumerate(self._budgets) if _means(budget, group)
             )
         return found
@@ -121,12 +121,12 @@ class DisruptionBudgets:
         )
 
 
-def _compiled(budget: PodDisruptionBudget) -> Budget:
+def _compiled(budget: PodDisruptionBudget) -> DisruptionBudget:
     try:
         selector = from_label_selector(budget.spec.selector)
     except InvalidSelectorError:
         selector = NOTHING
-    return Budget(
+    return DisruptionBudget(
         budget.metadata.namespace,
         selector,
         budget.status.disruptions_allowed,
@@ -134,8 +134,8 @@ def _compiled(budget: PodDisruptionBudget) -> Budget:
     )
 
 
-def _means(budget: Budget, group: LabelGroup) -> bool:
-    """Return whether a budget means the pods of a group; pods without labels are never meant."""
+def _means(budget: DisruptionBudget, group: LabelGroup) -> bool:
+    """Return whether a budget selects the pods of a group; none selects pods without labels."""
     if budget.namespace != group.namespace or not group.labels or budget.selector.empty:
         return False
     return budget.selector.matches(group.labels)

@@ -87,8 +87,8 @@ def potential_victims(table: NodeTable, priority: int, rows: NDArray[np.intp]) -
 def by_importance(slots: PodSlots, victims: NDArray[np.intp], *, latest_first: bool = False) -> NDArray[np.intp]:
     """Return each line sorted: higher priority first, then earlier start; NOBODY comes last.
 
-    With `latest_first` the last to come is first among pods that have not started: the reference takes the time anew
-    in each comparison, so that whom it asks about first seems to have started first, which turns them round.
+    With `latest_first`, pods that have not started are sorted by arrival, the latest first. The reference gives such a
+    pod the current time as its start, anew in each comparison; its sort then reverses their order.
     """
     # 64 bits, so that every priority has a negative and nobody comes after all of them
     rank = np.where(victims == NOBODY, 2**32, -slots.priority[victims].astype(np.int64))

@@ -1,4 +1,4 @@
-"""PreBind: what Reserve promised is written to the API server.
+"""PreBind: the allocations that Reserve holds are written to the API server.
 
 From the state of a cycle to claims that are allocated and reserved for the pod, and to a pod whose status names the
 extended resource claim; then devices that need time to be bound to the node are waited for. As soon as a claim

@@ -26,7 +26,7 @@ from kubesched.core.plugins.dynamic_resources.extended import Variant, variant
 from kubesched.core.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 from kubesched.core.plugins.dynamic_resources.preferring import preference_score
 from kubesched.core.plugins.dynamic_resources.solving import CANNOT_ALLOCATE
-from kubesched.core.plugins.dynamic_resources.state import Plan, PodDevices
+from kubesched.core.plugins.dynamic_resources.state import AllocationPlan, PodDevices
 
 NOT_AVAILABLE = unresolvable("resourceclaim not available on the node")
 CANNOT_FIT = unresolvable("cannot fit resource")
@@ -157,7 +157,7 @@ class DeviceFilter:
                 scores = [preference_score(state.claims[i], a) for i, a in plan.allocations.items()]
                 state.scores[node.row] = sum(scores) + _score_of_allocated(state)
 
-    def plan(self, pod: PodInfo, state: PodDevices, node_name: str) -> Plan | Status | None:
+    def plan(self, pod: PodInfo, state: PodDevices, node_name: str) -> AllocationPlan | Status | None:
         """Return what the claims get on a node that passed; None if it did not, or nothing is to be allocated."""
         row = self._table.row_of.get(node_name)
         if row is None or row >= len(state.passed) or not state.passed[row]:
@@ -172,7 +172,9 @@ class DeviceFilter:
             known = state.plans[node_name] = found
         return known
 
-    def _plan_on(self, pod: PodInfo, state: PodDevices, node: NodeRow, variant: Variant | None) -> Plan | Status:
+    def _plan_on(
+        self, pod: PodInfo, state: PodDevices, node: NodeRow, variant: Variant | None
+    ) -> AllocationPlan | Status:
         """Return what the claims get on a node, or why they get nothing."""
         checks = self._node_allocatable
         if checks is not None:
@@ -181,7 +183,7 @@ class DeviceFilter:
                 if refusal is not None:
                     return refusal
         if not state.to_allocate():
-            return Plan({})
+            return AllocationPlan({})
         wanted = state.to_solve()
         found = state.search.allocate(node.node, self._claims(state, variant))
         if isinstance(found, Status):
@@ -190,7 +192,7 @@ class DeviceFilter:
             return CANNOT_ALLOCATE
         allocations: dict[int, AllocationResult] = dict(state.shared)
         allocations.update(zip(wanted, found, strict=True))
-        plan = Plan(
+        plan = AllocationPlan(
             {index: allocations[index] for index in sorted(allocations)},
             variant.claim if variant is not None else None,
             variant.mappings if variant is not None else (),

@@ -32,7 +32,7 @@ class DeviceHints:
         )
 
     def after_claim_change(self, pod: PodInfo, old: ResourceClaim | None, new: ResourceClaim) -> Hint:
-        """Tell whether a claim that appeared or changed helps: it is the pod's, or it let go of devices."""
+        """Return whether a claim that appeared or changed helps: it is the pod's, or it let go of devices."""
         try:
             uses_it = any(claim.uid == new.uid for claim in self._finder.claims(pod))
         except NotReadyError:
@@ -44,7 +44,7 @@ class DeviceHints:
         return Hint.QUEUE
 
     def after_pod_change(self, pod: PodInfo, old: PodInfo | None, new: PodInfo) -> Hint:
-        """Tell whether the pod's own claims are there now."""
+        """Return whether the pod's own claims are there now."""
         if pod.uid != new.uid:
             return Hint.QUEUE_SKIP
         try:
@@ -55,7 +55,7 @@ class DeviceHints:
 
 
 def _let_go(old: ResourceClaim | None, new: ResourceClaim) -> bool:
-    """Return whether a claim let go of devices, which anybody may need."""
+    """Return whether a claim let go of devices, which any pod may need."""
     return old is not None and old.status.allocation is not None and new.status.allocation is None
 
 

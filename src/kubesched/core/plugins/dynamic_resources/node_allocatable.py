@@ -26,7 +26,7 @@ from kubesched.core.devices import DeviceId
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.status import Code, Status, error, unresolvable
 from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder
-from kubesched.core.plugins.dynamic_resources.state import Plan, PodDevices
+from kubesched.core.plugins.dynamic_resources.state import AllocationPlan, PodDevices
 from kubesched.errors import KubeschedError
 
 HUGE_PAGES = "hugepages-"
@@ -60,7 +60,7 @@ class NodeAllocatable:
         return None
 
     def taken(
-        self, pod: PodInfo, node: NodeRow, state: PodDevices, plan: Plan
+        self, pod: PodInfo, node: NodeRow, state: PodDevices, plan: AllocationPlan
     ) -> tuple[NodeAllocatableResourceClaimStatus, ...] | Status:
         """Return what each claim takes of the node, or why that cannot be had."""
         concerned = {

@@ -48,7 +48,7 @@ from kubesched.core.plugins.dynamic_resources.preparing import Preparation
 from kubesched.core.plugins.dynamic_resources.releasing import NOTHING_NEW, STILL_NOT, GroupReservations, release_for
 from kubesched.core.plugins.dynamic_resources.reserving import Reservations
 from kubesched.core.plugins.dynamic_resources.solving import Solver
-from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, Plan, PodDevices
+from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, AllocationPlan, PodDevices
 from kubesched.core.plugins.dynamic_resources.writing import NotBoundError
 
 # What a hook says that does not find what PreFilter would have written.
@@ -246,7 +246,7 @@ class DynamicResources(
             return error(str(failed))
         return None
 
-    def plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Plan | None:
+    def plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> AllocationPlan | None:
         """Return what the pod's claims get on a node; None where the pod has no plan there."""
         state = cycle.get(STATE)
         plan = self._filter.plan(pod, state, node_name) if state is not None else None

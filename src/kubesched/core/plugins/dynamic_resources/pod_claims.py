@@ -1,7 +1,7 @@
 """Which resource claims a pod uses, and whom they are reserved for.
 
 From a pod's specification and status to its claims, or to the reason why it must wait: a claim that is missing, not
-generated yet, being deleted, or somebody else's.
+generated yet, being deleted, or of another owner.
 """
 
 # upstream: dynamic-resource-allocation/resourceclaim/resourceclaim.go, dynamicresources.go (v1.36)
@@ -64,7 +64,7 @@ class PodClaimFinder:
         what = f"ResourceClaim {claim.full_name} was not created for Pod {pod.full_name}"
         if not self.of_groups:
             raise NotReadyError(f"{what} (Pod is not owner)")
-        group = group_of(pod)
+        group = group_name_of(pod)
         owner = next((ref for ref in claim.metadata.owner_references if ref.controller), None)
         if (
             owner is None
@@ -78,7 +78,7 @@ class PodClaimFinder:
 
     def is_reserved_for(self, pod: PodInfo, claim: ResourceClaim) -> bool:
         """Return whether a claim is reserved for the pod, or for its group where groups count."""
-        group = group_of(pod) if self.of_groups else ""
+        group = group_name_of(pod) if self.of_groups else ""
         return any(
             consumer.uid == pod.uid
             or (
@@ -98,7 +98,7 @@ class PodClaimFinder:
 
     def pod_group(self, pod: PodInfo) -> PodGroup | None:
         """Return the group whose claims count for the pod, or None; raises NotReadyError if it is not known."""
-        name = group_of(pod)
+        name = group_name_of(pod)
         if not self.of_groups or not name:
             return None
         group = self._objects.get(PodGroup, f"{pod.namespace}/{name}")
@@ -129,7 +129,7 @@ class PodClaimFinder:
                 yield claim
 
 
-def group_of(pod: PodInfo) -> str:
+def group_name_of(pod: PodInfo) -> str:
     """Return the name of the pod's group, or the empty text."""
     group = pod.spec.scheduling_group
     return (group.pod_group_name or "") if group is not None else ""

@@ -14,7 +14,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Delete, Effect, Patch, Write
 from kubesched.core.framework.status import Status, error, unresolvable, unschedulable
-from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, group_of
+from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, group_name_of
 from kubesched.core.plugins.dynamic_resources.state import PodDevices
 
 FINALIZER = "resource.kubernetes.io/delete-protection"
@@ -36,12 +36,12 @@ class Release(NamedTuple):
 
 # upstream picks any claim, in the random order of a set; here it is the first
 def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Release | None:
-    """Return the release of a claim that nobody uses and that stands in the pod's way, or None."""
+    """Return the release of an unused claim whose allocation keeps the pod off a node, or None."""
     for index in unavailable:
         claim = state.claims[index]
         users = claim.status.reserved_for
         if claim.status.allocation is None:
-            # promised to another pod of the group, and not written yet
+            # allocated for another pod of the group, and not written yet
             continue
         if state.is_extended_resource_claim(index) or not all(user.uid == pod.uid for user in users) or len(users) > 1:
             continue
@@ -83,7 +83,7 @@ class GroupReservations:
 
     def release(self, pod: PodInfo) -> Release | None:
         """Return the release of a claim that is reserved for the pod's group, none of whose pods has a node."""
-        if not self._finder.of_groups or not group_of(pod) or self._has_placed_pods(pod):
+        if not self._finder.of_groups or not group_name_of(pod) or self._has_placed_pods(pod):
             return None
         try:
             group = self._finder.pod_group(pod)
@@ -96,5 +96,5 @@ class GroupReservations:
         return None
 
     def _has_placed_pods(self, pod: PodInfo) -> bool:
-        wanted = pod.namespace, group_of(pod)
-        return any((other.namespace, group_of(other)) == wanted for other in self._table.pods.values())
+        wanted = pod.namespace, group_name_of(pod)
+        return any((other.namespace, group_name_of(other)) == wanted for other in self._table.pods.values())

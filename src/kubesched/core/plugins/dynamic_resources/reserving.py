@@ -1,7 +1,7 @@
-"""Reserve and Unreserve: the devices a pod was promised are held until its claims are written.
+"""Reserve and Unreserve: the devices that a pod gets are held until its claims are written.
 
 From the plan for the chosen node to allocations in flight, and back. What PreBind has written already is undone by
-effects that nobody waits for.
+effects that are not waited for.
 """
 
 # upstream: dynamicresources.go, Reserve, Unreserve; extendeddynamicresources.go (v1.36)

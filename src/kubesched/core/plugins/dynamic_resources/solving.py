@@ -73,9 +73,9 @@ class Solver:
         self._true_for: tuple[object, object] = (None, None)
         self._encode = msgspec.msgpack.Encoder().encode
 
-    def search(self, pod_uid: str) -> "Search":
+    def search(self, pod_uid: str) -> "DeviceSearch":
         """Return the search for one pod in one cycle."""
-        return Search(self, self._tracker, pod_uid)
+        return DeviceSearch(self, self._tracker, pod_uid)
 
     def answers(self, claims: Sequence[ResourceClaim]) -> Answers:
         """Return what is known of claims that ask for the same as these."""
@@ -103,7 +103,7 @@ class Solver:
         return lambda: now() > limit
 
 
-class Search:
+class DeviceSearch:
     """Finds devices for one pod; the allocator is made when it is first needed."""
 
     def __init__(self, solver: Solver, tracker: DeviceTracker, pod_uid: str) -> None:
@@ -168,7 +168,7 @@ class Search:
                 failures[other] = own if isinstance(own, Status) else failure
 
     def allocate(self, node: Node, claims: Sequence[ResourceClaim]) -> list[AllocationResult] | Status | None:
-        """Return what each claim gets on a node, None if that is not to be had, or why it cannot be told."""
+        """Return what each claim gets on a node, None if devices are missing, or an error if the search failed."""
         if self._allocator is None:
             tracker = self._tracker
             self._allocator = Allocator(

@@ -15,10 +15,10 @@ from kubesched.api.node_selectors import CompiledNodeSelector
 from kubesched.api.pods import ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus
 from kubesched.core.framework.cycle import StateKey
 from kubesched.core.plugins.dynamic_resources.extended import EXTENDED_RESOURCE_CLAIM_NAME, Variant
-from kubesched.core.plugins.dynamic_resources.solving import Search
+from kubesched.core.plugins.dynamic_resources.solving import DeviceSearch
 
 
-class Plan(msgspec.Struct, frozen=True):
+class AllocationPlan(msgspec.Struct, frozen=True):
     """What a pod's claims get on a node: an allocation per claim that needs one, by its index."""
 
     allocations: dict[int, AllocationResult]
@@ -36,7 +36,7 @@ class PodDevices:
         consumers: Sequence[ResourceClaimConsumerReference],
         extended_resource_claim: ResourceClaim | None,
         extended: Mapping[str, int],
-        search: Search,
+        search: DeviceSearch,
     ) -> None:
         self.claims: list[ResourceClaim] = [
             *claims,
@@ -56,10 +56,10 @@ class PodDevices:
         self.passed: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.scores: NDArray[np.int64] = np.zeros(0, np.int64)
         self.variants: dict[tuple[str, ...], Variant] = {}
-        self.plans: dict[str, Plan] = {}
+        self.plans: dict[str, AllocationPlan] = {}
         # set by Reserve: the UIDs under which allocations are in flight for this pod, and what it was promised
         self.held: list[str] = []
-        self.plan: Plan | None = None
+        self.plan: AllocationPlan | None = None
 
     @property
     def extended_resource_claim(self) -> ResourceClaim | None:

@@ -1,7 +1,7 @@
 """InterPodAffinity: pods that want to be, or must not be, near other pods.
 
-Comes in: the affinity terms of an incoming pod and those that pods on the nodes carry. Goes out: a verdict and a score
-for every node. Never loops over nodes or pods: pods are counted by the cluster, per row, and summed here per domain.
+From the affinity terms of an incoming pod and those that pods on the nodes carry to a verdict and a score for every
+node. There is no loop over nodes or pods: pods are counted by the cluster, per row, and summed here per domain.
 """
 
 from kubesched.core.plugins.inter_pod_affinity.plugin import InterPodAffinity

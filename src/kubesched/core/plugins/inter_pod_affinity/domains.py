@@ -38,7 +38,7 @@ class Domains:
         """Count from these sources from now on; return the rows that only new or only old ones are on.
 
         A source can be gone although its pods are still there: when another label of the namespace takes the incoming
-        pod out of what its term means. Rows that its pods have left are in the change log.
+        pod out of what its term selects. Rows that its pods have left are in the change log.
         """
         old = {(id(rows), weight): rows for rows, weight in self._sources}
         new = {(id(rows), weight): rows for rows, weight in sources}

@@ -69,7 +69,7 @@ class AffinityFilterQuestion(FilterQuestion):
         self.affinity = Tally(table, OccupiedDomains)
         self.anti_affinity = Tally(table, OccupiedDomains)
         self.existing = Tally(table, OccupiedDomains)
-        # the pods that all affinity terms mean, if there are any, and those that each anti-affinity term means
+        # the pods that all affinity terms select, if there are any, and those that each anti-affinity term selects
         self.affinity_match: PodMatch | None = None
         self.anti_affinity_matches: tuple[PodMatch, ...] = ()
         self.matches_itself = False
@@ -77,7 +77,7 @@ class AffinityFilterQuestion(FilterQuestion):
         self._indices = np.array(statuses.intern_all(OBJECTIONS, plugin.name), np.int16)
 
     def begin(self) -> None:
-        """Decide whether to skip: without terms of its own, a pod is none of our business unless some term means it."""
+        """Decide whether to skip: a pod without terms has nothing to check unless a carried term selects it."""
         if self.has_terms or self.rejection is not None:
             return
         if self.selecting.surely_none:
@@ -141,7 +141,7 @@ class AffinityFilterQuestion(FilterQuestion):
     # -- sources
 
     def _take_matches(self) -> bool:
-        """Ask for the pods that the pod's own terms mean; return whether these are other questions than before."""
+        """Look up the counts of the pods that the pod's terms select; return whether they are others than before."""
         cluster = self._cluster
         affinity = match_of_all(self.affinity_terms, cluster) if self.affinity_terms else None
         anti_affinity = tuple(match_of(term, cluster) for term in self.anti_affinity_terms)
@@ -169,9 +169,9 @@ class AffinityFilterQuestion(FilterQuestion):
     # -- objections
 
     def first_of_its_kind(self, matching_pods: int) -> bool:
-        """Return whether the pod may go where none of the pods is that it wants to be near.
+        """Return whether the pod may go to any domain although no pod there matches its affinity terms.
 
-        So it is if there are none of them in any domain and the pod is one of them itself.
+        The first pod of its kind may: no pod in the cluster matches the terms, but the pod itself does.
         """
         return self.matches_itself and not matching_pods
 

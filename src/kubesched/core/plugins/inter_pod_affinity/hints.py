@@ -48,7 +48,7 @@ def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
 
 
 def _is_nowhere(pod: PodInfo) -> bool:
-    """Return whether the pod is on no node and not promised one."""
+    """Return whether the pod is on no node and nominated to none."""
     return not pod.spec.node_name and not pod.status.nominated_node_name
 
 

@@ -38,7 +38,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
     # -- Filter
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the required terms and what others' terms can tell of the pod."""
+        """Return the required terms, and the namespace and labels by which terms of other pods select the pod."""
         terms = pod.affinity
         seen = (pod.namespace, self._counts.mentioned(pod.labels))
         if terms is NO_TERMS:

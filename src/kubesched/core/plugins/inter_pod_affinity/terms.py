@@ -1,8 +1,8 @@
-"""Which pods the incoming pod's terms mean, and which carried terms mean the incoming pod.
+"""Which pods the incoming pod's terms select, and which carried terms select the incoming pod.
 
 From affinity terms to counts of the cluster: the incoming pod's terms become `PodMatch` questions, once per template
-and list of namespaces; of the terms that pods carry, those that mean pods of one kind are picked out once per change of
-the set of carried terms.
+and list of namespaces; of the terms that pods carry, those that select pods of one kind are picked out once per change
+of the set of carried terms.
 """
 
 # upstream: interpodaffinity/plugin.go (v1.36)
@@ -31,12 +31,12 @@ def namespaces_of(term: AffinityTerm, cluster: Cluster) -> frozenset[str] | None
 
 
 def match_of(term: AffinityTerm, cluster: Cluster) -> PodMatch:
-    """Return the counts of the pods that an incoming pod's term means."""
+    """Return the counts of the pods that an incoming pod's term selects."""
     return cluster.table.counts.match(namespaces_of(term, cluster), (term.selector,), live_only=False)
 
 
 def match_of_all(terms: Collection[AffinityTerm], cluster: Cluster) -> PodMatch:
-    """Return the counts of the pods that every one of an incoming pod's terms means."""
+    """Return the counts of the pods that every one of an incoming pod's terms selects."""
     common = ALL_NAMESPACES
     for term in terms:
         namespaces = namespaces_of(term, cluster)
@@ -47,7 +47,7 @@ def match_of_all(terms: Collection[AffinityTerm], cluster: Cluster) -> PodMatch:
 
 
 class SelectingTerms:
-    """The carried terms of some kinds that mean pods in a namespace with certain labels.
+    """The carried terms of some kinds that select pods in a namespace with certain labels.
 
     The labels are those that carried terms mention (`PodCounts.mentioned`), so that the answer holds for every pod
     that has these in common.
@@ -81,7 +81,7 @@ class SelectingTerms:
         return changed
 
     def matches(self, term: AffinityTerm) -> bool:
-        """Return whether a carried term means such pods."""
+        """Return whether a carried term selects such pods."""
         if term.namespace_selector.matches_nothing:
             return term.matches(self.namespace, self.labels, NO_LABELS)
         return term.matches(self.namespace, self.labels, self._cluster.namespace_labels(self.namespace))

@@ -28,9 +28,9 @@ TopologyKeys = tuple[str, ...]
 class Liking(NamedTuple):
     """What pods with certain labels are to the incoming pod."""
 
-    # whether all its affinity terms mean them
+    # whether all its affinity terms select them
     wanted: bool = False
-    # the topology keys of its anti-affinity terms that mean them
+    # the topology keys of its anti-affinity terms that select them
     unwanted: TopologyKeys = ()
 
 
@@ -55,7 +55,7 @@ class Relations:
         self.unwelcome_keys.code(())
         self._liking_of_group: dict[int, int] = {}
         self._unwelcome_of_template: dict[Digest, int] = {}
-        # rows on which some pod carries a term that means the incoming pod
+        # rows on which some pod carries a term that selects the incoming pod
         self._carriers: NDArray[np.bool_] = np.zeros(table.size, np.bool_)
         for term in question.selecting.terms:
             self._carriers[list(term.rows)] = True
@@ -85,8 +85,8 @@ class Relations:
         wanted = question.affinity_match
         anti_affinity = zip(question.anti_affinity_terms, question.anti_affinity_matches, strict=True)
         return Liking(
-            wanted is not None and wanted.means(group.namespace, group.labels),
-            tuple(term.topology_key for term, match in anti_affinity if match.means(group.namespace, group.labels)),
+            wanted is not None and wanted.selects(group.namespace, group.labels),
+            tuple(term.topology_key for term, match in anti_affinity if match.selects(group.namespace, group.labels)),
         )
 
     def _learn_unwelcome(self, slots: NDArray[np.intp]) -> None:

@@ -24,7 +24,7 @@ from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED, PreScorePlugin, ScorePlugin
 from kubesched.core.framework.status import SKIP, Status
 from kubesched.core.plugins.node_resources.balance import balance_of_nodes, balance_of_row
-from kubesched.core.plugins.node_resources.device_capacity import DeviceCapacity
+from kubesched.core.plugins.node_resources.device_capacity import DeviceBackedCapacity
 from kubesched.core.plugins.node_resources.scoring import Terms, terms_of, uses
 
 
@@ -45,7 +45,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         self._options = request_options(gates)
         self._resources = args.resources
         # differs (NodeResourcesBalancedAllocation): upstream crashes here on a class with selectors
-        self._devices = DeviceCapacity(self._resources, cluster, gates)
+        self._devices = DeviceBackedCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible
         # what pods of a template have in common; a plain attribute, because a bound method hashes slowly
         self._terms_of = lambda pod: self._make_terms(pod)

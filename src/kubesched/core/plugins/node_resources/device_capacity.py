@@ -33,7 +33,7 @@ EVERYWHERE = slice(None)
 NOWHERE = slice(0, 0)
 
 
-class DeviceCapacity:
+class DeviceBackedCapacity:
     """Counts devices behind the extended resources of a score."""
 
     def __init__(self, resources: Sequence[ResourceSpec], cluster: Cluster, gates: FeatureGates) -> None:
@@ -119,7 +119,7 @@ class DeviceCapacity:
         otherwise: Reach,
         failed: NDArray[np.bool_],
     ) -> Reach:
-        """Return the rows that are meant; `otherwise` where none are named in any way."""
+        """Return the rows that the slice or device names; `otherwise` where it names none."""
         if all_nodes:
             return EVERYWHERE
         if node_name:

@@ -36,7 +36,7 @@ from kubesched.core.framework.plugin import (
 from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.plugins.node_resources.device_capacity import DeviceCapacity
+from kubesched.core.plugins.node_resources.device_capacity import DeviceBackedCapacity
 from kubesched.core.plugins.node_resources.fit_columns import FitWorlds, judge_nodes
 from kubesched.core.plugins.node_resources.fit_hints import FitHints
 from kubesched.core.plugins.node_resources.fit_request import FitRequest, fit_request
@@ -66,7 +66,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         self._device_classes = DeviceClasses(cluster.objects) if gates.enabled("DRAExtendedResource") else None
         self._resources = args.scoring_strategy.resources
         self._strategy = strategy_of(args.scoring_strategy)
-        self._devices = DeviceCapacity(self._resources, cluster, gates)
+        self._devices = DeviceBackedCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible
         # equal requests are one object, which hashes fast
         self._requests: WeakValueDictionary[Hashable, FitRequest] = WeakValueDictionary()
@@ -125,7 +125,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         return self._requests.setdefault((made.names, made.wanted), made)
 
     def _ignores(self, resource: str) -> bool:
-        """Tell whether an extended resource is to be ignored, by its name or its group."""
+        """Return whether an extended resource is to be ignored, by its name or its group."""
         return is_extended_resource(resource) and (
             resource in self._ignored or resource.partition("/")[0] in self._ignored_groups
         )

@@ -66,7 +66,7 @@ class FitHints:
         return _queue_if(new.uid == pod.uid or (bool(new.spec.node_name) and self._shrank(pod, old, new)))
 
     def _shrank(self, pod: PodInfo, old: PodInfo, new: PodInfo) -> bool:
-        """Tell whether another pod now asks for less of anything that the pod asks for."""
+        """Return whether another pod now asks for less of anything that the pod asks for."""
         before, after = (by_name(not_negative(scaling_request(each.pod, self._options))) for each in (old, new))
         wanted = scaling_request(pod.pod, self._options)
         return any(before.get(name, 0) > after.get(name, 0) for name, amount in wanted.items() if not amount.is_zero())
@@ -92,7 +92,7 @@ class FitHints:
         )
 
     def _delegated(self, resource: str, offered: Mapping[str, int]) -> bool:
-        """Tell whether a resource is left to the devices of a class, since the node does not offer it."""
+        """Return whether a resource is left to the devices of a class, since the node does not offer it."""
         return (
             self._device_classes is not None
             and is_scalar_resource(resource)

@@ -92,7 +92,7 @@ def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None
         yield Use(capacity, before, used, weight)
 
 
-class Strategy(ABC):
+class ResourceScorer(ABC):
     """Scores a node by how much of each resource is used; resources that a node does not offer do not count."""
 
     # Whether a resource that scores 0 does not count either.
@@ -162,7 +162,7 @@ class Strategy(ABC):
         return self.mean(total, weights)
 
 
-class LeastAllocated(Strategy):
+class LeastAllocated(ResourceScorer):
     """The more is left, the better."""
 
     def of_use(self, used: int, capacity: int) -> int:
@@ -174,7 +174,7 @@ class LeastAllocated(Strategy):
         return _per_cents(np.maximum(capacity - used, 0), capacity)
 
 
-class MostAllocated(Strategy):
+class MostAllocated(ResourceScorer):
     """The more is used, the better."""
 
     def of_use(self, used: int, capacity: int) -> int:
@@ -186,7 +186,7 @@ class MostAllocated(Strategy):
         return _per_cents(np.minimum(used, capacity), capacity)
 
 
-class RequestedToCapacityRatio(Strategy):
+class RequestedToCapacityRatio(ResourceScorer):
     """The value of a piecewise linear function at the share that is used."""
 
     ignores_zero = True
@@ -225,7 +225,7 @@ def _per_cents(parts: Ints, wholes: Ints) -> Ints:
     return quotients
 
 
-def strategy_of(strategy: ScoringStrategy) -> Strategy:
+def strategy_of(strategy: ScoringStrategy) -> ResourceScorer:
     """Return the strategy that is configured."""
     if strategy.type == "RequestedToCapacityRatio":
         parameters = strategy.requested_to_capacity_ratio

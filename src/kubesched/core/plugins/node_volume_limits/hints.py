@@ -15,7 +15,7 @@ from kubesched.core.framework.events import Hint
 
 
 def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
-    """Return whether the deleted pod had, or was promised, room for volumes."""
+    """Return whether the deleted pod had volumes on a node, or was nominated to one."""
     somewhere = old.spec.node_name or old.status.nominated_node_name
     return Hint.QUEUE if somewhere and old.derive(volume_uses).attachable else Hint.QUEUE_SKIP
 

@@ -17,7 +17,7 @@ from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.status import Status, error, unresolvable
 
 
-class Wanted(NamedTuple):
+class WantedVolumes(NamedTuple):
     """What a pod wants on one kind of node: volumes by driver, or why they are not known."""
 
     # driver -> number of volumes
@@ -30,13 +30,13 @@ class Wanted(NamedTuple):
 class Request(NamedTuple):
     """What a pod wants on nodes with a CSINode, and on the others, where nothing in-tree counts as CSI."""
 
-    wanted: Wanted
-    without_csi_node: Wanted
+    wanted: WantedVolumes
+    without_csi_node: WantedVolumes
     # those of its volumes that a pod uses, placed or nominated before it; the others are on no row in any world
     known: tuple[CSIVolume, ...]
 
 
-NOTHING = Wanted()
+NOTHING = WantedVolumes()
 NOTHING_WANTED = Request(NOTHING, NOTHING, ())
 
 
@@ -61,15 +61,15 @@ class Requests:
         known = tuple(sorted(volume for volume in volumes if self._is_known(volume, pod)))
         return Request(wanted, without_csi_node, known)
 
-    def _wanted(self, pod: PodInfo, *, migrated: bool) -> tuple[frozenset[CSIVolume], Wanted]:
+    def _wanted(self, pod: PodInfo, *, migrated: bool) -> tuple[frozenset[CSIVolume], WantedVolumes]:
         found = VolumeFinder(self._objects, migrated=migrated).volumes_of(pod, placed=False)
         if found.problem is not None:
-            return found.volumes, Wanted(problem=_status(found.problem))
+            return found.volumes, WantedVolumes(problem=_status(found.problem))
         counts: dict[str, int] = {}
         for volume in found.volumes:
             counts[volume.driver] = counts.get(volume.driver, 0) + 1
         required = tuple(driver for driver in sorted(counts) if self._scaling and self._is_required(driver))
-        return found.volumes, Wanted(tuple(sorted(counts.items())), required=required)
+        return found.volumes, WantedVolumes(tuple(sorted(counts.items())), required=required)
 
     def _is_required(self, driver: str) -> bool:
         """Return whether a driver wants to be on a node before pods with its volumes are."""

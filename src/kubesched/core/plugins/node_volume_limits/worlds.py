@@ -17,7 +17,7 @@ from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.cluster.storage.attached_volumes import NO_CSI_NODE, AttachedVolumes, Drivers
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
-from kubesched.core.cluster.storage.csi_volumes import PodVolumes, VolumeFinder
+from kubesched.core.cluster.storage.csi_volumes import PodCSIVolumes, VolumeFinder
 from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.framework.verdict import Verdict
@@ -42,10 +42,10 @@ class PlacedVolumes:
     def __init__(self, cluster: Cluster) -> None:
         self._finder = VolumeFinder(cluster.objects)
         self._table = cluster.table
-        self._known: dict[int, PodVolumes] = {}
+        self._known: dict[int, PodCSIVolumes] = {}
         self._attachable: NDArray[np.bool_] | None = None
 
-    def of(self, slot: int) -> PodVolumes:
+    def of(self, slot: int) -> PodCSIVolumes:
         """Return the volumes of a pod."""
         found = self._known.get(slot)
         if found is None:

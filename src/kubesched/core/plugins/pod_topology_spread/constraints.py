@@ -27,7 +27,7 @@ _ANY_NODE = RequiredNodeAffinity()
 _REMEMBERED_KEYS = 256
 
 
-class Constraint(msgspec.Struct, frozen=True, cache_hash=True):
+class SpreadConstraint(msgspec.Struct, frozen=True, cache_hash=True):
     """One constraint with its selector parsed and its defaults filled in."""
 
     max_skew: int
@@ -46,7 +46,7 @@ class SpreadKey(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     """
 
     namespace: str = ""
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[SpreadConstraint, ...] = ()
     self_matches: tuple[bool, ...] = ()
     affinity: RequiredNodeAffinity | None = None
     tolerations: tuple[Toleration, ...] | None = None
@@ -65,15 +65,15 @@ NOTHING_ASKED: Final = SpreadKey()
 class Written(NamedTuple):
     """A constraint before the labels of a particular pod are known."""
 
-    constraint: Constraint
+    constraint: SpreadConstraint
     match_label_keys: tuple[str, ...] = ()
 
-    def for_labels(self, labels: Mapping[str, str]) -> Constraint:
+    def for_labels(self, labels: Mapping[str, str]) -> SpreadConstraint:
         """Return the constraint for a pod with these labels."""
         demanded = [Requirement(key, EQUALS, (labels[key],)) for key in self.match_label_keys if key in labels]
         return self.with_selector(self.constraint.selector.adding(*demanded)) if demanded else self.constraint
 
-    def with_selector(self, selector: Selector) -> Constraint:
+    def with_selector(self, selector: Selector) -> SpreadConstraint:
         """Return the constraint with another selector."""
         return msgspec.structs.replace(self.constraint, selector=selector)
 
@@ -84,7 +84,7 @@ def parse_constraints(
     """Return the constraints with one action; InvalidSelectorError for a selector that does not parse."""
     return tuple(
         Written(
-            Constraint(
+            SpreadConstraint(
                 max_skew=written.max_skew,
                 topology_key=written.topology_key,
                 selector=from_label_selector(written.label_selector),
@@ -165,7 +165,7 @@ class TemplateConstraints:
             known = self._keys[what] = self._make(constraints, labels)
         return known
 
-    def _make(self, constraints: tuple[Constraint, ...], labels: Mapping[str, str]) -> SpreadKey:
+    def _make(self, constraints: tuple[SpreadConstraint, ...], labels: Mapping[str, str]) -> SpreadKey:
         if self._failure:
             made = SpreadKey(failure=self._failure)
         elif not constraints:

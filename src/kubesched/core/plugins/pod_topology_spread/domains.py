@@ -19,7 +19,7 @@ from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.node_matching import matching_rows, tolerated_rows
 from kubesched.core.cluster.pod_counts import PodMatch
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
+from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 
 # upstream: podtopologyspread/filtering.go, newCriticalPaths (v1.36): the minimum over no domains
 NO_MINIMUM = 2**31 - 1
@@ -115,7 +115,7 @@ def nodes_read(key: SpreadKey) -> int:
     return Reads.LABELS | Reads.PRESENCE | (Reads.TAINTS if key.honors_taints else Reads.NOTHING)
 
 
-def match_of(table: NodeTable, namespace: str, constraint: Constraint) -> PodMatch | None:
+def match_of(table: NodeTable, namespace: str, constraint: SpreadConstraint) -> PodMatch | None:
     """Return the counts of the pods that a constraint is about; None if it never counts any."""
     selector = constraint.selector
     if selector.empty or selector.matches_nothing:

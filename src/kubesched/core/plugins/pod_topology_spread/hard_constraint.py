@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.framework.status import unresolvable, unschedulable
-from kubesched.core.plugins.pod_topology_spread.constraints import Constraint
+from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint
 from kubesched.core.plugins.pod_topology_spread.domains import DomainTotals, Minimum, Move
 
 _REASON: Final = "node(s) didn't match pod topology spread constraints"
@@ -28,7 +28,7 @@ class HardConstraint:
     __slots__ = ("_missing", "_uneven", "constraint", "counted", "limit", "minimum", "self_match", "statuses")
 
     def __init__(
-        self, constraint: Constraint, self_match: bool, counted: DomainTotals, uneven: int, missing: int
+        self, constraint: SpreadConstraint, self_match: bool, counted: DomainTotals, uneven: int, missing: int
     ) -> None:
         self.constraint = constraint
         self.self_match = int(self_match)

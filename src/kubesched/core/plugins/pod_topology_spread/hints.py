@@ -14,7 +14,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.selector_sets import SelectorSet
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
+from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 
 
 class SpreadHints:
@@ -76,7 +76,7 @@ def _hint(helps: bool) -> Hint:
 
 
 def _involved(changed: PodInfo, pod: PodInfo) -> bool:
-    """Return whether a pod is the rejected one, or has a place (or the promise of one) where it may count."""
+    """Return whether a pod is the rejected one, or is on a node, or nominated to one, where it may count."""
     if changed.uid == pod.uid:
         return True
     if not changed.spec.node_name and not changed.status.nominated_node_name:
@@ -90,5 +90,5 @@ def _tolerates_more(pod: PodInfo, old: PodInfo, new: PodInfo, key: SpreadKey) ->
     return changed and any(constraint.honor_taints for constraint in key.constraints)
 
 
-def _has_all_keys(labels: Mapping[str, str], constraints: tuple[Constraint, ...]) -> bool:
+def _has_all_keys(labels: Mapping[str, str], constraints: tuple[SpreadConstraint, ...]) -> bool:
     return all(constraint.topology_key in labels for constraint in constraints)

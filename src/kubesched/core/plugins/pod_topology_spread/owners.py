@@ -54,7 +54,7 @@ class DefaultSelectors:
         self._answers: dict[tuple[object, ...], _Answer] = {}
 
     def of(self, pod: PodInfo) -> Selector:
-        """Return the selector of a pod; the empty one if nobody owns or serves it."""
+        """Return the selector of a pod; the empty one if no service or controller selects it."""
         versions = self._objects.versions
         if versions.get("Service", 0) != self._services_version:
             self._index_services()

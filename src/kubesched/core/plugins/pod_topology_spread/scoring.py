@@ -27,7 +27,7 @@ from kubesched.core.framework.normalizing import invalid_score, truncated_quotie
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, ScorePlugin
 from kubesched.core.framework.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.status import Status, error
-from kubesched.core.plugins.pod_topology_spread.constraints import Constraint, SpreadKey
+from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 from kubesched.core.plugins.pod_topology_spread.domains import (
     DomainTotals,
     included_rows,
@@ -46,7 +46,7 @@ _SPARE_PODS = 16
 class SoftConstraint:
     """One constraint: which part of a signature it reads, and the score of each value of that part."""
 
-    def __init__(self, constraint: Constraint) -> None:
+    def __init__(self, constraint: SpreadConstraint) -> None:
         self._constant = float(constraint.max_skew - 1)
         self._weight = 0.0
         self.topology_key = constraint.topology_key
@@ -70,7 +70,7 @@ class SoftConstraint:
 class PerHost(SoftConstraint):
     """Counts on each node by itself; a part is one more than the pods on the node, or 0 without the label."""
 
-    def __init__(self, constraint: Constraint, match: PodMatch | None) -> None:
+    def __init__(self, constraint: SpreadConstraint, match: PodMatch | None) -> None:
         super().__init__(constraint)
         self.match = match
         self._scores: NDArray[np.float64] = np.zeros(0)
@@ -109,7 +109,7 @@ class PerHost(SoftConstraint):
 class PerDomain(SoftConstraint):
     """Counts in whole domains; a part is the domain's code."""
 
-    def __init__(self, constraint: Constraint, counted: DomainTotals) -> None:
+    def __init__(self, constraint: SpreadConstraint, counted: DomainTotals) -> None:
         super().__init__(constraint)
         self.counted = counted
         # Without the label a node is in the same domain as one whose label is empty, but gets no score for it.

@@ -13,7 +13,7 @@ import msgspec
 from kubesched.api.meta import ApiObject, ObjectReference
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubesched.core.cluster.storage.volumes import OutOfSyncError, Volumes, is_bound_to
-from kubesched.core.plugins.volume_binding.search import SELECTED_NODE, Plan
+from kubesched.core.plugins.volume_binding.search import SELECTED_NODE, VolumePlan
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -28,7 +28,7 @@ class Reserved:
         self.provisions: list[PersistentVolumeClaim] = []
 
 
-def assume(volumes: Volumes, plan: Plan, node_name: str) -> Reserved:
+def assume(volumes: Volumes, plan: VolumePlan, node_name: str) -> Reserved:
     """Return what was assumed for a plan; raises OutOfSyncError, nothing assumed, if an object is not the known one."""
     reserved = Reserved()
     try:

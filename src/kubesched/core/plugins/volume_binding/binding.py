@@ -27,7 +27,7 @@ KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "Node", "CSINode", 
 DEADLINE_EXCEEDED: Final = "context deadline exceeded"
 
 
-class BindingFailed(Exception):  # noqa: N818 - it is told, not raised in error
+class VolumeBindingError(Exception):
     """Why waiting for volumes to be bound makes no sense any more."""
 
 
@@ -49,7 +49,7 @@ class Binder:
         try:
             check = _Check(self._cluster, pod, node_name, reserved)
             await self._waits.until(check.done, KINDS, self._timeout_seconds)
-        except BindingFailed as failure:
+        except VolumeBindingError as failure:
             return f"binding volumes: {failure}"
         except TimedOut:
             return f"binding volumes: {DEADLINE_EXCEEDED}"
@@ -116,10 +116,10 @@ class _Check:
         self._reserved = reserved
 
     def done(self) -> Literal[True] | None:
-        """Return True once all claims are bound; raises BindingFailed if they will not be."""
+        """Return True once all claims are bound; raises VolumeBindingError if they will not be."""
         node = self._node()
         if self._pod.uid not in self._cluster.table.pods and self._pod.uid not in self._cluster.pending:
-            raise BindingFailed(f"pod does not exist any more: {not_found('pod', self._pod.name)}")
+            raise VolumeBindingError(f"pod does not exist any more: {not_found('pod', self._pod.name)}")
         for claim, volume in self._reserved.bindings:
             if not self._is_bound(claim, volume, node):
                 return None
@@ -133,19 +133,19 @@ class _Check:
         row = table.row_of.get(self._node_name)
         node = None if row is None else table.nodes[row]
         if node is None:
-            raise BindingFailed(f'failed to get node "{self._node_name}": {not_found("node", self._node_name)}')
+            raise VolumeBindingError(f'failed to get node "{self._node_name}": {not_found("node", self._node_name)}')
         return node
 
     def _is_bound(self, claim: PersistentVolumeClaim, written: PersistentVolume, node: Node) -> bool:
         volume = self._cluster.objects.get(PersistentVolume, written.name)
         if volume is None:
-            raise BindingFailed(f"failed to check binding: {not_found('persistentvolumes', written.name)}")
+            raise VolumeBindingError(f"failed to check binding: {not_found('persistentvolumes', written.name)}")
         known = self._claim(claim, "failed to check binding")
         if _is_newer(written, volume, unreported=written.spec.claim_ref != volume.spec.claim_ref):
             return False
         self._check_affinity(volume, node, "failed to translate pv to csi: ")
         if volume.spec.claim_ref is None or not volume.spec.claim_ref.uid:
-            raise BindingFailed(f'ClaimRef got reset for pv "{volume.name}"')
+            raise VolumeBindingError(f'ClaimRef got reset for pv "{volume.name}"')
         return is_fully_bound(known)
 
     def _is_provided(self, written: PersistentVolumeClaim, node: Node) -> bool:
@@ -153,10 +153,10 @@ class _Check:
         if _is_newer(written, claim, unreported=_selected_node(written) != _selected_node(claim)):
             return False
         if not claim.metadata.annotations:
-            raise BindingFailed(f'selectedNode annotation reset for PVC "{claim.name}"')
+            raise VolumeBindingError(f'selectedNode annotation reset for PVC "{claim.name}"')
         if _selected_node(claim) != self._node_name:
-            # whoever could not provide the volume gives the claim back
-            raise BindingFailed(f'provisioning failed for PVC "{claim.name}"')
+            # a provisioner that cannot provide the volume gives the claim back
+            raise VolumeBindingError(f'provisioning failed for PVC "{claim.name}"')
         if claim.spec.volume_name:
             volume = self._cluster.objects.get(PersistentVolume, claim.spec.volume_name)
             if volume is None:
@@ -168,20 +168,20 @@ class _Check:
     def _claim(self, claim: PersistentVolumeClaim, doing: str) -> PersistentVolumeClaim:
         known = self._cluster.objects.get(PersistentVolumeClaim, claim.full_name)
         if known is None:
-            raise BindingFailed(f"{doing}: {not_found('persistentvolumeclaims', claim.full_name)}")
+            raise VolumeBindingError(f"{doing}: {not_found('persistentvolumeclaims', claim.full_name)}")
         return known
 
     def _check_affinity(self, volume: PersistentVolume, node: Node, translating: str) -> None:
-        """Raise BindingFailed if the node, with the labels it has now, does not reach a volume."""
+        """Raise VolumeBindingError if the node, with the labels it has now, does not reach a volume."""
         try:
             volume = translated_on(volume, self._cluster.objects.get(CSINode, node.name))
         except TranslationError as problem:
-            raise BindingFailed(f"{translating}could not translate pv: {problem}") from None
+            raise VolumeBindingError(f"{translating}could not translate pv: {problem}") from None
         selector = affinity_selector(volume)
         if selector is None or selector.matches(node.metadata.labels, ""):
             return
         problem_text = selector.error or "no matching NodeSelectorTerms"
-        raise BindingFailed(f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": {problem_text}')
+        raise VolumeBindingError(f'pv "{volume.name}" node affinity doesn\'t match node "{node.name}": {problem_text}')
 
 
 def _selected_node(claim: PersistentVolumeClaim) -> str:

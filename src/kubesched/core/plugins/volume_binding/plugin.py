@@ -41,7 +41,7 @@ from kubesched.core.plugins.volume_binding.binding import Binder
 from kubesched.core.plugins.volume_binding.claims import PodClaims, claim_references, find_claims
 from kubesched.core.plugins.volume_binding.hints import registrations
 from kubesched.core.plugins.volume_binding.scoring import StorageScorer
-from kubesched.core.plugins.volume_binding.search import NAME, Plan, Search
+from kubesched.core.plugins.volume_binding.search import NAME, VolumePlan, VolumeSearch
 
 # What a hook says that does not find what PreFilter would have written.
 NOT_FOUND: Final = "not found"
@@ -93,7 +93,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._observers = observers
         args, gates = args or VolumeBindingArgs(), gates or FeatureGates({})
         self._cluster = cluster
-        self._search = Search(cluster, attributes_classes=gates.enabled("VolumeAttributesClass"))
+        self._search = VolumeSearch(cluster, attributes_classes=gates.enabled("VolumeAttributesClass"))
         scores = gates.enabled("StorageCapacityScoring")
         self._scorer = StorageScorer(args.shape or ()) if scores else None
         timeout_seconds = float(args.bind_timeout_seconds)
@@ -120,7 +120,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return None
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Reject nodes that do not reach the pod's volumes, or on which there are none to be had."""
+        """Reject nodes that do not reach the pod's volumes, or on which none can be provided."""
         state = cycle.get(STATE)
         if state is None:
             return Verdict.uniform(len(nodes), error(NOT_FOUND))
@@ -151,7 +151,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     # -- the chosen node
 
-    def plan(self, cycle: CycleState, node_name: str) -> Plan | None:
+    def plan(self, cycle: CycleState, node_name: str) -> VolumePlan | None:
         """Return what would be bound and provided on a node; None where the pod has no plan there."""
         state = cycle.get(STATE)
         return None if state is None else self._plan(state, node_name)
@@ -198,7 +198,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
             self._observers.volume_stage_failed("bind")
         return error(problem) if problem else None
 
-    def _plan(self, state: PodVolumes, node_name: str) -> Plan | None:
+    def _plan(self, state: PodVolumes, node_name: str) -> VolumePlan | None:
         """Return the plan for a node; None where Filter was not asked, or does not let the pod."""
         row = self._cluster.table.row_of.get(node_name)
         if not state.filtered or row is None:

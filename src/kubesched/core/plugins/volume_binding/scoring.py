@@ -83,7 +83,7 @@ def _add_match(match: Match, uses: Uses) -> None:
         mask = among_free.copy()
         mask[among_free] = free.class_codes[chosen[among_free]] == code
         _add(uses.of(name), mask, requested, free.capacity_bytes[chosen[mask]])
-    for index, volume in enumerate(match.meant):
+    for index, volume in enumerate(match.prebound):
         mask = chosen == len(free.things) + index
         capacity = np.full(int(np.count_nonzero(mask)), storage_bytes(volume.spec.capacity), np.int64)
         _add(uses.of(volume.spec.storage_class_name), mask, requested, capacity)

@@ -67,11 +67,11 @@ Mask = NDArray[np.bool_]
 
 
 class Match(NamedTuple):
-    """Which volume a claim gets on each row: a position among the free ones, or after them among those meant for it."""
+    """Which volume a claim gets on each row: a position among the free ones, then among those that refer to it."""
 
     claim: PersistentVolumeClaim
     free: FreeVolumes
-    meant: Sequence[PersistentVolume]
+    prebound: Sequence[PersistentVolume]
     chosen: Positions
 
     def volume(self, index: int) -> PersistentVolume | None:
@@ -80,7 +80,7 @@ class Match(NamedTuple):
         if position == NONE:
             return None
         free = self.free.things
-        return free[position] if position < len(free) else self.meant[position - len(free)]
+        return free[position] if position < len(free) else self.prebound[position - len(free)]
 
 
 class Provision(NamedTuple):
@@ -92,7 +92,7 @@ class Provision(NamedTuple):
     chosen: Positions | None = None
 
 
-class Plan(NamedTuple):
+class VolumePlan(NamedTuple):
     """What has to be done for a pod's claims on one node."""
 
     bindings: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
@@ -127,18 +127,18 @@ class Findings:
         """Return the verdict on the rows."""
         return Verdict(self._flags, (*_STATUSES, *self._errors))
 
-    def plan(self, index: int) -> Plan | None:
+    def plan(self, index: int) -> VolumePlan | None:
         """Return the plan for a row, given by its index; None for a row that cannot take the pod."""
         if self._flags[index]:
             return None
         found = [(match.claim, match.volume(index)) for match in self.matches]
-        return Plan(
+        return VolumePlan(
             tuple((claim, volume) for claim, volume in found if volume is not None),
             tuple(provision.claim for provision in self.provisions if provision.wanted[index]),
         )
 
 
-class Search:
+class VolumeSearch:
     """Looks for volumes in a cluster."""
 
     def __init__(self, cluster: Cluster, *, attributes_classes: bool) -> None:
@@ -227,24 +227,24 @@ class Search:
     def _matched(self, claim: PersistentVolumeClaim, demand: Demand, findings: Findings) -> Match:
         """Return the volume that a claim gets on each row.
 
-        A volume that is meant for the claim is its only choice. A pod may name a claim twice, and each time it gets
+        A volume that refers to the claim is its only choice. A pod may name a claim twice, and each time it gets
         another volume, as upstream.
         """
         of_class = self._cluster.volumes.of_class(storage_class_name(claim))
         free, size = of_class.free, exact_size(claim.spec.resources.requests)
         free.settle()
-        meant = [volume for volume in of_class.meant_for(claim) if _fits(volume, demand, size)]
+        prebound = [volume for volume in of_class.referring_to(claim) if _fits(volume, demand, size)]
         earlier = [match for match in findings.matches if match.claim is claim]
         turn = len(earlier)
-        if turn < len(meant):
-            reached = self._matching(affinity_selector(meant[turn]), findings.rows)
+        if turn < len(prebound):
+            reached = self._matching(affinity_selector(prebound[turn]), findings.rows)
             chosen = np.where(reached, np.int32(len(free.things) + turn), np.int32(NONE))
         else:
             taken = [match.chosen for match in findings.matches if match.free is free]
             chosen = free.smallest(findings.rows, demand, size, taken)
-        if meant and earlier:
+        if prebound and earlier:
             chosen[earlier[-1].chosen == NONE] = NONE
-        return Match(claim, free, meant, chosen)
+        return Match(claim, free, prebound, chosen)
 
     def _demand(self, claim: PersistentVolumeClaim) -> Demand | str:
         """Return what a claim asks of a volume, or what is wrong with that."""
@@ -302,7 +302,7 @@ class Search:
 
 
 def _fits(volume: PersistentVolume, demand: Demand, size: Size) -> bool:
-    """Return whether a volume that is meant for a claim is what it asks for; access modes and labels do not count."""
+    """Return whether a volume that refers to a claim is what it asks for; access modes and labels do not count."""
     kind = kind_of(volume)
     return (
         exact_size(volume.spec.capacity) >= size
