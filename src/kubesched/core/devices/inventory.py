@@ -19,7 +19,7 @@ from kubesched.api.nodes import Node
 from kubesched.core.devices.contents import Contents
 from kubesched.core.devices.errors import AllocationError
 from kubesched.core.devices.features import DeviceFeatures
-from kubesched.core.devices.pools import PoolView, Target, build_view, newest, ordered_views, target
+from kubesched.core.devices.pools import PoolTarget, PoolView, build_view, newest, ordered_views, target
 from kubesched.core.devices.slices import OfferedSlice, rules_for
 from kubesched.core.devices.state import NO_USE, AllocatedState, DeviceId, PoolId, PoolUse
 
@@ -67,11 +67,11 @@ class DeviceInventory:
         self._by_pool: dict[PoolId, list[OfferedSlice]] = {}
         self._on_node: dict[str, list[OfferedSlice]] = {}
         self._anywhere: list[OfferedSlice] = []
-        self._counters: dict[PoolId, list[Target]] = {}
+        self._counters: dict[PoolId, list[PoolTarget]] = {}
         for offered in self._slices:
             self._file(offered)
         touched = self._touched_since(previous) if previous is not None else set()
-        self._views: dict[tuple[Target, ...], PoolView | None] = {}
+        self._views: dict[tuple[PoolTarget, ...], PoolView | None] = {}
         if previous is not None:
             self._views = {key: view for key, view in previous._views.items() if key[0].slice.pool not in touched}
         self._unusable: dict[PoolId, PoolView] = self._unusable_counter_pools()
@@ -138,7 +138,7 @@ class DeviceInventory:
         ):
             return
         if offered.has_counters:
-            self._counters.setdefault(offered.pool, []).append(Target(offered))
+            self._counters.setdefault(offered.pool, []).append(PoolTarget(offered))
         elif offered.reach.node_name:
             self._on_node.setdefault(offered.reach.node_name, []).append(offered)
         elif offered.reach.is_known or offered.per_device:
@@ -180,7 +180,7 @@ class DeviceInventory:
 
     def _gather(self, node: Node) -> NodePools:
         """Return the pools of a node, put together from its slices."""
-        relevant: dict[PoolId, list[Target]] = {}
+        relevant: dict[PoolId, list[PoolTarget]] = {}
         for offered in (*self._on_node.get(node.metadata.name, ()), *self._anywhere):
             found = target(offered, node)
             if found is not None:
@@ -193,7 +193,7 @@ class DeviceInventory:
         ordered = ordered_views(views.values(), self.features)
         return NodePools(node.metadata.labels, ordered, tuple(self._code(view) for view in ordered))
 
-    def _view(self, pool: PoolId, targets: list[Target]) -> PoolView | None:
+    def _view(self, pool: PoolId, targets: list[PoolTarget]) -> PoolView | None:
         """Return the view that targets make up; nodes with the same targets share it."""
         current = tuple(newest(targets))
         if current not in self._views:

@@ -26,7 +26,7 @@ Mask = tuple[bool | str, ...]
 """Per device of a slice: whether the node can reach it, or why that cannot be said."""
 
 
-class Target(NamedTuple):
+class PoolTarget(NamedTuple):
     """A slice that is relevant for a node; `mask` is set where its devices choose their nodes themselves."""
 
     slice: OfferedSlice
@@ -43,7 +43,7 @@ class PoolView:
         self.incomplete = incomplete
         self.invalid = invalid
         # the relevant slices in order, counters among them
-        self.targets: tuple[Target, ...] = ()
+        self.targets: tuple[PoolTarget, ...] = ()
         self.devices: tuple[OfferedDevice, ...] = ()
         # parallel to devices: whether the node can reach it
         self.masks: Mask = ()
@@ -61,21 +61,23 @@ class PoolView:
         return any(offered.device.binding_conditions for offered in self.devices)
 
 
-def target(offered: OfferedSlice, node: Node) -> Target | None:
+def target(offered: OfferedSlice, node: Node) -> PoolTarget | None:
     """Return the slice as a target if it is relevant for the node; AllocationError where that cannot be said."""
     if not _is_relevant(offered, node):
         return None
-    return Target(offered, tuple(_reaches(device, node) for device in offered.devices) if offered.per_device else None)
+    return PoolTarget(
+        offered, tuple(_reaches(device, node) for device in offered.devices) if offered.per_device else None
+    )
 
 
-def newest(targets: Sequence[Target]) -> list[Target]:
+def newest(targets: Sequence[PoolTarget]) -> list[PoolTarget]:
     """Return the targets of the newest generation among them."""
     generation = max(each.slice.generation for each in targets)
     return [each for each in targets if each.slice.generation == generation]
 
 
 def build_view(
-    pool: PoolId, targets: Sequence[Target], pool_slices: Sequence[OfferedSlice], features: DeviceFeatures
+    pool: PoolId, targets: Sequence[PoolTarget], pool_slices: Sequence[OfferedSlice], features: DeviceFeatures
 ) -> PoolView | None:
     """Return the pool that targets of one generation make up; None where a newer generation replaces it.
 
@@ -131,7 +133,7 @@ def _reaches(device: OfferedDevice, node: Node) -> bool | str:
 
 
 def _assemble(
-    pool: PoolId, targets: Sequence[Target], elsewhere: Sequence[OfferedSlice], features: DeviceFeatures
+    pool: PoolId, targets: Sequence[PoolTarget], elsewhere: Sequence[OfferedSlice], features: DeviceFeatures
 ) -> PoolView:
     """Return the view of a complete pool."""
     partitionable = features.partitionable_devices
@@ -155,7 +157,7 @@ def _assemble(
     return view
 
 
-def _counters_of(targets: Sequence[Target]) -> dict[CounterName, int] | None:
+def _counters_of(targets: Sequence[PoolTarget]) -> dict[CounterName, int] | None:
     """Return all counters of a pool; None where two sets have one name."""
     counters: dict[CounterName, int] = {}
     names = set()
@@ -169,7 +171,7 @@ def _counters_of(targets: Sequence[Target]) -> dict[CounterName, int] | None:
     return counters
 
 
-def _sets_of(targets: Sequence[Target]) -> set[str]:
+def _sets_of(targets: Sequence[PoolTarget]) -> set[str]:
     return {counter_set.name for each in targets for counter_set in each.slice.slice.spec.shared_counters}
 
 

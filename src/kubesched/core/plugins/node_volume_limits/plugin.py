@@ -21,12 +21,12 @@ from kubesched.core.framework.row_questions import RowFilterQuestion
 from kubesched.core.framework.status import SKIP, Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.node_volume_limits import hints
-from kubesched.core.plugins.node_volume_limits.request import Request, Requests
+from kubesched.core.plugins.node_volume_limits.request import Requests, VolumeLimitRequest
 from kubesched.core.plugins.node_volume_limits.worlds import EXCEEDED, LimitWorlds, has_driver, not_installed
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 NOT_CONCERNED = "no attachable volumes"
-REQUEST = StateKey[Request]("NodeVolumeLimits")
+REQUEST = StateKey[VolumeLimitRequest]("NodeVolumeLimits")
 
 
 class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
@@ -90,11 +90,11 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
         rows = np.arange(len(nodes)) if isinstance(nodes.rows, slice) else nodes.rows
         return LimitWorlds(self._cluster, request, rows).verdict()
 
-    def _asked(self, cycle: CycleState, pod: PodInfo) -> Request:
+    def _asked(self, cycle: CycleState, pod: PodInfo) -> VolumeLimitRequest:
         """Return the request a question was made for, else the pod's own."""
         return cycle.get(REQUEST) or self._request(pod)
 
-    def _request(self, pod: PodInfo) -> Request:
+    def _request(self, pod: PodInfo) -> VolumeLimitRequest:
         self._attached.refresh()
         return self._requests.of(pod)
 
@@ -115,7 +115,12 @@ class LimitsQuestion(RowFilterQuestion):
     """The verdict for all pods with one request; the pod it was made for may have become another one meanwhile."""
 
     def __init__(
-        self, plugin: NodeVolumeLimits, pod: PodInfo, request: Request, cluster: Cluster, statuses: StatusTable
+        self,
+        plugin: NodeVolumeLimits,
+        pod: PodInfo,
+        request: VolumeLimitRequest,
+        cluster: Cluster,
+        statuses: StatusTable,
     ) -> None:
         cycle = CycleState()
         cycle.write(REQUEST, request)

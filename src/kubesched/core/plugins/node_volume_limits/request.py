@@ -1,7 +1,7 @@
 """What a pod asks of the nodes' limits.
 
-From a pod's volumes to a `Request`, which is all that the verdict depends on: pods that want as many volumes of the
-same drivers share it, unless some pod uses one of the volumes already.
+From a pod's volumes to a `VolumeLimitRequest`, which is all that the verdict depends on: pods that want as many volumes
+of the same drivers share it, unless some pod uses one of the volumes already.
 """
 
 # upstream: nodevolumelimits/csi.go, Filter (v1.36)
@@ -27,7 +27,7 @@ class WantedVolumes(NamedTuple):
     required: tuple[str, ...] = ()
 
 
-class Request(NamedTuple):
+class VolumeLimitRequest(NamedTuple):
     """What a pod wants on nodes with a CSINode, and on the others, where nothing in-tree counts as CSI."""
 
     wanted: WantedVolumes
@@ -37,7 +37,7 @@ class Request(NamedTuple):
 
 
 NOTHING = WantedVolumes()
-NOTHING_WANTED = Request(NOTHING, NOTHING, ())
+NOTHING_WANTED = VolumeLimitRequest(NOTHING, NOTHING, ())
 
 
 class Requests:
@@ -49,7 +49,7 @@ class Requests:
         self._attached = cluster.attached_volumes
         self._scaling = scaling
 
-    def of(self, pod: PodInfo) -> Request:
+    def of(self, pod: PodInfo) -> VolumeLimitRequest:
         """Return what a pod wants; the attached volumes must be up to date."""
         if not pod.derive(volume_uses).attachable:
             return NOTHING_WANTED
@@ -59,7 +59,7 @@ class Requests:
             # otherwise there is nothing to say to a node without limits
             _, without_csi_node = self._wanted(pod, migrated=False)
         known = tuple(sorted(volume for volume in volumes if self._is_known(volume, pod)))
-        return Request(wanted, without_csi_node, known)
+        return VolumeLimitRequest(wanted, without_csi_node, known)
 
     def _wanted(self, pod: PodInfo, *, migrated: bool) -> tuple[frozenset[CSIVolume], WantedVolumes]:
         found = VolumeFinder(self._objects, migrated=migrated).volumes_of(pod, placed=False)

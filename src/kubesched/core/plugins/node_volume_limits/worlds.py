@@ -21,7 +21,7 @@ from kubesched.core.cluster.storage.csi_volumes import PodCSIVolumes, VolumeFind
 from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.framework.verdict import Verdict
-from kubesched.core.plugins.node_volume_limits.request import Request
+from kubesched.core.plugins.node_volume_limits.request import VolumeLimitRequest
 
 EXCEEDED = unschedulable("node(s) exceed max volume count")
 
@@ -66,7 +66,7 @@ class PlacedVolumes:
 class LimitWorlds(FilterWorlds):
     """Figures per wanted driver and world; what pods cannot change is settled once."""
 
-    def __init__(self, cluster: Cluster, request: Request, rows: NDArray[np.intp]) -> None:
+    def __init__(self, cluster: Cluster, request: VolumeLimitRequest, rows: NDArray[np.intp]) -> None:
         attached = cluster.attached_volumes
         self._attached = attached
         self._rows = rows
@@ -98,7 +98,9 @@ class LimitWorlds(FilterWorlds):
             for world in np.flatnonzero(np.isin(rows, list(attached.problems))).tolist():
                 self._problems[world] = dict(attached.on(int(rows[world])).problems)
 
-    def _settle(self, attached: AttachedVolumes, request: Request, codes: NDArray[np.int32]) -> NDArray[np.int16]:
+    def _settle(
+        self, attached: AttachedVolumes, request: VolumeLimitRequest, codes: NDArray[np.int32]
+    ) -> NDArray[np.int16]:
         settled = np.zeros(len(codes), np.int16)
         bare = codes == NO_CSI_NODE
         for wanted, mask in ((request.wanted, ~bare), (request.without_csi_node, bare)):
