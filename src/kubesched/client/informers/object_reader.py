@@ -1,7 +1,7 @@
 """Objects of a list or watch, decoded one by one: one that cannot be read does not affect the others.
 
-From the JSON text of an object to the object, or to `Unreadable`, with its name and UID as far as they can be read.
-Each is logged once, and again when the reason changes.
+From the JSON text of an object to the object, or to `UnreadableObject`, with its name and UID as far as they can be
+read. Each is logged once, and again when the reason changes.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ MOST_NOTED = 1000
 LONGEST_NOTE = 500
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class UnreadableObject(msgspec.Struct, frozen=True):
     """An object that cannot be used."""
 
     full_name: str
@@ -57,8 +57,8 @@ class ObjectReader(Generic[T]):
         # namespace/name -> the logged reason
         self._noted: dict[str, str] = {}
 
-    def read(self, raw: msgspec.Raw | bytes) -> T | Unreadable:
-        """Return the object, or `Unreadable` with its identity."""
+    def read(self, raw: msgspec.Raw | bytes) -> T | UnreadableObject:
+        """Return the object, or `UnreadableObject` with its identity."""
         data = bytes(raw)
         try:
             obj = decode_json(self._kind, data)
@@ -89,7 +89,7 @@ class ObjectReader(Generic[T]):
         self._note(f"an object of {self._path} cannot be read and is left out: {why}")
 
 
-def identify(data: bytes) -> Unreadable:
+def identify(data: bytes) -> UnreadableObject:
     """Return the identity of an object, as far as its metadata can be read."""
     try:
         found = tolerant_json.decode(data, _Identified).metadata
@@ -97,7 +97,7 @@ def identify(data: bytes) -> Unreadable:
         found = _Identity()
     name, namespace = _text(found.name), _text(found.namespace)
     full_name = f"{namespace}/{name}" if namespace else name
-    return Unreadable(full_name, _text(found.uid), _text(found.resource_version))
+    return UnreadableObject(full_name, _text(found.uid), _text(found.resource_version))
 
 
 def _text(value: object) -> str:

@@ -20,7 +20,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.client.informers.object_reader import ObjectReader, Unreadable, identify
+from kubesched.client.informers.object_reader import ObjectReader, UnreadableObject, identify
 from kubesched.client.informers.pager import ListMeta, ListReader
 from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.informers.watch_events import WatchEvent, lines, read_bookmark, read_event
@@ -362,7 +362,7 @@ class Reflector(Generic[T]):
     def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
         """Report an object and add it to those that were seen; return its resource version."""
         obj = self.reader.read(raw)
-        if isinstance(obj, Unreadable):
+        if isinstance(obj, UnreadableObject):
             if self._cannot_use(obj):
                 seen.add(obj.full_name)
             return obj.resource_version
@@ -370,7 +370,7 @@ class Reflector(Generic[T]):
         self._put(obj)
         return obj.metadata.resource_version
 
-    def _take_deleted(self, raw: msgspec.Raw) -> Unreadable:
+    def _take_deleted(self, raw: msgspec.Raw) -> UnreadableObject:
         """Report that an object is gone, for which its name suffices; return its identity."""
         gone = identify(bytes(raw))
         self.reader.forget(gone.full_name)
@@ -379,7 +379,7 @@ class Reflector(Generic[T]):
             self._drop(known)
         return gone
 
-    def _cannot_use(self, unreadable: Unreadable) -> bool:
+    def _cannot_use(self, unreadable: UnreadableObject) -> bool:
         """Drop an object whose new version cannot be read; return whether the old version still counts."""
         known = self.objects.get(unreadable.full_name)
         if known is None:

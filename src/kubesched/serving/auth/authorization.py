@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.common.notes import Clock, Note
 from kubesched.serving.auth.answer_cache import AnswerCache
-from kubesched.serving.auth.reviews import AccessDecision, ApiClient, ReviewError, access_question, review_access
+from kubesched.serving.auth.reviews import ApiClient, ReviewDecision, ReviewError, access_question, review_access
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.requests import UserInfo
 
@@ -21,8 +21,8 @@ MOST_VERDICTS = 8192
 # of a verb and a path whose decision is cached; longer ones would fill the memory
 LONGEST_REMEMBERED = 10_000
 
-_ALLOWED = AccessDecision(allowed=True)
-_NO_OPINION = AccessDecision()
+_ALLOWED = ReviewDecision(allowed=True)
+_NO_OPINION = ReviewDecision()
 
 
 class Authorization:
@@ -37,13 +37,13 @@ class Authorization:
         self._prefixes = tuple(path[:-1] for path in paths if path.endswith("*"))
         yes = options.authorization_webhook_cache_authorized_ttl
         no = options.authorization_webhook_cache_unauthorized_ttl
-        self._verdicts = AnswerCache[AccessDecision](
+        self._verdicts = AnswerCache[ReviewDecision](
             MOST_VERDICTS, lambda verdict: yes if verdict.allowed else no, clock
         )
         if client is None:
             note("No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens won't work.")
 
-    async def authorize(self, user: UserInfo, verb: str, path: str) -> AccessDecision:
+    async def authorize(self, user: UserInfo, verb: str, path: str) -> ReviewDecision:
         """Return whether a user may do something; KubeschedError if the review fails."""
         if MASTERS in user.groups or self._is_open(path):
             return _ALLOWED
@@ -63,7 +63,7 @@ class Authorization:
         path = path.removeprefix("/")
         return path in self._paths or path.startswith(self._prefixes)
 
-    async def _review(self, client: ApiClient, user: UserInfo, verb: str, path: str) -> AccessDecision:
+    async def _review(self, client: ApiClient, user: UserInfo, verb: str, path: str) -> ReviewDecision:
         spec = access_question(user, verb, path)
         if len(verb) + len(path) >= LONGEST_REMEMBERED:
             return await review_access(client, spec)

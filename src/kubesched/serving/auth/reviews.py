@@ -46,7 +46,7 @@ class ReviewError(KubeschedError):
     """The API server gave no answer that can be understood."""
 
 
-class AccessDecision(msgspec.Struct, frozen=True):
+class ReviewDecision(msgspec.Struct, frozen=True):
     """Whether a user is allowed to do something, and the reason."""
 
     allowed: bool = False
@@ -72,7 +72,7 @@ class _TokenReview(msgspec.Struct):
 
 
 class _AccessReview(msgspec.Struct):
-    status: AccessDecision
+    status: ReviewDecision
 
 
 async def review_token(client: ApiClient, token: str) -> UserInfo | None:
@@ -103,7 +103,7 @@ def access_question(user: UserInfo, verb: str, path: str) -> dict[str, Any]:
     return spec | {field: value for field, value in more.items() if value}
 
 
-async def review_access(client: ApiClient, spec: Mapping[str, Any]) -> AccessDecision:
+async def review_access(client: ApiClient, spec: Mapping[str, Any]) -> ReviewDecision:
     """Return the server's verdict on a specification."""
     body = {"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": spec}
     return (await _ask(client, ACCESS_REVIEWS, body, _AccessReview)).status
