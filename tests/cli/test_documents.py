@@ -72,7 +72,7 @@ def test_commands_and_options_exist(path: Path) -> None:
 def test_files_and_targets_that_are_named_exist(name: str) -> None:
     text = (ROOT / name).read_text()
     targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z-]+)", text)) <= targets
+    assert set(re.findall(r"(?:`|\$ )make ([a-z-]+)", text)) <= targets
     files = re.findall(r"`((?:\w+/)+\w+\.(?:py|json))`", text)
     assert files
     for file in files:
