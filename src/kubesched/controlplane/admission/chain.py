@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from kubesched.controlplane.admission.attributes import AdmissionAttributes
 from kubesched.controlplane.admission.authorizing import Decide
-from kubesched.controlplane.admission.matching import Around, is_exempt
+from kubesched.controlplane.admission.matching import MatchContext, is_exempt
 from kubesched.controlplane.admission.mutating_policies import MutatingPolicies
 from kubesched.controlplane.admission.parameters import Parameters
-from kubesched.controlplane.admission.reviewing import Grounds, Review, TypeOf
+from kubesched.controlplane.admission.reviewing import Review, ReviewContext, TypeOf
 from kubesched.controlplane.admission.validating_policies import ValidatingPolicies
 from kubesched.controlplane.admission.webhooks import Changing, Webhook, ask_all, webhooks_of, without_later
 from kubesched.controlplane.api.documents import Document
@@ -35,7 +35,7 @@ class Chain:
 
     def __init__(self, store: Store, catalog: Catalog, field_type: TypeOf, decide: Decide) -> None:
         self._store = store
-        self._grounds = Grounds(Around(store, catalog), Parameters(store, catalog), decide, field_type)
+        self._context = ReviewContext(MatchContext(store, catalog), Parameters(store, catalog), decide, field_type)
         self.idle, self.changes = True, False
         self._configured: _Configured | None = None
         for name in (_POLICIES, _BINDINGS, _CHANGES, _CHANGE_BINDINGS, _CHANGING, _CHECKING):
@@ -83,7 +83,7 @@ class Chain:
         new, old = objects
         meta = (new or {}).get("metadata") or {}
         name = place.name or meta.get("name") or ""
-        return Review(AdmissionAttributes(operation, place, request, name, dry_run), new, old, self._grounds)
+        return Review(AdmissionAttributes(operation, place, request, name, dry_run), new, old, self._context)
 
     def _now(self) -> _Configured:
         if self._configured is None:

@@ -33,7 +33,7 @@ class MatchConstraints:
         self._objects = _selector(match.get("objectSelector"))
 
     def find(
-        self, asked: AdmissionAttributes, new: Document | None, old: Document | None, around: Around
+        self, asked: AdmissionAttributes, new: Document | None, old: Document | None, match_context: MatchContext
     ) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not.
 
@@ -41,35 +41,37 @@ class MatchConstraints:
         """
         if self._objects is not None and not any(_selected(self._objects, each) for each in (new, old)):
             return None
-        if self._excluded and self._version(self._excluded, asked, around) is not None:
+        if self._excluded and self._version(self._excluded, asked, match_context) is not None:
             return None
-        found = self._version(self._rules, asked, around) if self._rules else asked.resource
+        found = self._version(self._rules, asked, match_context) if self._rules else asked.resource
         if found is None or self._namespaces is None:
             return found
-        return found if self._in_namespace(asked, new, around) else None
+        return found if self._in_namespace(asked, new, match_context) else None
 
-    def _version(self, rules: Sequence[Document], asked: AdmissionAttributes, around: Around) -> Resource | None:
+    def _version(
+        self, rules: Sequence[Document], asked: AdmissionAttributes, match_context: MatchContext
+    ) -> Resource | None:
         for rule in rules:
             if _matches(rule, asked, asked.resource):
                 return asked.resource
         if self._exact:
             return None
         for rule in rules:
-            for other in around.equivalents(asked.resource):
+            for other in match_context.equivalents(asked.resource):
                 if _matches(rule, asked, other):
                     return other
         return None
 
-    def _in_namespace(self, asked: AdmissionAttributes, new: Document | None, around: Around) -> bool:
+    def _in_namespace(self, asked: AdmissionAttributes, new: Document | None, match_context: MatchContext) -> bool:
         assert self._namespaces is not None
         if asked.is_namespace and not asked.target.subresource and asked.operation in (CREATE, UPDATE):
             return _selected(self._namespaces, new)
         if not asked.namespace:
             return not asked.is_namespace
-        return self._namespaces.matches(around.namespace_labels(asked.namespace))
+        return self._namespaces.matches(match_context.namespace_labels(asked.namespace))
 
 
-class Around:
+class MatchContext:
     """What matching reads besides a request: namespaces, and other versions of resources."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from kubesched.controlplane.admission.attributes import AdmissionAttributes
 from kubesched.controlplane.admission.authorizing import Decide, authorizer_of
-from kubesched.controlplane.admission.matching import Around, MatchConstraints
+from kubesched.controlplane.admission.matching import MatchConstraints, MatchContext
 from kubesched.controlplane.admission.parameters import Parameters
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
@@ -22,11 +22,11 @@ from kubesched.controlplane.managed_fields.types import FieldType
 TypeOf = Callable[[Resource], FieldType]
 
 
-class Grounds:
+class ReviewContext:
     """What reviews read besides requests: namespaces, parameters, access decisions, types of objects."""
 
-    def __init__(self, around: Around, parameters: Parameters, decide: Decide, field_type: TypeOf) -> None:
-        self.around = around
+    def __init__(self, match_context: MatchContext, parameters: Parameters, decide: Decide, field_type: TypeOf) -> None:
+        self.match_context = match_context
         self.parameters = parameters
         self.decide = decide
         self.field_type = field_type
@@ -36,31 +36,31 @@ class Review:
     """A request with its objects in the stored version; the objects are read-only."""
 
     def __init__(
-        self, asked: AdmissionAttributes, new: Document | None, old: Document | None, grounds: Grounds
+        self, asked: AdmissionAttributes, new: Document | None, old: Document | None, context: ReviewContext
     ) -> None:
         self.asked = asked
         self.new = new
         self.old = old
-        self._grounds = grounds
+        self._context = context
         # by version
         self._values: dict[str, Document] = {}
 
     def with_new(self, new: Document) -> Review:
         """Return the same request with another object."""
-        return Review(self.asked, new, self.old, self._grounds)
+        return Review(self.asked, new, self.old, self._context)
 
     @property
     def parameters(self) -> Parameters:
         """Return who finds parameters."""
-        return self._grounds.parameters
+        return self._context.parameters
 
     def field_type(self, resource: Resource) -> FieldType:
         """Return the type of a resource's objects for merging."""
-        return self._grounds.field_type(resource)
+        return self._context.field_type(resource)
 
     def matched(self, match: MatchConstraints) -> Resource | None:
         """Return the resource in the version that is matched, None if the request is not; raises ApiError."""
-        return match.find(self.asked, self.new, self.old, self._grounds.around)
+        return match.find(self.asked, self.new, self.old, self._context.match_context)
 
     def values(self, matched: Resource) -> Document:
         """Return the values that expressions name, objects in the version that is matched."""
@@ -68,13 +68,13 @@ class Review:
         if found is None:
             asked, namespace = self.asked, None
             if asked.target.namespace and not asked.is_namespace:
-                namespace = self._grounds.around.namespace(asked.target.namespace)
+                namespace = self._context.match_context.namespace(asked.target.namespace)
             found = self._values[matched.api_version] = {
                 "object": _value(matched, self.new),
                 "oldObject": _value(matched, self.old),
                 "request": value_of(asked.document(matched)),
                 "namespaceObject": value_of(namespace),
-                "authorizer": authorizer_of(asked, self._grounds.decide),
+                "authorizer": authorizer_of(asked, self._context.decide),
             }
         return found
 

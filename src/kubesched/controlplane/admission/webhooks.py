@@ -123,7 +123,7 @@ def ask_all(hooks: Sequence[Webhook], review: Review) -> None:
     for (hook, call), reply in zip(asked, replies, strict=True):
         response = hook.verdict(call, reply, changing=False)
         if response is not None:
-            _heed(hook, response, review)
+            _apply_response(hook, response, review)
 
 
 class Changing:
@@ -153,7 +153,7 @@ class Changing:
                 reply = _replies(self._review, [call])[0]
                 response = hook.verdict(call, reply, changing=True)
                 if response is not None:
-                    _heed(hook, response, self._review)
+                    _apply_response(hook, response, self._review)
                     self._take(hook, response, matched)
             if hook.reinvoked and hook not in self._invoked:
                 self._invoked.append(hook)
@@ -201,7 +201,7 @@ def _replies(review: Review, calls: list[WebhookCall]) -> list[WebhookReply]:
     return [known[each.key] for each in calls]
 
 
-def _heed(hook: Webhook, response: Document, review: Review) -> None:
+def _apply_response(hook: Webhook, response: Document, review: Review) -> None:
     """Add a webhook's warnings to the answer; raises ApiError if the webhook denies the request."""
     review.asked.request.warnings.extend(str(each) for each in response.get("warnings") or ())
     if not response.get("allowed"):

@@ -20,7 +20,7 @@ from kubesched.controlplane.conversion import to_storage
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.loading.importing import make_namespaces, settle_imported
 from kubesched.controlplane.loading.manifests import Manifest, read, shown
-from kubesched.controlplane.loading.repeated import Repeated
+from kubesched.controlplane.loading.repeated import RepeatedMessages
 from kubesched.controlplane.registry.declaration import LoadOrder
 from kubesched.controlplane.server.catalog import DECLARATIONS
 from kubesched.controlplane.server.server import ApiServer
@@ -87,7 +87,7 @@ class _Creation:
         self.client = LocalClient(server, warn=self._warned.append)
         self._server = server
         self._validation = validation
-        self._warnings = Repeated()
+        self._warnings = RepeatedMessages()
         self._refused: dict[str, str] = {}
         self._skipped: Counter[str] = Counter()
         # UIDs as they came, by set, namespace and name
@@ -110,7 +110,7 @@ class _Creation:
 
     def report(self, manifests: Sequence[Manifest]) -> LoadReport:
         """Return the report, with problems in the order of the files."""
-        problems = Repeated()
+        problems = RepeatedMessages()
         for manifest in manifests:
             if manifest.place in self._refused:
                 problems.add(manifest, self._refused[manifest.place])

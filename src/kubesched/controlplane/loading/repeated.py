@@ -6,7 +6,7 @@ From objects and texts to lines for people.
 from kubesched.controlplane.loading.manifests import Manifest
 
 
-class Repeated:
+class RepeatedMessages:
     """Texts about objects; two are the same if they differ in nothing but the name of the object."""
 
     def __init__(self) -> None:

@@ -56,7 +56,7 @@ class EndpointSliceController(_OfServices):
     def __init__(self, context: ControllerContext, pods: ServicePods, slices: Slices) -> None:
         super().__init__(context, pods)
         self._slices = slices
-        slices.meddled = self.enqueue
+        slices.changed_by_others = self.enqueue
 
     def reconcile(self, key: Key) -> None:
         """Bring the slices of a service up to date; those of one that is gone go with it."""

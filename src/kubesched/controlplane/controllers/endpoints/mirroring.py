@@ -31,7 +31,7 @@ class EndpointSliceMirroringController(Controller):
     def __init__(self, context: ControllerContext, slices: Slices) -> None:
         super().__init__(context)
         self._slices = slices
-        slices.meddled = self.workqueue.add
+        slices.changed_by_others = self.workqueue.add
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by store."""

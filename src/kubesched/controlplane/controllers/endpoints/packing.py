@@ -13,7 +13,7 @@ from kubesched.controlplane.api.documents import Document
 MOST_IN_A_SLICE = 100
 
 
-class Packed(NamedTuple):
+class PackedSlices(NamedTuple):
     """Slices with other endpoints than before, endpoints for new slices, and slices that are not needed any more."""
 
     changed: list[Document]
@@ -21,7 +21,7 @@ class Packed(NamedTuple):
     deleted: list[Document]
 
 
-def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> Packed:
+def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> PackedSlices:
     """Return the changes that give slices of the same ports the wanted endpoints."""
     missing = {_key(endpoint): endpoint for endpoint in wanted}
     changed: list[Document] = []
@@ -58,7 +58,7 @@ def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> Packed:
         else:
             created.append([])
             left = _fill(created[-1], left)
-    return Packed(changed, created, deleted)
+    return PackedSlices(changed, created, deleted)
 
 
 def _fill(endpoints: list[Document], left: list[Document]) -> list[Document]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.controllers.endpoints.packing import Packed, pack
+from kubesched.controlplane.controllers.endpoints.packing import PackedSlices, pack
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
@@ -44,7 +44,7 @@ class Slices(Controller):
         self._manager = manager
         self._names: dict[Key, dict[str, None]] = {}
         # called with services whose slices another client changed
-        self.meddled: Callable[[Key], None] = lambda key: None
+        self.changed_by_others: Callable[[Key], None] = lambda key: None
         self._writing = False
 
     def watches(self) -> dict[str, Changed]:
@@ -62,7 +62,7 @@ class Slices(Controller):
         else:
             self._names.setdefault(key, {})[stored.name] = None
         if not self._writing:
-            self.meddled(key)
+            self.changed_by_others(key)
 
     def of(self, key: Key) -> list[Document]:
         """Return the slices of a service that are not on their way out."""
@@ -105,7 +105,7 @@ class Slices(Controller):
         there, wanted = state
         if wanted == []:
             changed = [{**each, "endpoints": []} for each in there[:1] if each.get("endpoints")]
-            packed = Packed(changed, [] if there else [[]], there[1:])
+            packed = PackedSlices(changed, [] if there else [[]], there[1:])
         else:
             packed = pack(there, wanted or ())
         seen_to = {each["metadata"]["name"] for each in (*packed.changed, *packed.deleted)}

@@ -16,7 +16,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.recorder import ControllerEventRecorder
-from kubesched.controlplane.controllers.workloads.scaling_metrics import Measured, MetricError, measured
+from kubesched.controlplane.controllers.workloads.scaling_metrics import Measurement, MetricError, measured
 from kubesched.controlplane.controllers.workloads.scaling_rates import History, bounds_of, rated
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
@@ -121,10 +121,10 @@ class HorizontalController(Controller):
         self._recorder.warning(scaler, "FailedGetScale", why)
         return None
 
-    def _measure(self, scaler: Document, owner: Document, current: int) -> Measured | None:
+    def _measure(self, scaler: Document, owner: Document, current: int) -> Measurement | None:
         """Return the metric that asks for most; None if none is to be acted upon, which conditions say."""
         pods = self._ready_pods(owner)
-        found: list[Measured] = []
+        found: list[Measurement] = []
         error: MetricError | None = None
         for metric in scaler["spec"].get("metrics") or ():
             try:
@@ -151,7 +151,7 @@ class HorizontalController(Controller):
         chosen = (stored.document() for stored in pods.values() if selector.matches(stored.labels))
         return [pod for pod in chosen if (condition_of(pod, "Ready") or {}).get("status") == "True"]
 
-    def _rate(self, scaler: Document, asked: Measured, current: int) -> tuple[int, str]:
+    def _rate(self, scaler: Document, asked: Measurement, current: int) -> tuple[int, str]:
         history = self._histories.setdefault(scaler["metadata"]["uid"], History())
         outcome = rated(asked.replicas, current, bounds_of(scaler["spec"]), history, self.context.loop.time())
         self._tell(scaler, "AbleToScale", True, *outcome.able)

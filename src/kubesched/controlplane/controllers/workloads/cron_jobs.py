@@ -105,7 +105,7 @@ class CronJobController(Controller):
         self._take_in(cron_job, jobs)
         try:
             if "deletionTimestamp" not in cron_job["metadata"]:
-                self._see_to_schedule(key, cron_job)
+                self._reconcile_schedule(key, cron_job)
             self._retries.forget(key)
         except ApiError:
             self._retries.again(key)
@@ -206,7 +206,7 @@ class CronJobController(Controller):
             due, following = following, schedule.next(following)
         return _Starts(since, due, missed)
 
-    def _see_to_schedule(self, key: Key, cron_job: Document) -> None:
+    def _reconcile_schedule(self, key: Key, cron_job: Document) -> None:
         """Start a job if one is due, and queue the cron job for the next one."""
         spec = cron_job["spec"]
         if spec.get("suspend"):

@@ -45,7 +45,7 @@ def node_of(stored: Stored) -> DaemonNode:
     return DaemonNode(stored.name, stored.labels, taints)
 
 
-class Fitness:
+class NodeFitness:
     """Tells on which nodes the pods of a template belong."""
 
     def __init__(self, template: Document) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, Fitness
+from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, NodeFitness
 from kubesched.controlplane.controllers.workloads.pods import PodView
 
 
@@ -32,7 +32,7 @@ NOWHERE: Final = NodeTally()
 _COUNTS: Final = ("desired", "scheduled", "misscheduled", "ready", "available", "updated", "unavailable")
 
 
-class Places:
+class DaemonPods:
     """What is remembered of a daemon set."""
 
     def __init__(self, uid: str) -> None:
@@ -44,7 +44,7 @@ class Places:
         self.totals: dict[str, int] = dict.fromkeys(_COUNTS, 0)
         # nodes on which pods failed: how often, and until when they are left alone
         self.failed: dict[str, tuple[int, float]] = {}
-        self._fitness: Fitness | None = None
+        self._fitness: NodeFitness | None = None
         self._fits: dict[str, tuple[bool, bool]] = {}
         self._pods: dict[str, dict[str, PodView]] = {}
         self._places: dict[str, NodeTally] = {}
@@ -54,7 +54,7 @@ class Places:
 
     # -- nodes
 
-    def begin(self, generation: int, fitness: Fitness, nodes: dict[str, DaemonNode]) -> None:
+    def begin(self, generation: int, fitness: NodeFitness, nodes: dict[str, DaemonNode]) -> None:
         """Start over with another template: all nodes are checked."""
         self.generation = generation
         self._fitness = fitness

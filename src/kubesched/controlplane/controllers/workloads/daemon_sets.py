@@ -18,13 +18,13 @@ from kubesched.controlplane.api.stores import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.workloads.daemon_nodes import (
     DaemonNode,
-    Fitness,
+    NodeFitness,
     bound_to,
     daemon_spec,
     node_of,
     target_of,
 )
-from kubesched.controlplane.controllers.workloads.daemon_places import NOWHERE, NodeTally, Places
+from kubesched.controlplane.controllers.workloads.daemon_places import NOWHERE, DaemonPods, NodeTally
 from kubesched.controlplane.controllers.workloads.owning import BURST, PodOwners, counts, is_namespace_terminating
 from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodView
 from kubesched.controlplane.controllers.workloads.revisions import REVISIONS, Revisions, is_observed
@@ -43,7 +43,7 @@ class _Sync(msgspec.Struct):
     """One reconcile of a set."""
 
     daemon_set: Document
-    places: Places
+    places: DaemonPods
     # tells pods of the current template
     template_hash: str
 
@@ -73,7 +73,7 @@ class DaemonSetController(PodOwners):
         super().__init__(context, pods)
         self._revisions = revisions
         self._nodes: dict[str, DaemonNode] = {}
-        self._places: dict[Key, Places] = {}
+        self._places: dict[Key, DaemonPods] = {}
 
     # -- what changes
 
@@ -106,7 +106,7 @@ class DaemonSetController(PodOwners):
                 places.drop(pod)
         super().pod_changed(before, after)
 
-    def _put(self, places: Places, pod: PodView) -> None:
+    def _put(self, places: DaemonPods, pod: PodView) -> None:
         node = places.target(pod)
         if not node:
             document = self.context.find(PODS, pod.namespace, pod.name)
@@ -124,7 +124,7 @@ class DaemonSetController(PodOwners):
         daemon_set = self.context.find(self.store, *key)
         if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
             return
-        self.sort_out(daemon_set)
+        self.adopt_and_release(daemon_set)
         reference = self.reference(daemon_set)
         revisions = self._revisions.of(daemon_set, self._known[key[0]][key[1]].selector, reference)
         revisions = [self._labelled(revision) for revision in revisions]
@@ -166,19 +166,19 @@ class DaemonSetController(PodOwners):
         fitting = (pod.labels for pod in self.pods.of(meta["uid"]) if pod.labels.get(_GENERATION) == generation)
         return next((labels[HASH] for labels in fitting if HASH in labels), "")
 
-    def _remembered(self, key: Key, daemon_set: Document) -> Places:
+    def _remembered(self, key: Key, daemon_set: Document) -> DaemonPods:
         """Return the remembered places of a set; a change of the set has all nodes judged again."""
         meta = daemon_set["metadata"]
         places = self._places.get(key)
         if places is None or places.uid != meta["uid"]:
-            places = self._places[key] = Places(meta["uid"])
+            places = self._places[key] = DaemonPods(meta["uid"])
             for pod in self.pods.of(meta["uid"]):
                 self._put(places, pod)
         if places.generation != meta.get("generation"):
-            places.begin(meta.get("generation") or 0, Fitness(daemon_set["spec"]["template"]), self._nodes)
+            places.begin(meta.get("generation") or 0, NodeFitness(daemon_set["spec"]["template"]), self._nodes)
         return places
 
-    def _recheck(self, key: Key, places: Places) -> None:
+    def _recheck(self, key: Key, places: DaemonPods) -> None:
         now = self.context.loop.time()
         due = places.next_due(now)
         if due is not None:
@@ -195,9 +195,9 @@ class DaemonSetController(PodOwners):
         while places.changed and left > 0:
             name = next(iter(places.changed))
             del places.changed[name]
-            left -= self._see_to_node(sync, name)
+            left -= self._reconcile_node(sync, name)
 
-    def _see_to_node(self, sync: _Sync, name: str) -> int:
+    def _reconcile_node(self, sync: _Sync, name: str) -> int:
         """Start or delete pods on a node; return how many. A node where that failed is checked again."""
         places, node = sync.places, self._nodes.get(name)
         pods = [pod for pod in places.on(name) if not (pod.deleting and pod.terminal)]

@@ -71,7 +71,7 @@ class _Meta(msgspec.Struct, rename="camel"):
     deletion_grace_period_seconds: int | None = None
 
 
-class End(msgspec.Struct):
+class PodTermination(msgspec.Struct):
     """How a pod ended, as it is kept."""
 
     metadata: _Meta
@@ -107,10 +107,10 @@ class End(msgspec.Struct):
         return moment(self.metadata.creation_timestamp)
 
 
-_decode = msgspec.json.Decoder(End).decode
+_decode = msgspec.json.Decoder(PodTermination).decode
 
 
-def end_of(stored: Stored) -> End:
+def end_of(stored: Stored) -> PodTermination:
     """Return how a pod ended."""
     return _decode(stored.body)
 
@@ -129,7 +129,7 @@ def index_of(pod: PodView, completions: int) -> int | None:
 # -- policies
 
 
-def failure_action(policy: Document | None, pod: PodView, end: End) -> tuple[str, str]:
+def failure_action(policy: Document | None, pod: PodView, end: PodTermination) -> tuple[str, str]:
     """Return the action of the pod failure policy for a failed pod and the reason; empty texts if no rule matches."""
     for number, rule in enumerate((policy or {}).get("rules") or ()):
         action = rule.get("action") or ""
@@ -147,7 +147,7 @@ def failure_action(policy: Document | None, pod: PodView, end: End) -> tuple[str
     return "", ""
 
 
-def _matching_exit(end: End, wanted: Document) -> tuple[str, int] | None:
+def _matching_exit(end: PodTermination, wanted: Document) -> tuple[str, int] | None:
     for status in (*end.status.container_statuses, *end.status.init_container_statuses):
         terminated = status.state.terminated
         if terminated is None or not terminated.exit_code:
@@ -160,7 +160,7 @@ def _matching_exit(end: End, wanted: Document) -> tuple[str, int] | None:
     return None
 
 
-def _matching_condition(end: End, patterns: list[Document]) -> str | None:
+def _matching_condition(end: PodTermination, patterns: list[Document]) -> str | None:
     for condition in end.status.conditions:
         for pattern in patterns:
             if (condition.type, condition.status) == (pattern.get("type"), pattern.get("status")):

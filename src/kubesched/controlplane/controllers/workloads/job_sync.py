@@ -15,7 +15,7 @@ from kubesched.controlplane.api.times import moment, timestamp
 from kubesched.controlplane.controllers.workloads import job_pods
 from kubesched.controlplane.controllers.workloads.conditions import find_condition
 from kubesched.controlplane.controllers.workloads.job_backoff import Backoff
-from kubesched.controlplane.controllers.workloads.job_pods import End
+from kubesched.controlplane.controllers.workloads.job_pods import PodTermination
 from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.kinds.checks import part
 from kubesched.controlplane.kinds.job import indexes
@@ -29,7 +29,7 @@ class JobSync(msgspec.Struct):
     job: Document
     pods: list[PodView]
     # those not counted yet, by name: how they ended
-    ends: dict[str, End]
+    ends: dict[str, PodTermination]
     now: datetime
     succeeded: int = 0
     failed: int = 0

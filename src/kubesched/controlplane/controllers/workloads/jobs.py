@@ -116,7 +116,7 @@ class JobController(PodOwners):
         elif not is_namespace_terminating(problem):
             self.retries.again(key)
 
-    def _ends(self, pods: Iterable[PodView]) -> dict[str, job_pods.End]:
+    def _ends(self, pods: Iterable[PodView]) -> dict[str, job_pods.PodTermination]:
         """Return how pods ended that are not counted yet."""
         found = {}
         for pod in pods:

@@ -142,10 +142,10 @@ class PodOwners(Controller):
 
     def claim(self, owner: Document) -> list[PodView]:
         """Return the pods of an owner, after it was sorted out which they are."""
-        self.sort_out(owner)
+        self.adopt_and_release(owner)
         return [pod for pod in self.pods.of(owner["metadata"]["uid"]) if self._fits(owner, pod)]
 
-    def sort_out(self, owner: Document) -> None:
+    def adopt_and_release(self, owner: Document) -> None:
         """Release pods that no longer match and adopt orphans that do; only changed pods are checked."""
         meta = owner["metadata"]
         if "deletionTimestamp" in meta:

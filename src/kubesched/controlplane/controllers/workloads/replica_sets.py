@@ -75,7 +75,7 @@ class ReplicaSetController(PodOwners):
         replicas = self.context.find(self.store, *key)
         if replicas is None:
             return
-        self.sort_out(replicas)
+        self.adopt_and_release(replicas)
         tally = self._tally(key, replicas)
         error: ApiError | None = None
         if "deletionTimestamp" not in replicas["metadata"]:

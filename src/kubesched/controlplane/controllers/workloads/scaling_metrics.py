@@ -27,7 +27,7 @@ class MetricError(Exception):
         self.reason = reason
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """What a metric asks for, its status and its name; `told`: the usage comes from annotations, not from requests."""
 
     replicas: int
@@ -36,7 +36,7 @@ class Measured(NamedTuple):
     told: bool
 
 
-def measured(metric: Document, pods: Sequence[Document], current: int) -> Measured:
+def measured(metric: Document, pods: Sequence[Document], current: int) -> Measurement:
     """Return the measurement of a metric over ready pods."""
     field = _FIELDS.get(metric["type"])
     if field is None:
@@ -63,7 +63,9 @@ def measured(metric: Document, pods: Sequence[Document], current: int) -> Measur
         words = f"{name} resource"
     near = abs(ratio - 1) <= TOLERANCE
     told = any(USAGE.format(name) in (pod["metadata"].get("annotations") or {}) for pod in pods)
-    return Measured(current if near else ceil(ratio * len(pods)), {"type": metric["type"], field: status}, words, told)
+    return Measurement(
+        current if near else ceil(ratio * len(pods)), {"type": metric["type"], field: status}, words, told
+    )
 
 
 def _used(pod: Document, name: str, container: str | None) -> int:
