@@ -18,7 +18,7 @@ from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, W
 from kubesched.core.framework.answers import checked_status, unchecked
 from kubesched.core.framework.effects import Bind, EffectError, Effects, Emit, Patch
 from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.hooks import ask, named_failure
 from kubesched.core.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.core.framework.plugin import Plugin, PreBindPlugin
 from kubesched.core.framework.status import SKIP, Code, Status, error
@@ -124,11 +124,11 @@ def tell_bound(placed: Placed, observers: Observers) -> None:
 
 async def _permission(placed: Placed, waiting: PermitWait, context: BindingContext) -> Status:
     """Return success, or why Permit rejected a waiting pod."""
-    began = placed.cycle.stopwatch.now()
+    began = placed.queued.stopwatch.now()
     status = await waiting.decision()
     if status.ok:
         context.waiting_pods.remove(placed.pod.uid)
-    context.observers.permit_awaited(status.code.text, placed.cycle.stopwatch.now() - began)
+    context.observers.permit_awaited(status.code.text, placed.queued.stopwatch.now() - began)
     return status
 
 
@@ -157,7 +157,7 @@ def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
     """Return the plugins whose PreBind has something to do, or the failure of PreBindPreFlight."""
     preparing: list[PreBindPlugin] = []
     failure: Status | None = None
-    stopwatch = placed.cycle.stopwatch
+    stopwatch = placed.queued.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.pre_bind:
         arguments = placed.cycle, placed.pod, placed.node_name
@@ -185,9 +185,9 @@ async def _prepared(
     placed: Placed, preparing: Sequence[PreBindPlugin], pods_in_pre_bind: PodsInPreBind
 ) -> Status | None:
     """Run PreBind in a task that evictions can cancel; return why the pod cannot be bound."""
-    began = placed.cycle.stopwatch.now()
+    began = placed.queued.stopwatch.now()
     failure = await _called_back_or_done(placed, preparing, pods_in_pre_bind) if preparing else None
-    placed.cycle.stopwatch.point(PRE_BIND, failure, began)
+    placed.queued.stopwatch.point(PRE_BIND, failure, began)
     return failure
 
 
@@ -261,9 +261,9 @@ async def _bind_by_extender_or_plugin(placed: Placed, context: BindingContext) -
             if refused and extender.ignorable:
                 continue
             return error(refused) if refused else None
-    began = placed.cycle.stopwatch.now()
+    began = placed.queued.stopwatch.now()
     failure = await _bind_by_plugin(placed)
-    placed.cycle.stopwatch.point(BIND, failure, began)
+    placed.queued.stopwatch.point(BIND, failure, began)
     return failure
 
 
@@ -279,9 +279,7 @@ def _final(plugin: Plugin, point: str, status: Status | None) -> Status | None:
     """Return a plugin's failure under its name, None for success."""
     if status is None or status.ok:
         return None
-    if status.rejected:
-        return status.by(plugin.name)
-    return error(f'running {point} plugin "{plugin.name}": {status.message}')
+    return named_failure(plugin, point, status)
 
 
 # -- PostBind
@@ -289,7 +287,7 @@ def _final(plugin: Plugin, point: str, status: Status | None) -> Status | None:
 
 async def _post_bind(placed: Placed, context: BindingContext) -> None:
     """Run PostBind; a failure is noted."""
-    stopwatch = placed.cycle.stopwatch
+    stopwatch = placed.queued.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.post_bind:
         failure = await await_hook(plugin, "post_bind", placed, unchecked)

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 async def ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any, str], T]) -> T | Status:
     """Return what a coroutine hook answers, checked by `checked`, or the failure; how long it took is told."""
-    stopwatch = placed.cycle.stopwatch
+    stopwatch = placed.queued.stopwatch
     since = stopwatch.now()
     try:
         awaited = getattr(plugin, hook)(placed.cycle, placed.pod, placed.node_name)

@@ -11,8 +11,10 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.pod_class import PodClass
 from kubesched.core.evaluation.scoring import Scoring, best_rows, pre_score, score
+from kubesched.core.evaluation.timing import Timing
 from kubesched.core.evaluation.worlds import Worlds
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.observer import UNTIMED, Stopwatch
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.questions import Feasible, FilterQuestion
 from kubesched.core.framework.status import SUCCESS, Code, Status, StatusTable, unresolvable
@@ -22,7 +24,14 @@ class Evaluation:
     """Answers about one pod."""
 
     def __init__(
-        self, cluster: Cluster, statuses: StatusTable, pod: PodInfo, pod_class: PodClass, cycle: CycleState
+        self,
+        cluster: Cluster,
+        statuses: StatusTable,
+        pod: PodInfo,
+        pod_class: PodClass,
+        cycle: CycleState,
+        stopwatch: Stopwatch = UNTIMED,
+        began: float = 0.0,
     ) -> None:
         self.cluster = cluster
         self.table = cluster.table
@@ -32,7 +41,14 @@ class Evaluation:
         self.cycle = cycle
         cycle.what_if_source = self.what_if
         self._errors_before = statuses.errors
-        self.pre_filtered = pod_class.pre_filter()
+        # None where nothing is timed: this is made for every pod
+        timing = self._timing = Timing(stopwatch, pod_class, statuses) if stopwatch is not UNTIMED else None
+        if timing is None:
+            self.pre_filtered = pod_class.pre_filter()
+        else:
+            timing.begin_pre_filters()
+            self.pre_filtered = pod_class.pre_filter()
+            timing.pre_filtered(pod, self.pre_filtered, began)
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
         # the rows that the pod may go to at all, None for all rows; plugins know nothing of it
@@ -77,11 +93,17 @@ class Evaluation:
     def feasible(self) -> Feasible:
         """Return the rows that pass every filter, nominated pods taken into account."""
         if self._feasible is None:
-            self._feasible = self._filter()
+            rows, timing = self.judged_rows(), self._timing
+            if timing is None:
+                self._feasible = self._filter(rows)
+            else:
+                began = timing.begin_filter(everywhere=rows is None)
+                self._feasible = self._filter(rows)
+                count = self.table.node_count if rows is None else len(rows)
+                timing.filtered(count, began, failed=self._has_errors)
         return self._feasible
 
-    def _filter(self) -> Feasible:
-        rows = self.judged_rows()
+    def _filter(self, rows: NDArray[np.intp] | None) -> Feasible:
         if rows is not None:
             return self._filter_rows(rows)
         pod_class = self.pod_class
@@ -145,7 +167,8 @@ class Evaluation:
         return ids
 
     def _ask(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        return question.judge(rows)
+        timing = self._timing
+        return question.judge(rows) if timing is None else timing.judge(question, rows)
 
     def column(self, question: FilterQuestion) -> NDArray[np.int16]:
         """Return a filter's own verdict on every row, taken alone."""
@@ -201,9 +224,14 @@ class Evaluation:
     def nominated_row(self) -> int | None:
         """Return the row the pod itself is nominated to if it passes there, whatever PreFilter narrowed."""
         row = self._own_nomination()
-        if row is None or self.judge(np.array([row], np.intp))[0]:
+        if row is None:
             return None
-        return row
+        timing = self._timing
+        began = timing.now() if timing is not None else 0.0
+        rejected = self.judge(np.array([row], np.intp))[0]
+        if timing is not None:
+            timing.filtered(1, began)
+        return None if rejected else row
 
     def _own_nomination(self) -> int | None:
         """Return the row the pod itself is nominated to, if there is such a node."""
@@ -242,10 +270,22 @@ class Evaluation:
         return self._score(feasible) if failure is None else Scoring(np.zeros(0, np.int64), failure=failure)
 
     def _pre_score(self, feasible: Feasible) -> Status | None:
-        return pre_score(self.pod_class, feasible)
+        timing = self._timing
+        if timing is None:
+            return pre_score(self.pod_class, feasible)
+        began = timing.begin_pre_score(feasible)
+        failure = pre_score(self.pod_class, feasible)
+        timing.pre_scored(failure, began)
+        return failure
 
     def _score(self, feasible: Feasible) -> Scoring:
-        return score(self.pod_class, feasible)
+        timing = self._timing
+        if timing is None:
+            return score(self.pod_class, feasible)
+        began = timing.now()
+        scoring = score(self.pod_class, feasible)
+        timing.scored(feasible.count, scoring.failure, began)
+        return scoring
 
     def best_rows(
         self, feasible: Feasible | None = None, added: NDArray[np.int64] | None = None

@@ -12,7 +12,6 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import PodClass
 from kubesched.core.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
-from kubesched.core.evaluation.timing import TimedEvaluation, TimedQuestioner
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import failed, is_interrupt
 from kubesched.core.framework.observer import UNTIMED, Stopwatch
@@ -93,21 +92,15 @@ class Evaluator:
         crowded = crowded or len(self._templates) > 4 * CLASSES or self._template_bytes > 2 * SPECIFIED_BYTES
         if crowded:
             self._start()
-        cycle = CycleState(stopwatch, group_state)
-        if stopwatch is UNTIMED:
-            return Evaluation(self.cluster, self.statuses, pod, self._class_of(pod, cycle), cycle)
-        began, questioner = stopwatch.now(), self._questioner
-        if stopwatch.sampled:
-            self._questioner = TimedQuestioner(questioner, stopwatch)
-        try:
-            pod_class = self._class_of(pod, cycle)
-        finally:
-            self._questioner = questioner
-        return TimedEvaluation(self.cluster, self.statuses, pod, pod_class, cycle, began)
+        began = stopwatch.now()
+        cycle = CycleState(group_state)
+        # plugins are timed one by one in sampled cycles only
+        pod_class = self._class_of(pod, cycle, stopwatch if stopwatch.sampled else UNTIMED)
+        return Evaluation(self.cluster, self.statuses, pod, pod_class, cycle, stopwatch, began)
 
     # -- classes
 
-    def _class_of(self, pod: PodInfo, cycle: CycleState) -> PodClass:
+    def _class_of(self, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch) -> PodClass:
         try:
             class_key = (pod.derive(self._template_of), tuple([key(pod) for key in self._own_keys]))
             known = self._classes.get(class_key)
@@ -115,14 +108,14 @@ class Evaluator:
             if is_interrupt(raised):
                 raise
             # a plugin's key cannot be made; its question says so
-            return self._new_class(None, pod, cycle)
+            return self._new_class(None, pod, cycle, stopwatch)
         # An internal error is never kept: the plugin that failed is asked again.
-        return known if known is not None and known.keep else self._new_class(class_key, pod, cycle)
+        return known if known is not None and known.keep else self._new_class(class_key, pod, cycle, stopwatch)
 
-    def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState) -> PodClass:
+    def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch) -> PodClass:
         """Return a new class, remembered under its key if it may be."""
-        filters = [self._filter_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._asking)]
-        scores = [self._score_question(i, plugin, pod, cycle) for i, plugin in enumerate(self._scoring)]
+        filters = [self._filter_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._asking)]
+        scores = [self._score_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._scoring)]
         made = PodClass(
             self.cluster.table,
             [filters[i][1] for i in self._pre_filter_order],
@@ -165,34 +158,34 @@ class Evaluator:
             self._classes.put(class_key, pod_class, weight)
 
     def _filter_question(
-        self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState
+        self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
     ) -> tuple[Hashable, FilterQuestion]:
         """Return the question with the key it is kept under; None for one that is not kept."""
         try:
             key = plugin.key(pod)
             if key is UNCACHED:
-                return None, self._questioner.filter_question(plugin, pod, cycle)
+                return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch)
             known = self._filters.get((index, key))
         except BaseException as raised:
             return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
         if known is None or not known.keep:
             # what is kept outlives the cycle, so it gets a state of its own
-            known = _kept(self._questioner.filter_question(plugin, pod, CycleState()))
+            known = _kept(self._questioner.filter_question(plugin, pod, CycleState(), stopwatch))
         return (index, key), known
 
     def _score_question(
-        self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState
+        self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
     ) -> tuple[Hashable, ScoreQuestion]:
         """Return the question with the key it is kept under; None for one that is not kept."""
         try:
             key = plugin.score_key(pod)
             if key is UNCACHED:
-                return None, self._questioner.score_question(plugin, pod, cycle)
+                return None, self._questioner.score_question(plugin, pod, cycle, stopwatch)
             known = self._scores.get((index, key))
         except BaseException as raised:
             return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
         if known is None or not known.keep:
-            known = _kept(self._questioner.score_question(plugin, pod, CycleState()))
+            known = _kept(self._questioner.score_question(plugin, pod, CycleState(), stopwatch))
         return (index, key), known
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:

@@ -16,6 +16,7 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import failed
 from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.observer import PRE_FILTER, PRE_SCORE, UNTIMED, Stopwatch
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import (
     FilterPlugin,
@@ -28,7 +29,7 @@ from kubesched.core.framework.plugin import (
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
-from kubesched.core.framework.status import Status, StatusTable, error
+from kubesched.core.framework.status import SKIP, Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict
 
 V = TypeVar("V")
@@ -83,8 +84,28 @@ class Questioner:
         self._pre_filtered = {plugin.name for plugin in profile.pre_filter}
         self._pre_scored = {plugin.name for plugin in profile.pre_score}
 
-    def filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
-        """Return a new question of a Filter (or only PreFilter) plugin about a pod."""
+    def filter_question(
+        self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch = UNTIMED
+    ) -> FilterQuestion:
+        """Return a new question of a Filter (or only PreFilter) plugin about a pod, its PreFilter timed."""
+        began = stopwatch.now()
+        question = self._filter_question(plugin, pod, cycle)
+        # plugins that decide anew in each cycle are timed when they do
+        if plugin.name in self._pre_filtered and type(question).begin is FilterQuestion.begin:
+            stopwatch.plugin(plugin.name, PRE_FILTER, pre_filter_status(question), began)
+        return question
+
+    def score_question(
+        self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch = UNTIMED
+    ) -> ScoreQuestion:
+        """Return a new question of a Score plugin about a pod, its PreScore timed."""
+        began = stopwatch.now()
+        question = self._score_question(plugin, pod, cycle)
+        if plugin.name in self._pre_scored and not question.skip:
+            stopwatch.plugin(plugin.name, PRE_SCORE, question.failure, began)
+        return question
+
+    def _filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
         pre_filter = plugin.name in self._pre_filtered
         if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.without_pre_filter:
             # Filter looks for what PreFilter would have written and does not find it.
@@ -96,8 +117,7 @@ class Questioner:
                 return self.failing_filter(plugin, pod, failed(plugin, "filter_question", raised))
         return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
 
-    def score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
-        """Return a new question of a Score plugin about a pod."""
+    def _score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
         pre_score = plugin.name in self._pre_scored
         if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.without_pre_score:
             return self.failing_score(plugin, pod, error(plugin.without_pre_score).by(plugin.name))
@@ -119,6 +139,11 @@ class Questioner:
         question.failure = failure
         question.keep = False
         return question
+
+
+def pre_filter_status(question: FilterQuestion) -> Status | None:
+    """Return what PreFilter of a plugin said."""
+    return SKIP if question.skip else question.rejection
 
 
 class _Failing(FilterPlugin):

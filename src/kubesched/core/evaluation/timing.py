@@ -1,8 +1,8 @@
-"""Evaluations that tell how long they took, and whom they asked.
+"""The timing of an evaluation: how long each extension point took, and which plugins it asked.
 
-From the same questions to the same answers, and on the side to observers: how long each extension point took in every
-cycle, and in sampled cycles each plugin. To time plugins one by one their columns are brought up to date one by one
-before the evaluation needs them, which then finds them done.
+From the steps of an evaluation to its stopwatch: extension points in every cycle, single plugins in sampled ones. To
+time plugins one by one their columns are brought up to date one by one before the evaluation needs them, which then
+finds them done. An evaluation that nothing times has none of this.
 """
 
 from collections.abc import Sequence
@@ -10,156 +10,119 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import Names, PodClass
-from kubesched.core.evaluation.question_cache import Questioner
-from kubesched.core.evaluation.scoring import Scoring
-from kubesched.core.framework.cycle import CycleState
+from kubesched.core.evaluation.pre_filtering import PreFiltered
+from kubesched.core.evaluation.question_cache import pre_filter_status
 from kubesched.core.framework.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, Stopwatch
-from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.core.framework.questions import Feasible, FilterQuestion, ScoreQuestion
 from kubesched.core.framework.status import SKIP, Code, Status, StatusTable
 
 FAILED = Status(Code.ERROR)
 
 
-class TimedQuestioner(Questioner):
-    """Makes questions and tells how long each took: that is PreFilter and PreScore of pods of a new kind."""
+class Timing:
+    """Times the steps of one evaluation."""
 
-    def __init__(self, questioner: Questioner, stopwatch: Stopwatch) -> None:
-        # the same maker in every other respect
-        self.__dict__.update(questioner.__dict__)
+    __slots__ = ("_filtering", "_pod_class", "_scoring", "_statuses", "_stopwatch", "now")
+
+    def __init__(self, stopwatch: Stopwatch, pod_class: PodClass, statuses: StatusTable) -> None:
         self._stopwatch = stopwatch
-
-    def filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
-        """Return a new question of a Filter (or only PreFilter) plugin about a pod."""
-        began = self._stopwatch.now()
-        question = super().filter_question(plugin, pod, cycle)
-        # those that decide anew in each cycle are timed when they do
-        if plugin.name in self._pre_filtered and type(question).begin is FilterQuestion.begin:
-            self._stopwatch.plugin(plugin.name, PRE_FILTER, _said(question), began)
-        return question
-
-    def score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
-        """Return a new question of a Score plugin about a pod."""
-        began = self._stopwatch.now()
-        question = super().score_question(plugin, pod, cycle)
-        if plugin.name in self._pre_scored and not question.skip:
-            self._stopwatch.plugin(plugin.name, PRE_SCORE, question.failure, began)
-        return question
-
-
-class TimedEvaluation(Evaluation):
-    """An evaluation whose steps are timed; `began` is when PreFilter began, the search for the class included."""
-
-    def __init__(
-        self,
-        cluster: Cluster,
-        statuses: StatusTable,
-        pod: PodInfo,
-        pod_class: PodClass,
-        cycle: CycleState,
-        began: float,
-    ) -> None:
-        self._stopwatch = stopwatch = cycle.stopwatch
+        self._pod_class = pod_class
+        self._statuses = statuses
+        self.now = stopwatch.now
+        # the plugins that filter, and that score
+        self._filtering: tuple[str, ...] = ()
         self._scoring: tuple[str, ...] = ()
+
+    # -- PreFilter
+
+    def begin_pre_filters(self) -> None:
+        """Time the plugins that decide anew in each cycle, in a sampled cycle."""
+        stopwatch = self._stopwatch
         if stopwatch.sampled:
-            for question in pod_class.deciding:
-                since = stopwatch.now()
+            for question in self._pod_class.deciding:
+                began = stopwatch.now()
                 question.begin()
-                stopwatch.plugin(question.plugin.name, PRE_FILTER, _said(question), since)
-        super().__init__(cluster, statuses, pod, pod_class, cycle)
-        rejection = self.pre_filtered.rejection
-        stopwatch.point(PRE_FILTER, rejection, began)
+                stopwatch.plugin(question.plugin.name, PRE_FILTER, pre_filter_status(question), began)
+
+    def pre_filtered(self, pod: PodInfo, outcome: PreFiltered, began: float) -> None:
+        """Keep how long PreFilter took, the search for the pod's class included."""
+        stopwatch = self._stopwatch
+        stopwatch.point(PRE_FILTER, outcome.rejection, began)
         names, self._filtering = self._filter_names()
-        if rejection is not None:
-            # who was not asked, because another one had rejected the pod, does not count
-            names = tuple(name for name in names if name in self.pre_filtered.asked)
-            stopwatch.observers.pre_filter_rejected(pod, rejection)
+        if outcome.rejection is not None:
+            # plugins after the one that rejected the pod were not asked
+            names = tuple(name for name in names if name in outcome.asked)
+            stopwatch.observers.pre_filter_rejected(pod, outcome.rejection)
         stopwatch.asked(PRE_FILTER, names, 1)
 
     # -- Filter
 
-    def nominated_row(self) -> int | None:
-        """Return the row the pod itself is nominated to if it passes there, whatever PreFilter narrowed."""
-        if self._own_nomination() is None:
-            return None
+    def begin_filter(self, *, everywhere: bool) -> float:
+        """Return the time; in a sampled cycle time the columns of the filters one by one."""
+        now = self._stopwatch.now
+        began = now()
+        if everywhere and self._stopwatch.sampled:
+            for question in (*self._pod_class.row_filters, *self._pod_class.wide_filters):
+                if not question.skip:
+                    since = now()
+                    question.refresh()
+                    self._judged(question, question.ids, since)
+        return began
+
+    def judge(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Return a filter's verdicts on some rows, timed."""
         began = self._stopwatch.now()
-        row = super().nominated_row()
-        self._stopwatch.point(FILTER, None, began)
-        self._stopwatch.asked(FILTER, self._filtering, 1)
-        return row
-
-    def feasible(self) -> Feasible:
-        """Return the rows that pass every filter, nominated pods taken into account."""
-        if self._feasible is None:
-            began = self._stopwatch.now()
-            rows = self.judged_rows()
-            if self._stopwatch.sampled and rows is None:
-                self._time_columns()
-            self._feasible = self._filter()
-            self._stopwatch.point(FILTER, FAILED if self._has_errors else None, began)
-            self._stopwatch.asked(FILTER, self._filtering, self.table.node_count if rows is None else len(rows))
-        return self._feasible
-
-    def _time_columns(self) -> None:
-        for question in (*self.pod_class.row_filters, *self.pod_class.wide_filters):
-            if not question.skip:
-                began = self._stopwatch.now()
-                question.refresh()
-                self._stopwatch.plugin(question.plugin.name, FILTER, self._verdict(question.ids), began)
-
-    def _ask(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        began = self._stopwatch.now()
-        ids = super()._ask(question, rows)
-        self._stopwatch.plugin(question.plugin.name, FILTER, self._verdict(ids), began)
+        ids = question.judge(rows)
+        self._judged(question, ids, began)
         return ids
 
-    def _verdict(self, ids: NDArray[np.int16]) -> Status | None:
-        """Return what a filter said as a whole: success if any node passes."""
-        if not self._stopwatch.sampled or not len(ids) or not ids.all():
-            return None
-        return self.statuses[int(ids[0])]
+    def _judged(self, question: FilterQuestion, ids: NDArray[np.int16], began: float) -> None:
+        """Keep how long one filter took; it succeeded if any node passes."""
+        rejected = self._stopwatch.sampled and len(ids) and ids.all()
+        self._stopwatch.plugin(question.plugin.name, FILTER, self._statuses[int(ids[0])] if rejected else None, began)
+
+    def filtered(self, nodes: int, began: float, *, failed: bool = False) -> None:
+        """Keep how long Filter took for so many nodes."""
+        self._stopwatch.point(FILTER, FAILED if failed else None, began)
+        self._stopwatch.asked(FILTER, self._filtering, nodes)
 
     # -- Score
 
-    def _pre_score(self, feasible: Feasible) -> Status | None:
-        began = self._stopwatch.now()
-        if self._stopwatch.sampled:
-            self._time_scores(feasible)
-        failure = super()._pre_score(feasible)
+    def begin_pre_score(self, feasible: Feasible) -> float:
+        """Return the time; in a sampled cycle time the columns of the scores one by one."""
+        stopwatch = self._stopwatch
+        began = stopwatch.now()
+        for question in self._pod_class.scoring if stopwatch.sampled else ():
+            if not (question.settled and question.skip):
+                since = stopwatch.now()
+                question.prepare(feasible)
+                if question.skip:
+                    stopwatch.plugin(question.plugin.name, PRE_SCORE, SKIP, since)
+                else:
+                    stopwatch.plugin(question.plugin.name, SCORE, question.failure, since)
+        return began
+
+    def pre_scored(self, failure: Status | None, began: float) -> None:
+        """Keep how long PreScore took."""
         self._stopwatch.point(PRE_SCORE, failure, began)
         names, self._scoring = self._score_names()
         self._stopwatch.asked(PRE_SCORE, names, 1)
-        return failure
 
-    def _time_scores(self, feasible: Feasible) -> None:
-        for question in self.pod_class.scoring:
-            if not (question.settled and question.skip):
-                began = self._stopwatch.now()
-                question.prepare(feasible)
-                if question.skip:
-                    self._stopwatch.plugin(question.plugin.name, PRE_SCORE, SKIP, began)
-                else:
-                    self._stopwatch.plugin(question.plugin.name, SCORE, question.failure, began)
+    def scored(self, nodes: int, failure: Status | None, began: float) -> None:
+        """Keep how long Score took for so many nodes."""
+        self._stopwatch.point(SCORE, failure, began)
+        self._stopwatch.asked(SCORE, self._scoring, nodes)
 
-    def _score(self, feasible: Feasible) -> Scoring:
-        began = self._stopwatch.now()
-        scoring = super()._score(feasible)
-        self._stopwatch.point(SCORE, scoring.failure, began)
-        self._stopwatch.asked(SCORE, self._scoring, feasible.count)
-        return scoring
-
-    # -- who was asked
+    # -- the plugins that were asked
 
     # differs (`scheduler_plugin_evaluation_total`): the reference counts a node for a filter only if no filter before
     # it objected; here all judge alone
 
     def _filter_names(self) -> Names:
-        """Return who pre-filters and who filters in this cycle."""
-        pod_class = self.pod_class
+        """Return the plugins that pre-filter and those that filter in this cycle."""
+        pod_class = self._pod_class
         skipped = tuple([question.skip for question in pod_class.deciding])
         names = pod_class.filter_names.get(skipped)
         if names is None:
@@ -167,8 +130,8 @@ class TimedEvaluation(Evaluation):
         return names
 
     def _score_names(self) -> Names:
-        """Return who pre-scores and who scores in this cycle."""
-        pod_class = self.pod_class
+        """Return the plugins that pre-score and those that score in this cycle."""
+        pod_class = self._pod_class
         skipped = tuple([question.skip for question in pod_class.scoring])
         names = pod_class.score_names.get(skipped)
         if names is None:
@@ -178,7 +141,3 @@ class TimedEvaluation(Evaluation):
 
 def _active(questions: Sequence[FilterQuestion | ScoreQuestion]) -> tuple[str, ...]:
     return tuple(question.plugin.name for question in questions if not question.skip)
-
-
-def _said(question: FilterQuestion) -> Status | None:
-    return SKIP if question.skip else question.rejection

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.framework.observer import UNTIMED, Stopwatch
-
 if TYPE_CHECKING:
     from kubesched.core.framework.status import StatusTable
 
@@ -55,10 +53,9 @@ class CycleState:
     `group` is the state of the cycle of the pod's group while the pod is tried as a part of it, else None.
     """
 
-    __slots__ = ("_slots", "group", "stopwatch", "what_if_source")
+    __slots__ = ("_slots", "group", "what_if_source")
 
-    def __init__(self, stopwatch: Stopwatch = UNTIMED, group: "CycleState | None" = None) -> None:
-        self.stopwatch = stopwatch
+    def __init__(self, group: "CycleState | None" = None) -> None:
         self.group = group
         self._slots: dict[StateKey[Any], Any] = {}
         self.what_if_source: Any = None

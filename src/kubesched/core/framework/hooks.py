@@ -61,6 +61,15 @@ def ask(
     return answer
 
 
+def named_failure(plugin: "Plugin", point: str, status: Status) -> Status:
+    """Return a plugin's rejection under its name, or its error with plugin and extension point in the message."""
+    return (
+        status.by(plugin.name)
+        if status.rejected
+        else error(f'running {point} plugin "{plugin.name}": {status.message}')
+    )
+
+
 def guarded(plugin: "Plugin", hook: str, call: Callable[[], T]) -> T | Status:
     """Return what a call of a hook returns, or the failure if it raises."""
     try:

@@ -104,9 +104,10 @@ class Bindings:
             self._context.queue.done(uid)
             tell_bound(placed, self._context.observers)
             return
-        for fault in undo(self._context.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name):
+        stopwatch = placed.queued.stopwatch
+        for fault in undo(self._context.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name, stopwatch):
             self._context.note(fault.message)
-        placed.cycle.stopwatch.tell()
+        stopwatch.tell()
         if confirmed is None:
             self._context.cluster.remove_pod(uid)
             self._context.queue.delete(uid)
@@ -125,7 +126,7 @@ class Bindings:
             await self._bind_or_fail(placed)
         finally:
             self.under_way -= 1
-            placed.cycle.stopwatch.tell()
+            placed.queued.stopwatch.tell()
 
     async def _bind_or_fail(self, placed: Placed) -> None:
         post = self._context.inbox.post

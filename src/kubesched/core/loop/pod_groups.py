@@ -152,7 +152,7 @@ class PodGroupScheduler:
         assert cycle is not None, "whoever has a place has a cycle"
         # the group's cycle is over
         cycle.group = None
-        taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name)
+        taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name, queued.stopwatch)
         if taken.failure is not None:
             return commit_failure(queued, taken.failure)
         named = cycle.get(PODS_TO_ACTIVATE)

@@ -10,11 +10,11 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_permission, checked_status, unchecked
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import ask
-from kubesched.core.framework.observer import PERMIT, RESERVE, UNRESERVE
+from kubesched.core.framework.hooks import ask, named_failure
+from kubesched.core.framework.observer import PERMIT, RESERVE, UNRESERVE, UNTIMED, Stopwatch
 from kubesched.core.framework.permission import Permission
 from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Code, Status, error
+from kubesched.core.framework.status import Code, Status
 
 MAX_PERMIT_SECONDS = 15 * 60.0
 WAITS = Status(Code.WAIT)
@@ -37,24 +37,39 @@ class Commitment:
         self.permission: Status | None = None
 
 
-def commit(cluster: Cluster, profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Commitment:
+def commit(
+    cluster: Cluster,
+    profile: Profile,
+    cycle: CycleState,
+    pod: PodInfo,
+    node_name: str,
+    stopwatch: Stopwatch = UNTIMED,
+) -> Commitment:
     """Assume a pod on a node, reserve what it needs and ask for permission; undo everything if anything fails."""
     taken = Commitment(cluster.assume(pod, node_name))
     try:
-        taken.failure = _reserve(profile, cycle, taken.pod, node_name) or _permit(profile, cycle, taken, node_name)
+        taken.failure = _reserve(profile, cycle, taken.pod, node_name, stopwatch) or _permit(
+            profile, cycle, taken, node_name, stopwatch
+        )
     except BaseException:
         # a fault of ours: the place must not stay taken
-        undo(cluster, profile, cycle, taken.pod, node_name)
+        undo(cluster, profile, cycle, taken.pod, node_name, stopwatch)
         raise
     if taken.failure is not None:
-        undo(cluster, profile, cycle, taken.pod, node_name)
+        undo(cluster, profile, cycle, taken.pod, node_name, stopwatch)
     return taken
 
 
-def undo(cluster: Cluster, profile: Profile, cycle: CycleState, placed: PodInfo, node_name: str) -> list[Status]:
+def undo(
+    cluster: Cluster,
+    profile: Profile,
+    cycle: CycleState,
+    placed: PodInfo,
+    node_name: str,
+    stopwatch: Stopwatch = UNTIMED,
+) -> list[Status]:
     """Give a place back: unreserve in reverse order, and forget the pod; return the failures of plugins that raised."""
     failures = []
-    stopwatch = cycle.stopwatch
     began = stopwatch.now()
     for plugin in reversed(profile.reserve):
         failure = ask(plugin, "unreserve", stopwatch, unchecked, cycle, placed, node_name)
@@ -66,38 +81,32 @@ def undo(cluster: Cluster, profile: Profile, cycle: CycleState, placed: PodInfo,
     return failures
 
 
-def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-    began = cycle.stopwatch.now()
+def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str, stopwatch: Stopwatch) -> Status | None:
+    began = stopwatch.now()
     failure: Status | None = None
     for plugin in profile.reserve:
-        status = ask(plugin, "reserve", cycle.stopwatch, checked_status, cycle, pod, node_name)
+        status = ask(plugin, "reserve", stopwatch, checked_status, cycle, pod, node_name)
         if status is not None and not status.ok:
-            failure = (
-                status.by(plugin.name)
-                if status.rejected
-                else error(f'running Reserve plugin "{plugin.name}": {status.message}')
-            )
+            failure = named_failure(plugin, RESERVE, status)
             break
-    cycle.stopwatch.point(RESERVE, failure, began)
+    stopwatch.point(RESERVE, failure, began)
     return failure
 
 
-def _permit(profile: Profile, cycle: CycleState, taken: Commitment, node_name: str) -> Status | None:
-    began = cycle.stopwatch.now()
+def _permit(
+    profile: Profile, cycle: CycleState, taken: Commitment, node_name: str, stopwatch: Stopwatch
+) -> Status | None:
+    began = stopwatch.now()
     failure: Status | None = None
     for plugin in profile.permit:
-        answer = ask(plugin, "permit", cycle.stopwatch, checked_permission, cycle, taken.pod, node_name)
+        answer = ask(plugin, "permit", stopwatch, checked_permission, cycle, taken.pod, node_name)
         permission = answer if isinstance(answer, Permission) else Permission(answer)
         status = permission.status
         if status.code is Code.WAIT:
             taken.waits[plugin.name] = min(permission.timeout_seconds, MAX_PERMIT_SECONDS)
             taken.permission = Status(Code.WAIT, (*status.reasons, SOME_WAIT))
         elif not status.ok:
-            failure = (
-                status.by(plugin.name)
-                if status.rejected
-                else error(f'running Permit plugin "{plugin.name}": {status.message}').by(plugin.name)
-            )
+            failure = named_failure(plugin, PERMIT, status).by(plugin.name)
             break
-    cycle.stopwatch.point(PERMIT, failure or (WAITS if taken.waits else None), began)
+    stopwatch.point(PERMIT, failure or (WAITS if taken.waits else None), began)
     return failure

@@ -118,7 +118,7 @@ def _commit(
 ) -> Placed | Failed:
     """Assume the pod on the chosen node; return the failure if Reserve or Permit reject it."""
     # 4. Assume it there.
-    taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name)
+    taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name, queued.stopwatch)
     if taken.failure is not None:
         return commit_failure(queued, taken.failure)
     return Placed(
@@ -243,7 +243,7 @@ def _post_filtered(
     if not profile.post_filter or not may_preempt:
         return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
-    helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+    helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts, queued.stopwatch)
     context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
     message, nominated = helped.message, helped.nominated_node_name
     preemption = _preemption(helped, nominated)

@@ -12,7 +12,7 @@ from kubesched.core.framework.answers import checked_post_filter_result
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.hooks import ask
-from kubesched.core.framework.observer import POST_FILTER
+from kubesched.core.framework.observer import POST_FILTER, UNTIMED, Stopwatch
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.core.framework.plugin import PostFilterPlugin
 from kubesched.core.framework.status import Code, Status, error
@@ -45,21 +45,27 @@ class PostFiltered(msgspec.Struct, frozen=True):
 
 # upstream: framework/runtime/framework.go, RunPostFilterPlugins (v1.36)
 def run_post_filter(
-    plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts
+    plugins: Sequence[PostFilterPlugin],
+    cycle: CycleState,
+    pod: PodInfo,
+    verdicts: NodeVerdicts,
+    stopwatch: Stopwatch = UNTIMED,
 ) -> PostFiltered:
     """Return what the PostFilter plugins say, asked in order."""
-    began = cycle.stopwatch.now()
-    result = _run(plugins, cycle, pod, verdicts)
-    cycle.stopwatch.point(POST_FILTER, result.status, began)
+    began = stopwatch.now()
+    result = _run(plugins, cycle, pod, verdicts, stopwatch)
+    stopwatch.point(POST_FILTER, result.status, began)
     return result
 
 
-def _run(plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFiltered:
+def _run(
+    plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts, stopwatch: Stopwatch
+) -> PostFiltered:
     by_plugin: dict[str, PostFilterResult] = {}
     reasons: list[str] = []
     rejector = ""
     for plugin in plugins:
-        result = by_plugin[plugin.name] = _ask(plugin, cycle, pod, verdicts)
+        result = by_plugin[plugin.name] = _ask(plugin, cycle, pod, verdicts, stopwatch)
         status = result.status
         if status.ok:
             return PostFiltered(status, by_plugin)
@@ -72,7 +78,9 @@ def _run(plugins: Sequence[PostFilterPlugin], cycle: CycleState, pod: PodInfo, v
     return PostFiltered(Status(Code.UNSCHEDULABLE, tuple(reasons), rejector), by_plugin)
 
 
-def _ask(plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
+def _ask(
+    plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts, stopwatch: Stopwatch
+) -> PostFilterResult:
     """Return what a plugin found, or that it failed."""
-    result = ask(plugin, "post_filter", cycle.stopwatch, checked_post_filter_result, cycle, pod, verdicts)
+    result = ask(plugin, "post_filter", stopwatch, checked_post_filter_result, cycle, pod, verdicts)
     return PostFilterResult(result) if isinstance(result, Status) else result

@@ -102,13 +102,13 @@ class Attempt:
         cycle, node_name = place.cycle, place.node_name
         assert cycle is not None, "whoever has a place has a cycle"
         nominated = cluster.nominations.node_of(queued.uid)
-        commitment = commit(cluster, profile, cycle, queued.pod, node_name)
+        commitment = commit(cluster, profile, cycle, queued.pod, node_name, queued.stopwatch)
         if commitment.failure is not None:
             cluster.nominate(queued.pod, nominated)
             return PodResult(queued, commit_failure(queued, commitment.failure))
 
         def give_back() -> None:
-            undo(cluster, profile, cycle, commitment.pod, node_name)
+            undo(cluster, profile, cycle, commitment.pod, node_name, queued.stopwatch)
             cluster.nominate(queued.pod, nominated)
 
         taken.append(give_back)
