@@ -100,7 +100,7 @@ class Evaluation:
                 began = timing.begin_filter(everywhere=rows is None)
                 self._feasible = self._filter(rows)
                 count = self.table.node_count if rows is None else len(rows)
-                timing.filtered(count, began, failed=self._has_errors)
+                timing.filtered(count, began, failed=self.statuses.errors != self._errors_before)
         return self._feasible
 
     def _filter(self, rows: NDArray[np.intp] | None) -> Feasible:
@@ -134,7 +134,8 @@ class Evaluation:
         Filtering is `feasible`, which comes first.
         """
         assert self._feasible is not None, "the nodes are filtered"
-        if not self._has_errors:
+        if self.statuses.errors == self._errors_before:
+            # no plugin failed on a node; one that failed for an earlier pod was asked anew
             return None
         ids = self.first_objectors()
         failed = [index for index, status in enumerate(self.statuses.statuses) if status.code is Code.ERROR]
@@ -143,11 +144,6 @@ class Evaluation:
             return None
         status = self.statuses[int(ids[rows[0]])]
         return Status(Code.ERROR, (f'running "{status.plugin}" filter plugin: {status.message}',), status.plugin)
-
-    @property
-    def _has_errors(self) -> bool:
-        """Return whether a plugin failed on a node; one that failed for an earlier pod is asked anew."""
-        return self.statuses.errors != self._errors_before
 
     def _filter_rows(self, rows: NDArray[np.intp]) -> Feasible:
         mask = np.zeros(self.table.size, np.bool_)
