@@ -1,4 +1,4 @@
-"""In: pods that took a place in the table. Out: pods that are bound, or the reason why not.
-Never: a change of the table; what has to be undone is told to whoever owns it.
-Runs on any asyncio loop, a virtual one included: the loop's clock is the only clock.
+"""The binding cycle: from an assumed pod to a bound one, or the reason why it is not bound.
+
+Never: a change of the table; the loop forgets a pod that could not be bound.
 """

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 async def ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any, str], T]) -> T | Status:
-    """Return what a coroutine hook answers, checked by `checked`, or the failure; how long it took is told."""
+    """Return what a coroutine hook answers, checked by `checked`, or the failure; timed."""
     stopwatch = placed.queued.stopwatch
     since = stopwatch.now()
     try:
@@ -38,7 +38,7 @@ def is_called_off(raised: BaseException) -> bool:
     if isinstance(raised, asyncio.CancelledError):
         task = asyncio.current_task()
         return task is not None and task.cancelling() > 0
-    # whoever throws a coroutine away does so outside of its task
+    # a coroutine that is thrown away ends outside of its task
     return isinstance(raised, GeneratorExit) and _nobody_runs()
 
 

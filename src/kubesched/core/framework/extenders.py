@@ -1,6 +1,6 @@
-"""Questions to extenders, as values that a scheduling cycle yields and the shell answers.
+"""Calls of extenders as values: arguments that a scheduling cycle yields, and results that it is sent.
 
-From the cycle to whoever carries HTTP. The arithmetic on the answers stays in the core.
+From the cycle to the extender client, which speaks HTTP. The arithmetic on the results stays in the core.
 """
 
 from collections.abc import Mapping, Sequence

@@ -51,7 +51,7 @@ POINT_OF_HOOK = {
 def ask(
     plugin: "Plugin", hook: str, stopwatch: Stopwatch, checked: Callable[[Any, str], T], *arguments: Any
 ) -> T | Status:
-    """Return what a hook answers, checked by `checked`, or the failure; how long it took is told."""
+    """Return what a hook answers, checked by `checked`, or the failure; timed."""
     since = stopwatch.now()
     try:
         answer: T | Status = checked(getattr(plugin, hook)(*arguments), hook)

@@ -1,4 +1,4 @@
-"""What happens in a scheduler, told to whoever wants to know: metrics, logs, records of a simulation.
+"""Observers: metrics, logs and other readers of what happens in a scheduler.
 
 From the queue, the cycles and the bindings to observers, in plain values and never in references to columns. The core
 does not know who listens: it holds `Observers`, and with NOBODY nothing is measured. An observer that raises is dropped
@@ -28,7 +28,7 @@ PRE_BIND = "PreBind"
 BIND = "Bind"
 POST_BIND = "PostBind"
 
-# What an attempt comes to.
+# The results of an attempt.
 SCHEDULED = "scheduled"
 UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
@@ -90,7 +90,7 @@ class Observer:
     """Does nothing at any point; override what is of interest. A method returns at once and changes nothing."""
 
     def hears(self, hook: str) -> bool:
-        """Return whether to be told through a method that is overridden; asked once."""
+        """Return whether an overridden method is to be called; asked when observers are combined."""
         return True
 
     # -- the queue
@@ -110,7 +110,7 @@ class Observer:
     # -- plugins
 
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
-        """A plugin's hook raised, or answered with what is no answer (a PluginError); told of each node it is about."""
+        """A plugin's hook raised, or returned what it must not (a PluginError); called for each node."""
 
     # -- attempts
 
@@ -121,10 +121,10 @@ class Observer:
         """A pod was popped and needs no attempt."""
 
     def points_ran(self, profile: str, laps: Collection[Lap]) -> None:
-        """Extension points were run, each with all its plugins; told after a cycle, a binding, a PreEnqueue."""
+        """Extension points were run, each with all its plugins; called after a cycle, a binding, a PreEnqueue."""
 
     def plugin_ran(self, plugin: str, point: str, status: str, seconds: float) -> None:
-        """One plugin was run; told in sampled cycles only."""
+        """One plugin was run; called in sampled cycles only."""
 
     def plugins_asked(self, profile: str, asked: Collection[Asked]) -> None:
         """Plugins were asked about a pod (PreFilter, PreScore) or about so many nodes (Filter, Score)."""
@@ -136,7 +136,7 @@ class Observer:
         """PostFilter was asked to make room; `plugins` are those that were reached."""
 
     def algorithm_ran(self, seconds: float) -> None:
-        """A decision was made, or could not be made; told of every attempt."""
+        """A decision was made, or could not be made; called for every attempt."""
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """An attempt came to nothing, in the scheduling cycle or while binding."""
@@ -145,7 +145,7 @@ class Observer:
         """A group of pods, `namespace/name`, is tried."""
 
     def group_attempted(self, attempt: GroupAttempt) -> None:
-        """A group of pods was tried; what became of each pod is told as well."""
+        """A group of pods was tried; its pods are reported one by one as well."""
 
     # -- bindings
 
@@ -156,7 +156,7 @@ class Observer:
         """A pod is about to be sent to be bound."""
 
     def binding_failed(self, pod: PodInfo, node_name: str) -> None:
-        """A pod that was sent to be bound was refused, or nobody answered."""
+        """A pod that was sent to be bound was refused, or the API server did not answer."""
 
     def pod_bound(self, bound: Bound) -> None:
         """A pod is bound."""
@@ -183,7 +183,7 @@ class Observer:
     # -- reports
 
     def event_handled(self, event: ClusterEvent, obj: ApiObject, seconds: float) -> None:
-        """A reported object was taken in, with everybody woken whom it may help."""
+        """A reported object was applied, and the pods that it may help were requeued."""
 
     # -- what single plugins count
 
@@ -249,14 +249,14 @@ class Observers(Observer):
             self._note(f"observer {name} is dropped: its {hook} failed with {type(raised).__name__}: {raised}")
 
 
-# Where nobody wants to know.
+# No observers.
 NOBODY = Observers((), clock=lambda: 0.0, note=lambda line: None)
 
 
 class Stopwatch:
     """Times one attempt, and what is run in it; made when the attempt begins. `closely` has every plugin timed.
 
-    What it measures is kept and told at once by `tell`: a call for each would take longer than what is measured.
+    What it measures is kept, and observers are told by `tell`: a call for each would take longer than what is measured.
     """
 
     __slots__ = (
@@ -323,7 +323,7 @@ class Stopwatch:
 
 
 class _Untimed(Stopwatch):
-    """A stopwatch that stands still, for cycles that nobody observes."""
+    """A stopwatch that stands still, for cycles without observers."""
 
     def __init__(self) -> None:
         super().__init__(NOBODY, "")
@@ -335,7 +335,7 @@ class _Untimed(Stopwatch):
         """Keep nothing."""
 
     def plugin(self, plugin: str, point: str, answer: Any, began: float) -> None:
-        """Tell nobody."""
+        """Keep nothing."""
 
 
 UNTIMED: Stopwatch = _Untimed()

@@ -1,7 +1,7 @@
-"""Waiting for the world, as plugins' coroutines do it: on any event loop, and in virtual time.
+"""How the coroutines of plugins wait: on any event loop, and in virtual time.
 
-From PreBind to whoever runs it. A plugin waits until something is true of the cluster; it is asked again whenever
-objects of the kinds it named change, and gives up after a time that is measured on the clock of the waits.
+From PreBind to the loop. A plugin waits until its check of the cluster has an answer; the check is repeated whenever an
+object of the kinds that it named changes, until a timeout.
 """
 
 from collections.abc import Callable, Collection, Hashable
@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 T = TypeVar("T")
 
 
-class TimedOut(Exception):  # noqa: N818 - it is told, not raised in error
+class TimedOut(Exception):  # noqa: N818 - an outcome, not an error
     """What was waited for did not come about in time."""
 
 
@@ -36,7 +36,7 @@ class Waits(Protocol):
         """Return what `change` returns, called while no scheduling cycle is running: it may change the cluster."""
 
     def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
-        """Return a context that whoever names the same key enters one after the other, first come, first served."""
+        """Return a context that coroutines with the same key enter one at a time, first come, first served."""
 
     async def pause(self, seconds: float) -> None:
         """Let some time pass."""
@@ -68,7 +68,7 @@ class NoWaits:
         return change()
 
     def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
-        """Return a context that can be entered at once: nobody else is there."""
+        """Return a context that can be entered at once."""
         return nullcontext()
 
     async def pause(self, seconds: float) -> None:

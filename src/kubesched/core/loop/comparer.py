@@ -41,7 +41,7 @@ def compare(
         # nominated pods are part of the counts
         fresh.nominate(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
     for column in cluster.table.label_columns():
-        # a column exists once somebody asked for it
+        # a label column exists once it was asked for
         fresh.table.label(column.key)
     return [*_table_differences(fresh, cluster), *_queue_differences(waiting, queue)]
 

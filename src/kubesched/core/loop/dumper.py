@@ -1,6 +1,6 @@
 """The dump: what the scheduler believes, as text for people.
 
-From the table and the queue to the words in which the reference's debugger writes them. Call it between cycles.
+From the table and the queue to the text of the reference's debugger. Call it between cycles.
 """
 
 # upstream: backend/cache/debugger/dumper.go, backend/queue/scheduling_queue.go (PendingPods) (v1.36)
@@ -19,7 +19,7 @@ _FIELDS = {"MilliCPU": CPU, "Memory": MEMORY, "EphemeralStorage": EPHEMERAL_STOR
 
 
 def nodes_text(cluster: Cluster) -> str:
-    """Return every node with its resources, its pods and the pods that are promised room there."""
+    """Return every node with its resources, its pods and the pods that are nominated to it."""
     return "\n\n".join(_node_text(cluster, name) for name in sorted(cluster.table.row_of))
 
 
@@ -41,7 +41,7 @@ def _node_text(cluster: Cluster, name: str) -> str:
     table = cluster.table
     row = table.row_of[name]
     pods = table.pods_on[row].values()
-    promised = cluster.nominations.on(name)
+    nominated = cluster.nominations.on(name)
     allowed_pods = int(table.allowed_pods[row])
     lines = [
         f"Node name: {name}\n",
@@ -51,8 +51,8 @@ def _node_text(cluster: Cluster, name: str) -> str:
         f"Scheduled Pods(number: {len(pods)}):\n",
         *map(_pod_text, pods),
     ]
-    if promised:
-        lines += [f"Nominated Pods(number: {len(promised)}):\n", *map(_pod_text, promised)]
+    if nominated:
+        lines += [f"Nominated Pods(number: {len(nominated)}):\n", *map(_pod_text, nominated)]
     return "".join(lines)
 
 

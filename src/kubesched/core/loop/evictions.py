@@ -127,7 +127,7 @@ class Evictions:
             try:
                 await self._delete(preemptor, victim)
             except NotFoundError:
-                # deleted by somebody else; the report is late, lost, or came while the preemptor was held
+                # deleted already; the report is late, lost, or came while the preemptor was held
                 self._context.inbox.post(Dropped(victim.pod))
                 self._retry.add(preemptor.uid)
                 self._context.observers.victim_gone(preemptor.pod, victim, node_name)

@@ -108,10 +108,10 @@ def _status_patch(queued: QueuedPod, failed: Failed, date: datetime) -> Patch | 
     status: dict[str, Any] = {}
     condition = {"type": "PodScheduled", "status": "False", "reason": failed.reason, "message": failed.message}
     known = next((c for c in pod.status.conditions if c.type == "PodScheduled"), None)
-    said = ("False", failed.reason, failed.message)
-    if known is None or {said} != {(known.status, known.reason, known.message), queued.written_condition or said}:
+    wanted = ("False", failed.reason, failed.message)
+    if known is None or {wanted} != {(known.status, known.reason, known.message), queued.written_condition or wanted}:
         # the condition that was written last may not be reported yet
-        queued.written_condition = said
+        queued.written_condition = wanted
         status |= condition_patch(pod, condition, date)
     nominated = failed.nominated_node_name
     if nominated is not None and {nominated} != {pod.status.nominated_node_name, queued.written_nomination}:

@@ -71,7 +71,7 @@ class LoopWaits:
 
     @asynccontextmanager
     async def in_turn(self, key: Hashable) -> AsyncIterator[None]:
-        """Enter when everybody has left who named the same key before."""
+        """Enter when all coroutines have left that named the same key before."""
         line = self._lines.setdefault(key, Line())
         line.count += 1
         try:

@@ -149,7 +149,7 @@ class PodGroupScheduler:
         self, profile: Profile, queued: QueuedPod, pod: PodResult, in_this_cycle: set[str]
     ) -> Failed | None:
         cycle = pod.cycle
-        assert cycle is not None, "whoever has a place has a cycle"
+        assert cycle is not None, "a pod with a node has a cycle"
         # the group's cycle is over
         cycle.group = None
         taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name, queued.stopwatch)
@@ -209,18 +209,18 @@ class PodGroupScheduler:
         if group is None:
             return
         known = next((each for each in group.status.conditions if each.type == CONDITION), None)
-        said = ("True" if status.ok else "False", _reason(status), status.message)
+        wanted = ("True" if status.ok else "False", _reason(status), status.message)
         if known is not None:
             # a group that was scheduled stays so, whatever becomes of pods that came later
-            overruled = known.status == "True" and said[0] != "True"
-            if overruled or (known.status, known.reason, known.message) == said:
+            overruled = known.status == "True" and wanted[0] != "True"
+            if overruled or (known.status, known.reason, known.message) == wanted:
                 return
-        since = known.last_transition_time if known is not None and known.status == said[0] else None
+        since = known.last_transition_time if known is not None and known.status == wanted[0] else None
         condition = {
             "type": CONDITION,
-            "status": said[0],
-            "reason": said[1],
-            "message": said[2],
+            "status": wanted[0],
+            "reason": wanted[1],
+            "message": wanted[2],
             "observedGeneration": group.metadata.generation,
             "lastTransitionTime": (since or self._loop.date()).strftime("%Y-%m-%dT%H:%M:%SZ"),
         }

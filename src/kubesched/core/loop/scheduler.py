@@ -311,7 +311,7 @@ class Scheduler:
 
     async def _ask(self, question: ExtenderArgs) -> ExtenderResult:
         """Return an extender's answer."""
-        assert self._extender_client is not None, "extenders are configured but nobody carries questions to them"
+        assert self._extender_client is not None, "extenders are configured but there is no client to call them"
         prioritizing = isinstance(question, ExtenderPrioritizeArgs)
         began = self.now()
         self.asking += 1

@@ -75,7 +75,7 @@ class InFlightPods:
         return [event for index, event in enumerate(self._events) if index >= skip]
 
     def end(self, uid: str) -> None:
-        """Stop keeping events for a pod; drop those that nobody in flight needs."""
+        """Stop keeping events for a pod; drop those that no pod in flight needs."""
         self._pods.pop(uid, None)
         oldest = next(iter(self._pods.values()))[0] if self._pods else self._next
         while self._events and self._next - len(self._events) < oldest:

@@ -1,4 +1,4 @@
-"""A pod in the queue: where it is, what became of its attempts, who rejected it.
+"""A pod in the queue: its place, its attempts, the plugins that rejected it.
 
 Only the queue changes it. The fields that decide about waiting are those of the reference.
 """
@@ -82,7 +82,7 @@ class QueuedPod:
 
     @property
     def rejected(self) -> bool:
-        """Return whether some plugin rejected the pod; an attempt that merely failed blames nobody."""
+        """Return whether some plugin rejected the pod; an error blames no plugin."""
         return bool(self.unschedulable_plugins or self.pending_plugins)
 
     @property
@@ -96,7 +96,7 @@ class QueuedPod:
         return self.held_until > NEVER
 
     def forget_rejections(self) -> None:
-        """Start a new attempt with nobody to blame."""
+        """Forget the plugins that rejected the pod."""
         self.unschedulable_plugins = set()
         self.pending_plugins = set()
         self.gating_plugin = ""

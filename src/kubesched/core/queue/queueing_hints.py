@@ -106,7 +106,7 @@ class QueueingHints:
         self._registered = {name: registrations_of(profile, asked) for name, profile in profiles.items()}
         self._matches: dict[ClusterEvent, dict[str, list[Registered]]] = {}
         self._interest: dict[ClusterEvent, tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]] = {}
-        # scheduler -> plugin -> by what its pods are told apart
+        # scheduler -> plugin -> the subjects by which its pods are found
         self._subjects: dict[str, dict[str, set[Subject]]] = {}
         for name, registrations in self._registered.items():
             of_profile = self._subjects.setdefault(name, {})

@@ -111,7 +111,7 @@ class SchedulingQueue:
         for queued in self._in_flight:
             assert queued.place is Place.IN_FLIGHT, f"{queued!r} is kept in flight"
             assert self._places.get(queued.uid) is None, f"{queued!r} is in two places"
-        assert self._in_flight or not self._in_flight.kept_events, "events are kept for nobody"
+        assert self._in_flight or not self._in_flight.kept_events, "events are kept for no pod"
 
     # -- pods come, change and go
 
@@ -147,7 +147,7 @@ class SchedulingQueue:
                 return
 
     def delete(self, uid: str) -> None:
-        """Forget a pod; whatever its attempt comes to, if one is under way, is of no interest any more."""
+        """Forget a pod; the outcome of an attempt that is under way is ignored."""
         self._cluster.clear_nomination(uid)
         queued = self.get(uid)
         if queued is not None:
@@ -200,7 +200,7 @@ class SchedulingQueue:
 
     # upstream: backend/queue/scheduling_queue.go, AddUnschedulableIfNotPresent (v1.36)
     def fail(self, queued: QueuedPod, now: float, *, again: bool = False) -> None:
-        """End an attempt that failed; `queued` says who rejected the pod, nobody if it was an error.
+        """End an attempt that failed; `queued` names the plugins that rejected the pod, none after an error.
 
         A pod that is to be tried `again` backs off, whatever happened meanwhile.
         """

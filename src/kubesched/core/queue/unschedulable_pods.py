@@ -55,8 +55,8 @@ class UnschedulablePods:
         """Return the pods that wait for any of these, all pods for None."""
         if helped is None:
             return list(self)
-        nobody: set[str] = set()
-        uids = nobody.union(*(self._by_wait.get(each, nobody) for each in helped))
+        none: set[str] = set()
+        uids = none.union(*(self._by_wait.get(each, none) for each in helped))
         return [queued for _, queued in sorted((self._pods[uid] for uid in uids), key=_number)]
 
     def _forget(self, uid: str) -> None:

@@ -29,7 +29,7 @@ def pod_events(old: Pod, new: Pod, gates: FeatureGates) -> list[ClusterEvent]:
 
 # upstream: backend/queue/scheduling_queue.go, isPodUpdated (v1.36)
 def is_pod_updated(old: Pod, new: Pod) -> bool:
-    """Return whether an update of a waiting pod may have made it schedulable, as far as can be told without hints.
+    """Return whether an update of a waiting pod may have made it schedulable, judged without hints.
 
     What is written about it does not count, but for the claims that were generated for it.
     """

@@ -1,4 +1,4 @@
-"""In: an evaluation of a pod. Out: a decision, or the reasons why there is none.
-Never: I/O, a clock, global randomness, or a change of the cluster other than through its mutator.
-The living scheduling cycle is built from these steps.
+"""The scheduling cycle: from a popped pod to a pod assumed on a node, or a failure with the preemption that was found.
+
+Never: I/O, a clock, randomness of its own, or a change of the cluster other than through `Cluster`.
 """

@@ -1,7 +1,6 @@
-"""Taking a place: assume, reserve, permit, and the way back.
+"""Committing a decision: assume the pod, run Reserve and Permit, and undo both if one of them fails.
 
-From a decision to a pod that counts on its node before the API server knows. Whatever fails is undone in reverse order,
-so that nothing is left behind.
+From a decision to a pod that counts on its node before the API server knows.
 """
 
 # upstream: schedule_one.go (assumeAndReserve, prepareForBindingCycle), runtime/framework.go (v1.36)
@@ -22,7 +21,7 @@ SOME_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class Commitment:
-    """A place that was taken, or the status that says why not.
+    """An assumed pod, or the status of the plugin that rejected it.
 
     `waits` are Permit's plugins with their timeouts, `permission` is what Permit says as a whole where it lets a pod
     wait.
@@ -52,7 +51,7 @@ def commit(
             profile, cycle, taken, node_name, stopwatch
         )
     except BaseException:
-        # a fault of ours: the place must not stay taken
+        # an internal error: the pod must not stay assumed
         undo(cluster, profile, cycle, taken.pod, node_name, stopwatch)
         raise
     if taken.failure is not None:

@@ -39,12 +39,12 @@ MOST_ADDED = 2**62
 
 
 class FilteredNodes:
-    """What extenders left of the feasible rows, and what they said about the others, by row."""
+    """The feasible rows that extenders left, and the statuses of those they rejected."""
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
         self.mask = mask
         self.statuses: dict[int, Status] = {}
-        # whether any row was turned down, with or without a word about it
+        # whether any row was rejected, with or without a message
         self.narrowed = False
         self.failure: Status | None = None
 

@@ -1,6 +1,6 @@
-"""What a scheduling cycle comes to: a place that was taken in the table, or a failure with everything that follows.
+"""Outcomes of a scheduling cycle: an assumed pod, a failure, or a pod that needs no attempt.
 
-From the cycle to the binding cycle and to failure handling.
+From the scheduling cycle to the binding cycle and to the failure handler.
 """
 
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class Placed(NamedTuple):
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """An attempt that came to nothing.
+    """A failed attempt.
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
     clear it. `preemption` has the victims that are evicted for the nomination, `effects` what PostFilter wants

@@ -1,6 +1,6 @@
 """PostFilter as a whole: the plugins that try to help a pod that no node takes.
 
-From verdicts to what can be done. The first success ends the search; the words of the others are joined.
+From verdicts to the results of the plugins. The first success ends the search; the messages of the others are joined.
 """
 
 from collections.abc import Sequence

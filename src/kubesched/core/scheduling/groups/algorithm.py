@@ -1,8 +1,7 @@
-"""Placing a group of pods: one after the other, each with those before it in their places.
+"""Placing a pod group: its pods are assumed one after the other, so that each sees the ones before it.
 
-From the pods of a group to a result. Every place is taken in the table as if for good, so that the next pod sees it,
-and all of them are given back at the end, the last one first. A pod that needs others evicted takes its place as well;
-its victims stay where they are until they have really gone.
+From the pods of a group to a result. At the end all of them are forgotten again, the last one first. A pod that needs a
+preemption is assumed as well; its victims stay on the node until they are deleted.
 """
 
 # upstream: schedule_one_podgroup.go (podGroupSchedulingDefaultAlgorithm, podGroupPodSchedulingAlgorithm) (v1.36)
@@ -48,12 +47,12 @@ class Attempt:
 
     @property
     def no_group(self) -> Status:
-        """Return that there is no such group, in the words of an API server."""
+        """Return the API server's error for a group that does not exist."""
         key = group_of(self.pods[0].pod) or ("", "")
         return error(f'podgroup.scheduling.k8s.io "{key[1]}" not found')
 
     def run(self, within: NDArray[np.intp] | None = None) -> Asking[GroupResult]:
-        """Return what the attempt comes to on some rows (None: on all); the table is as before."""
+        """Return the result of the attempt on some rows (None: on all); the table is as before."""
         taken: list[GiveBack] = []
         try:
             return (yield from self._place_all(within, taken))
@@ -79,13 +78,13 @@ class Attempt:
                 break
             needs_preemption = needs_preemption or placed.needs_preemption
             if placed.permission.ok:
-                # whoever may be bound at once speaks for the whole group
+                # a pod that Permit lets through decides for the whole group
                 result.status = WAITS_FOR_PREEMPTION if needs_preemption else SUCCESS
                 result.waits_for_preemption = needs_preemption
         return result
 
     def _place(self, queued: QueuedPod, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
-        """Return where a pod goes, having taken the place, or why it goes nowhere."""
+        """Assume a pod on its node; return the result, or why it has no node."""
         cluster, profile = self.context.cluster, self.profile
         found = yield from choose_or_preempt(
             self.context, profile, queued, CycleOptions(within, self.may_preempt, self.state)
@@ -100,7 +99,7 @@ class Attempt:
         else:
             return PodResult(queued, found)
         cycle, node_name = place.cycle, place.node_name
-        assert cycle is not None, "whoever has a place has a cycle"
+        assert cycle is not None, "a pod with a node has a cycle"
         nominated = cluster.nominations.node_of(queued.uid)
         commitment = commit(cluster, profile, cycle, queued.pod, node_name, queued.stopwatch)
         if commitment.failure is not None:

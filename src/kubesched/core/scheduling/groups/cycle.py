@@ -1,7 +1,7 @@
 """The scheduling cycle of a group of pods, in numbered steps.
 
-From the waiting pods of a group to where all of them would go, or why they cannot. The table is as before: whoever acts
-on the result takes the places.
+From the waiting pods of a group to a node for each of them, or why there is none. The table is as before: the loop
+assumes the pods.
 """
 
 # upstream: schedule_one_podgroup.go (podGroupCycle, frameworkForPodGroup, runWorkloadAwarePreemption) (v1.36)
@@ -36,7 +36,7 @@ def profile_of(context: CycleContext, pods: Sequence[QueuedPod]) -> Profile | St
 
 
 def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[QueuedPod]) -> Asking[GroupResult]:
-    """Return what the attempt to schedule the pods of a group, at least one, in this order comes to."""
+    """Return the result of an attempt to schedule the pods of a group, at least one, in this order."""
     # 1. Is there a place for enough of them, as things are or once a few others have gone?
     result = yield from place_group(Attempt(context, profile, pods))
     # 2. No: would there be if others went for the group as a whole?

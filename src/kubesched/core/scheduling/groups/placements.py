@@ -28,7 +28,7 @@ NO_PLACEMENT = unschedulable("no feasible placements found")
 
 
 def place_group(attempt: Attempt) -> Asking[GroupResult]:
-    """Return what the attempt comes to: on the best placement where placements count, else on all nodes."""
+    """Return the result of the attempt: on the best placement if topology-aware, else on all nodes."""
     if not attempt.context.topology_aware:
         return (yield from attempt.run())
     placements = generate(attempt)

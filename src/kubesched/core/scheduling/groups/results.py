@@ -1,6 +1,6 @@
-"""What an attempt to place a group comes to, pod by pod and as a whole.
+"""The result of an attempt to place a pod group, pod by pod and as a whole.
 
-From the group's algorithm to whoever acts on it. Nothing here holds a place: what the algorithm took it gave back.
+From the group's algorithm to the loop. No pod of a result is assumed.
 """
 
 import msgspec
@@ -20,7 +20,7 @@ WAITS_FOR_PREEMPTION = unschedulable(UNSCHEDULABLE_GROUP, "pod group is waiting 
 
 
 class PodResult(msgspec.Struct):
-    """What became of one pod of a group.
+    """The result for one pod of a group.
 
     `node_name` is where it goes, or (with a `failure`) where it will have room once others are evicted. `permission` is
     what Permit says there, where it does not simply agree.
@@ -41,7 +41,7 @@ class PodResult(msgspec.Struct):
 
 
 class GroupResult(msgspec.Struct):
-    """What became of a group; `pods` has fewer entries than the group has pods where all of them failed at once.
+    """The result for a group; `pods` has fewer entries than the group has pods where all of them failed at once.
 
     `blamed` are the plugins that turned it or any of its pods away, on whichever placement. `preemption` is what
     PodGroupPostFilter says about the group as a whole, where it was asked.
