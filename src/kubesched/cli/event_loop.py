@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 from kubesched.common.last_resort import LastResort
+from kubesched.common.loop_errors import quiet_closed_connections
 
 T = TypeVar("T")
 
@@ -16,6 +17,7 @@ T = TypeVar("T")
 def run_loop(work: Coroutine[Any, Any, T]) -> T:
     """Return what a coroutine returns, on uvloop where there is one; threads that the loop waits for have a moment."""
     with ExitStack() as ending, asyncio.Runner(loop_factory=_factory()) as runner:
+        quiet_closed_connections(runner.get_loop())
         result = runner.run(work)
         ending.enter_context(LastResort(result))
         return result

@@ -30,6 +30,7 @@ from concurrent.futures import Future
 from aiohttp import web
 from multidict import CIMultiDict, CIMultiDictProxy
 
+from kubesched.common.loop_errors import quiet_closed_connections
 from kubesched.common.notes import Note, seldom
 from kubesched.errors import KubeschedError
 from kubesched.http.connections import Connections, most_connections
@@ -128,6 +129,7 @@ class Server:
             self._note(f"serving has ended: {type(error).__name__}: {error}")
 
     async def _serve(self, listener: socket.socket, tls: ServerTls, started: "Future[None]") -> None:
+        quiet_closed_connections(asyncio.get_running_loop())
         routes = Routes(self._pages, self._checks, self._note)
         chain = _Chain(routes, self._authentication, self._authorization, seldom(self._note, time.monotonic))
         handler = _Handlers(chain.answer, lingering_time=1.0)

@@ -19,6 +19,7 @@ from kubesched.client.election.leader_elector import ElectionObserver, ElectionS
 from kubesched.client.election.leader_events import LeaderEvents
 from kubesched.client.election.leases import LeaseLock
 from kubesched.client.rest import RestClient, RestConfig
+from kubesched.common.loop_errors import quiet_closed_connections
 
 STANDARD_ERROR = 2
 SHORTEST_TIMEOUT_SECONDS = 1.0
@@ -122,6 +123,7 @@ class LeaderThread:
     async def _run(self) -> None:
         settings = self._settings
         self._loop = asyncio.get_running_loop()
+        quiet_closed_connections(self._loop)
         if self._last_seconds is not None:
             # it was stopped before it began
             self._stop.set()

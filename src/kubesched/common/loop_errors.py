@@ -1,0 +1,30 @@
+"""Errors that an event loop reports outside of any task.
+
+Closing a TLS connection whose peer is closing it, too, can fail in the loop's own code. The connection is gone either
+way, so such errors are logged at DEBUG; all others are logged as errors, as usual.
+"""
+
+import asyncio
+import logging
+from typing import Any
+
+_LOGGER = logging.getLogger("asyncio")
+
+
+def quiet_closed_connections(loop: asyncio.AbstractEventLoop) -> None:
+    """Log errors of connections that are closing or closed at DEBUG from now on."""
+    loop.set_exception_handler(_handle)
+
+
+def _handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    if _is_of_closed_connection(context):
+        _LOGGER.debug("%s: %s", context.get("message"), context.get("exception"))
+    else:
+        loop.default_exception_handler(context)
+
+
+def _is_of_closed_connection(context: dict[str, Any]) -> bool:
+    transport = context.get("transport")
+    closing = isinstance(transport, asyncio.BaseTransport) and transport.is_closing()
+    # uvloop raises RuntimeError for operations on a closed handle
+    return closing and isinstance(context.get("exception"), (OSError, RuntimeError))
