@@ -7,18 +7,6 @@ import pytest
 
 from kubesched.cli.event_loop import run_loop
 
-
-class Connection(asyncio.Transport):
-    """A transport that is closed, or not."""
-
-    def __init__(self, *, closed: bool) -> None:
-        super().__init__()
-        self._closed = closed
-
-    def is_closing(self) -> bool:
-        return self._closed
-
-
 CASES = {
     "a closed connection": (True, RuntimeError("the handler is closed"), logging.DEBUG),
     "a closed connection that is reset": (True, ConnectionResetError("reset"), logging.DEBUG),
@@ -32,8 +20,16 @@ def test_errors_of_closed_connections_are_logged_at_debug(case: str, caplog: pyt
     closed, error, level = CASES[case]
 
     async def work() -> None:
-        context = {"message": "Fatal error on SSL protocol", "exception": error}
-        asyncio.get_running_loop().call_exception_handler({**context, "transport": Connection(closed=closed)})
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(asyncio.Protocol, "127.0.0.1", 0)
+        transport, _ = await loop.create_connection(asyncio.Protocol, *server.sockets[0].getsockname())
+        if closed:
+            transport.close()
+        context = {"message": "Fatal error on SSL protocol", "exception": error, "transport": transport}
+        loop.call_exception_handler(context)
+        transport.abort()
+        server.close()
+        await server.wait_closed()
 
     with caplog.at_level(logging.DEBUG, "asyncio"):
         run_loop(work())

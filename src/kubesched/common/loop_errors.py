@@ -24,7 +24,6 @@ def _handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
 
 
 def _is_of_closed_connection(context: dict[str, Any]) -> bool:
-    transport = context.get("transport")
-    closing = isinstance(transport, asyncio.BaseTransport) and transport.is_closing()
-    # uvloop raises RuntimeError for operations on a closed handle
-    return closing and isinstance(context.get("exception"), (OSError, RuntimeError))
+    # uvloop's transports are no asyncio.BaseTransports, and raise RuntimeError for operations on a closed handle
+    is_closing = getattr(context.get("transport"), "is_closing", None)
+    return is_closing is not None and is_closing() and isinstance(context.get("exception"), (OSError, RuntimeError))
