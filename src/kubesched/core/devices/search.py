@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from enum import Enum, auto
+from functools import partial
 from typing import NamedTuple
 
 from kubesched.api.quantity import Quantity
@@ -243,7 +244,7 @@ class AllocationSearch:
                         "because a claim constraint would not be satisfied"
                     )
                 return False
-            undo.append(lambda constraint=constraint: constraint.remove(plan.request, plan.alternative))  # type: ignore[misc]
+            undo.append(partial(constraint.remove, plan.request, plan.alternative))
         if shared:
             return self._take_share(wanted, position, undo)
         if plan.all_devices and not self._has_capacity(plan, position):
