@@ -13,6 +13,7 @@ from kubesched.client import connection_pool
 from kubesched.client.connection_pool import CannotConnectError, ConnectionPool, HttpRequest, HttpResponse
 from kubesched.client.rate_limiter import RateLimiter
 from kubesched.client.rest import RestClient, RestConfig, Unreachable
+from kubesched.common.server_trust import trusting_context
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 Play = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -272,7 +273,7 @@ def test_other_credentials_mean_another_connection(tmp_path: Path) -> None:
     authority = Authority()
 
     def client() -> ssl.SSLContext:
-        return ssl.create_default_context(cadata=authority.certificate.decode())
+        return trusting_context(ca_data=authority.certificate.decode())
 
     async def story() -> None:
         context = authority.serving(tmp_path)

@@ -18,6 +18,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import httptools
 import msgspec
 
+from kubesched.common.server_trust import trusting_context
+
 # servers close connections after a minute and a half without a request; one that is closed just when a request is
 # sent leaves open whether that was carried out
 LONGEST_IDLE_SECONDS = 30.0
@@ -146,7 +148,7 @@ class ConnectionPool:
         loop = asyncio.get_running_loop()
         options: dict[str, Any] = {}
         if self._secure:
-            options = {"ssl": tls or ssl.create_default_context(), "server_hostname": self._server_name}
+            options = {"ssl": tls or trusting_context(), "server_hostname": self._server_name}
         self._open += 1
         made: _Connection | None = None
         try:

@@ -18,6 +18,7 @@ from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.client.credentials.tls import TlsError, load_identity
 from kubesched.client.rest import check_encoding, read_at_most
+from kubesched.common.server_trust import trusting_context
 from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender, ExtenderTLSConfig
 from kubesched.core.framework.effects import Bind
@@ -256,7 +257,7 @@ def tls_context(extender: Extender) -> ssl.SSLContext | None:
     try:
         # inline data wins over a file, and then the system's CAs are not trusted
         authorities = config.ca_data.decode() or None
-        context = ssl.create_default_context(cafile=None if authorities else config.ca_file or None, cadata=authorities)
+        context = trusting_context(None if authorities else config.ca_file or None, authorities)
         if config.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

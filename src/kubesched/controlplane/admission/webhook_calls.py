@@ -15,6 +15,7 @@ import aiohttp
 import msgspec
 
 from kubesched.api.go_text import quote
+from kubesched.common.server_trust import trusting_context
 from kubesched.controlplane.api.attempts import WebhookCall, WebhookReply
 from kubesched.controlplane.storage.store import Store
 
@@ -86,7 +87,7 @@ async def _posted(call: WebhookCall) -> WebhookReply:
 def _trusting(bundle: bytes) -> ssl.SSLContext:
     """Return who is trusted: the authorities of a bundle, or those of the machine; ValueError if it holds none."""
     try:
-        return ssl.create_default_context(cadata=bundle.decode("ascii") if bundle else None)
+        return trusting_context(ca_data=bundle.decode("ascii") if bundle else None)
     except (ssl.SSLError, UnicodeDecodeError):
         raise ValueError("unable to load root certificates: unable to parse bytes as PEM block") from None
 
