@@ -156,3 +156,8 @@ TIME = "2024-01-01T00:00:00Z"
 def test_a_table_line_of_the_wrong_shape_is_refused(table: str, question: dict[str, Any]) -> None:
     with pytest.raises(KubeschedError):
         answer({"table": table, "input": question})
+
+
+def test_a_selector_line_without_labels_is_refused() -> None:
+    with pytest.raises(KubeschedError, match="Expected `array`, got `null`"):
+        answer({"string": "", "labels": None})

@@ -35,7 +35,8 @@ def _label_selector(line: Mapping[str, Any]) -> dict[str, Any]:
             selector = from_label_selector(msgspec.convert(line.get("selector"), LabelSelector | None))
     except InvalidSelectorError as error:
         return {"error": str(error)}
-    answered: dict[str, Any] = {"matches": [selector.matches(labels) for labels in line["labels"]]}
+    sets = msgspec.convert(line["labels"], list[dict[str, str]])
+    answered: dict[str, Any] = {"matches": [selector.matches(labels) for labels in sets]}
     if canonical := str(selector):
         answered["canonical"] = canonical
     if selector.empty:
