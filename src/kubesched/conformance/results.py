@@ -17,6 +17,7 @@ from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.extenders import is_interested
 from kubesched.core.framework.plugin import PreEnqueuePlugin
+from kubesched.core.framework.preemption import best_of
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.scheduling.decision import NO_NODES
@@ -239,6 +240,6 @@ class Judge:
                 }
                 for candidate in outcome.candidates
             }
-            self.result["preemptionBest"] = sorted(outcome.best)
+            self.result["preemptionBest"] = best_of(self.table, outcome.candidates)
             if not outcome.status.ok:
                 self.result["preemptionMessage"] = outcome.status.message.removeprefix("preemption: ")

@@ -292,7 +292,7 @@ def test_a_column_form_sees_the_pods_of_a_world(plugin: type[FilterPlugin]) -> N
     evaluation = engine.evaluation_of(engine.cluster.reader.read(a_pod("p", priority=10)))
     profile = engine.profiles["default-scheduler"]
     found = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, evaluation.verdicts())
-    assert found.by_plugin["DefaultPreemption"].best == ["n1"]
+    assert found.by_plugin["DefaultPreemption"].nominated_node_name == "n1"
 
 
 def test_ctrl_c_of_a_person_is_not_taken_for_a_plugins_fault() -> None:

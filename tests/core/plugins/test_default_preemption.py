@@ -14,6 +14,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
 from kubesched.core.framework.events import Hint
 from kubesched.core.framework.outcomes import PostFilterResult
+from kubesched.core.framework.preemption import Candidates
 from kubesched.core.framework.sampling import CANDIDATE_DRAW
 from kubesched.core.framework.status import Code
 from kubesched.core.plugins.default_preemption import DefaultPreemption
@@ -196,7 +197,8 @@ def test_best(what: str, pods: dict[str, list[tuple[str, int, int, str]]], best:
             on(node, name, share, priority, minute, labels={"app": app}) for name, priority, minute, app in there
         ]
     result = preempt(a_pod("p", cpu="2", priority=100), *objects)
-    assert list(result.best) == best, what
+    assert isinstance(result.candidates, Candidates)
+    assert result.candidates.best() == best, what
     assert result.nominated_node_name == best[0]
 
 

@@ -54,11 +54,10 @@ class PostFilterResult(msgspec.Struct, frozen=True):
     """What PostFilter found.
 
     With success `nominated_node_name` is where there will be room; `""` (not None) clears an earlier nomination.
-    `candidates` and `best` are preemption's findings; `effects` are carried out one after the other.
+    `candidates` are the nodes on which a preemption would help; `effects` are carried out one after the other.
     """
 
     status: Status
     nominated_node_name: str | None = None
     candidates: Sequence[Candidate] = ()
-    best: Sequence[str] = ()
     effects: Sequence[Effect] = ()

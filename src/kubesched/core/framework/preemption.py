@@ -120,6 +120,12 @@ class Candidates(Sequence[Candidate]):
         return sorted(self._names[index] for index in left.tolist())
 
 
+def best_of(table: NodeTable, candidates: Sequence[Candidate]) -> list[str]:
+    """Return, sorted, the names of the candidate nodes that tie for best."""
+    columns = candidates if isinstance(candidates, Candidates) else Candidates.of(table, candidates)
+    return columns.best()
+
+
 # upstream: framework/preemption/executor.go, IsPodRunningPreemption (v1.36)
 class RunningPreemptions:
     """The preemptors whose victims are being evicted, by UID of the pod or pod group.

@@ -19,7 +19,7 @@ from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.observer import Observers, start
 from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.preemption import Candidate, Candidates, Preemption
+from kubesched.core.framework.preemption import Candidate, Preemption, best_of
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
@@ -273,7 +273,7 @@ def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered)
     left = yield from ask_preemption(context.extenders, table, evaluation.pod, candidates)
     if isinstance(left, Status):
         return left
-    best = Candidates.of(table, left).best()
+    best = best_of(table, left)
     if not best:
         return unschedulable("no candidate node for preemption")
     name = best[context.pick(len(best)) if len(best) > 1 else 0]

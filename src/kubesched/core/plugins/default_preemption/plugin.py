@@ -102,7 +102,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
             return self._helpless(runs, verdicts.statuses)
         best = candidates.best()
         nominated = best[0 if draw is None else draw // len(rows) % len(best)]
-        return PostFilterResult(SUCCESS, nominated, candidates, best)
+        return PostFilterResult(SUCCESS, nominated, candidates)
 
     def pod_group_post_filter(
         self, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
