@@ -20,7 +20,7 @@ from kubesched.client.credentials.rest_config import load_rest_config
 
 Document = dict[str, Any]
 MERGE_PATCH = "application/merge-patch+json"
-SECONDS = 30.0
+SECONDS = 60.0
 AGAIN_SECONDS = 0.1
 PATIENCE = (429, 500, 503, 504)
 

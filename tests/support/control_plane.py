@@ -21,7 +21,7 @@ import msgspec
 
 from kubesched.config.document import parse
 
-SECONDS = 60.0
+SECONDS = 120.0
 _EXPORT = "export KUBECONFIG="
 
 

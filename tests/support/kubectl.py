@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-SECONDS = 30.0
+SECONDS = 60.0
 OLDEST = (1, 30)
 WHY_MISSING = "no kubectl 1.30 or later on PATH"
 # programs that tests may not do without; CI says `kubectl`

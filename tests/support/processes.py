@@ -18,7 +18,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 # how long anything may take that is to happen; it usually takes a moment
-SECONDS = 30.0
+SECONDS = 60.0
 POLL_SECONDS = 0.03
 _TOKENS = re.compile(r"Bearer |PRIVATE KEY|[Pp]assword: *\S")
 

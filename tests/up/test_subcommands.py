@@ -16,7 +16,7 @@ from kubesched.cli import main
 from kubesched.up import status
 from kubesched.up.named_clusters import find, locked
 
-SECONDS = 30.0
+SECONDS = 120.0
 PODS = "/api/v1/namespaces/default/pods"
 DEPLOYMENT = """\
 apiVersion: apps/v1
