@@ -234,7 +234,16 @@ def test_kubectl_installs_a_chart(home: Path, chart: str, mode: tuple[str, ...])
     kubectl("rollout", "status", f"{WORKLOADS[chart]}/release-{chart}", f"--timeout={int(SECONDS)}s")
     soon(lambda: IS_UP[chart](get))
     CHECK[chart](get)
-    before = versions()
+    # controllers may still write statuses: the versions are taken once they stay the same for a second
+    seen = [versions()]
+
+    def is_quiet() -> bool:
+        time.sleep(1.0)
+        seen.append(versions())
+        return seen[-1] == seen[-2]
+
+    soon(is_quiet)
+    before = seen[-1]
     kubectl("apply", *mode, *file)
     assert versions() == before, "nothing has changed"
     found = kubectl.run("diff", *mode, *file)
