@@ -234,13 +234,18 @@ def test_kubectl_installs_a_chart(home: Path, chart: str, mode: tuple[str, ...])
     kubectl("rollout", "status", f"{WORKLOADS[chart]}/release-{chart}", f"--timeout={int(SECONDS)}s")
     soon(lambda: IS_UP[chart](get))
     CHECK[chart](get)
-    # controllers may still write statuses: the versions are taken once they stay the same for a second
+    # controllers and nodes may still write statuses: the versions are taken once there is nothing left to write
     seen = [versions()]
 
     def is_quiet() -> bool:
         time.sleep(1.0)
         seen.append(versions())
-        return seen[-1] == seen[-2]
+        ended = all(
+            pod["spec"]["restartPolicy"] == "Always" or pod["status"]["phase"] in ("Succeeded", "Failed")
+            for pod in get("Pod")
+        )
+        measured = all(each["status"].get("currentMetrics") for each in get("HorizontalPodAutoscaler"))
+        return seen[-1] == seen[-2] and ended and measured
 
     soon(is_quiet)
     before = seen[-1]
