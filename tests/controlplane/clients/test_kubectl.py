@@ -19,7 +19,11 @@ status: {allocatable: {cpu: "4", memory: 8Gi, pods: "110"}}
 apiVersion: v1
 kind: Pod
 metadata: {name: p1, labels: {app: web}}
-spec: {nodeName: n1, terminationGracePeriodSeconds: 30, containers: [{name: c, image: nginx}]}
+# it takes its time to stop, so that it is still there when it is asked for
+spec:
+  nodeName: n1
+  terminationGracePeriodSeconds: 30
+  containers: [{name: c, lifecycle: {preStop: {sleep: {seconds: 20}}}, image: nginx}]
 ---
 apiVersion: v1
 kind: Pod
