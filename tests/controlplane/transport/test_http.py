@@ -271,6 +271,14 @@ def test_a_body_that_is_too_long_or_malformed_is_refused(sent: bytes, code: int)
     served(work)
 
 
+def test_nobody_waits_for_the_body_of_a_request_with_a_wrong_token() -> None:
+    async def work(http: HttpServer) -> None:
+        lines = (f"POST {NODES} HTTP/1.1", "Host: x", "Authorization: Bearer wrong", "Content-Length: 1000000", "", "")
+        assert [code for code, _, _ in await exchange(http, "\r\n".join(lines).encode())] == [401]
+
+    served(work, ApiServer(access=lambda registry: RoleBasedAccess(registry, StaticTokens({"right": ADMINISTRATOR}))))
+
+
 def test_a_body_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_module, "REQUEST_SECONDS", 0.05)
 

@@ -105,7 +105,7 @@ class ApiServer:
         A request that needs webhook replies is answered with 503 and can be retried.
         """
         try:
-            request = self._authenticated(request)
+            request = self.authenticated(request)
         except ApiError as error:
             return refusal(error)
         attempt = self._reply_cache.attempt_of(request)
@@ -124,7 +124,7 @@ class ApiServer:
     async def answer(self, request: Request) -> Response | Watch:
         """Return the answer to a request, or the watch that it begins, once webhooks were asked that have to be."""
         try:
-            request = self._authenticated(request)
+            request = self.authenticated(request)
         except ApiError as error:
             return refusal(error)
         found = self.attempt(request)
@@ -136,8 +136,8 @@ class ApiServer:
             found = self.attempt(with_attempt(request, await answered(found, self.ask_webhooks)))
         return found
 
-    def _authenticated(self, request: Request) -> Request:
-        """Return a request with its user, by its credentials unless a caller in this process names the user."""
+    def authenticated(self, request: Request) -> Request:
+        """Return a request with its user, by its credentials unless the user is known; ApiError if they are wrong."""
         if request.user is not UNAUTHENTICATED:
             return request
         return msgspec.structs.replace(request, user=self.access.user_of(request.headers))

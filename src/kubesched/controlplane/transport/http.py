@@ -15,6 +15,7 @@ import ssl
 from collections.abc import Mapping
 from random import Random
 
+import msgspec
 from aiohttp import web
 
 from kubesched.controlplane.api.requests import Request, Response, refusal
@@ -118,11 +119,12 @@ class HttpServer:
         return await _send(message, found)
 
     async def _request(self, message: web.BaseRequest) -> Request:
-        """Return a request with its body."""
-        headers = _readable(message.headers)
+        """Return a request with its user and its body, which is read for authenticated users alone."""
         path, query = split_target(message.raw_path)
-        body = await _body(message) if message.method in _WITH_BODY else b""
-        return Request(message.method, path, query, headers, body)
+        request = self.server.authenticated(Request(message.method, path, query, _readable(message.headers)))
+        if message.method not in _WITH_BODY:
+            return request
+        return msgspec.structs.replace(request, body=await _body(message))
 
     # -- a watch
 
