@@ -235,20 +235,21 @@ def test_kubectl_installs_a_chart(home: Path, chart: str, mode: tuple[str, ...])
     soon(lambda: IS_UP[chart](get))
     CHECK[chart](get)
     # controllers and nodes may still write statuses: the versions are taken once there is nothing left to write
-    seen = [versions()]
+    before: list[str] = []
 
     def is_quiet() -> bool:
-        time.sleep(1.0)
-        seen.append(versions())
+        before[:] = versions()
         ended = all(
             pod["spec"]["restartPolicy"] == "Always" or pod["status"]["phase"] in ("Succeeded", "Failed")
             for pod in get("Pod")
         )
         measured = all(each["status"].get("currentMetrics") for each in get("HorizontalPodAutoscaler"))
-        return seen[-1] == seen[-2] and ended and measured
+        if not (ended and measured):
+            return False
+        time.sleep(1.0)
+        return versions() == before
 
     soon(is_quiet)
-    before = seen[-1]
     kubectl("apply", *mode, *file)
     assert versions() == before, "nothing has changed"
     found = kubectl.run("diff", *mode, *file)
