@@ -230,3 +230,51 @@ def test_connections_leave_descriptors_for_others(
 ) -> None:
     monkeypatch.setattr("resource.getrlimit", lambda which: (descriptors, descriptors))
     assert most_connections(500) == expected
+
+
+def is_closed(client: socket.socket) -> bool:
+    """Return whether the server has closed a connection by now."""
+    client.setblocking(False)
+    try:
+        return not client.recv(1)
+    except ConnectionError:
+        return True
+    except BlockingIOError:
+        return False
+
+
+SLOW = b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_a_connection_that_arrives_while_the_server_stops_is_closed(turns: int) -> None:
+    async def play() -> None:
+        house = House(100, None)
+        house.connections.open()
+        with socket.create_connection(house.address) as slow, socket.create_connection(house.address) as client:
+            slow.sendall(SLOW)
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            house.connections.close()
+            await house.handlers.shutdown(0.1)
+            await house.connections.closed()
+            assert is_closed(client)
+            assert is_closed(slow)
+
+    asyncio.run(play())
+
+
+def test_a_request_that_is_not_answered_in_time_is_cut_when_the_server_stops() -> None:
+    async def play() -> None:
+        house = House(100, None)
+        house.connections.open()
+        with socket.create_connection(house.address) as client:
+            client.sendall(SLOW)
+            while not house.asked:
+                await asyncio.sleep(0)
+            house.connections.close()
+            # without aiohttp's shutdown, whose time may be over before all requests are answered
+            await house.connections.closed()
+            assert is_closed(client)
+
+    asyncio.run(play())

@@ -95,6 +95,22 @@ def test_what_is_no_request(found: Served, case: str, sent: bytes, code: bytes) 
     assert found.fetch("/healthz").code == 200
 
 
+@pytest.mark.parametrize(
+    ("sent", "line"),
+    [
+        (b"GET / / HTTP/1.1\r\nHost: a\r\n\r\n", b"400 Bad Request"),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: a\r\n\r\n", b"431 Request Header Fields Too Large"),
+    ],
+)
+def test_a_refusal_says_why_in_its_body(found: Served, sent: bytes, line: bytes) -> None:
+    with found.connected() as connection:
+        connection.sendall(sent)
+        received = b""
+        while piece := connection.recv(65536):
+            received += piece
+    assert received.partition(b"\r\n\r\n")[2] == line
+
+
 def test_nothing_is_told_about_the_machinery(found: Served) -> None:
     for reply in (found.fetch("/healthz"), found.fetch("/nope"), found.fetch("/metrics%")):
         assert "aiohttp" not in str(reply.headers)

@@ -55,10 +55,13 @@ class Connections:
         self._most = most
         # the quietest first
         self._open: OrderedDict[asyncio.Protocol, socket.socket] = OrderedDict()
+        # of connections that are established
+        self._transports: dict[asyncio.Protocol, asyncio.Transport] = {}
         # those that were cut, and are not gone yet
         self._cut: set[asyncio.Protocol] = set()
         self._greetings: set[asyncio.Task[None]] = set()
         self._pause: asyncio.TimerHandle | None = None
+        self._stopping = False
 
     def __len__(self) -> int:
         return len(self._open)
@@ -93,16 +96,18 @@ class Connections:
         """A connection is closed."""
         self._open.pop(protocol, None)
         self._cut.discard(protocol)
+        self._transports.pop(protocol, None)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Listen no more; connections that are being established are closed."""
+        self._stopping = True
         if self._pause is not None:
             self._pause.cancel()
         asyncio.get_running_loop().remove_reader(self._listener)
         self._listener.close()
 
     async def closed(self) -> None:
-        """Cancel handshakes, and wait until all connections are closed."""
+        """Cancel handshakes, wait until all connections are closed, and abort those that are not closed in time."""
         # by then each has begun, and knows the socket that it has to close
         await asyncio.sleep(0)
         for greeting in list(self._greetings):
@@ -112,7 +117,9 @@ class Connections:
         end = loop.time() + 2 * GOODBYE_SECONDS
         while (self._open or self._cut) and loop.time() < end:
             await asyncio.sleep(0.01)
-        # handshakes that were given up close their sockets in the loop's next round
+        for transport in list(self._transports.values()):
+            transport.abort()
+        # sockets are closed in the loop's next turn
         await asyncio.sleep(0)
 
     async def _greet(self, accepted: socket.socket) -> None:
@@ -129,13 +136,19 @@ class Connections:
             accepted.close()
             return
         try:
-            await (_connect(accepted, protocol) if tls is None else _connect_tls(accepted, protocol, tls))
+            transport = await (_connect(accepted, protocol) if tls is None else _connect_tls(accepted, protocol, tls))
         except OSError:
             # no TLS, too slow, or gone: nothing that an operator could do about
             self.lost(protocol)
         except asyncio.CancelledError:
             self.lost(protocol)
             raise
+        else:
+            if self._stopping:
+                # too late for the protocol's own shutdown
+                transport.abort()
+            elif protocol in self._open or protocol in self._cut:
+                self._transports[protocol] = transport
 
     def _cut_quietest(self) -> None:
         """Cut the connection that has been quiet for longest, if there is one that is not in use."""
@@ -151,11 +164,12 @@ class Connections:
                 quietest.shutdown(socket.SHUT_RDWR)
 
 
-async def _connect(accepted: socket.socket, protocol: asyncio.Protocol) -> None:
-    await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
+async def _connect(accepted: socket.socket, protocol: asyncio.Protocol) -> asyncio.Transport:
+    transport, _ = await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
+    return transport
 
 
-async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls: ssl.SSLContext) -> None:
+async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls: ssl.SSLContext) -> asyncio.Transport:
     """Speak TLS with a client, once it begins to."""
     loop = asyncio.get_running_loop()
     end = loop.time() + HANDSHAKE_SECONDS
@@ -168,14 +182,14 @@ async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls:
     patience = max(0.1, end - loop.time())
     if not isinstance(loop, asyncio.SelectorEventLoop):
         # closes the socket itself if the handshake fails
-        await loop.connect_accepted_socket(
+        transport, _ = await loop.connect_accepted_socket(
             lambda: protocol,
             accepted,
             ssl=tls,
             ssl_handshake_timeout=patience,
             ssl_shutdown_timeout=GOODBYE_SECONDS,
         )
-        return
+        return transport
     greeted: asyncio.Future[None] = loop.create_future()
     session = _SmallTls(
         loop,
@@ -192,6 +206,7 @@ async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls:
     except BaseException:
         transport.close()
         raise
+    return transport
 
 
 class _SmallTls(sslproto.SSLProtocol):

@@ -59,8 +59,8 @@ PIECE_BYTES = 64 * 1024
 ANSWER_SECONDS = LONGEST_SECONDS + 60.0
 _HEADERS = {"Cache-Control": "no-cache, private", "Server": "kubesched"}
 _WORDS = {
-    400: "400 Bad PageRequest",
-    431: "431 PageRequest Header Fields Too Large",
+    400: "400 Bad Request",
+    431: "431 Request Header Fields Too Large",
     500: "500 Internal Server Error",
 }
 
