@@ -410,7 +410,7 @@ def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
     elif status.details is not None:
         wait = status.details.retry_after_seconds
     if wait is not None:
-        # differs (asks to be asked again): the reference waits for as long as it is told to
+        # differs (a Retry-After of more than a minute): the reference waits that long
         wait = min(max(wait, 0.0), LONGEST_PATIENCE_SECONDS)
     return Refused(code, status.reason, status.message or f"the server answered with code {code}", wait)
 

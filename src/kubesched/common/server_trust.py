@@ -1,10 +1,10 @@
-"""Which certificates of servers are trusted: those that a Go program trusts."""
+"""Verify servers as a Go program does."""
 
 import ssl
 
 
 def trusting_context(ca_file: str | None = None, ca_data: str | bytes | None = None) -> ssl.SSLContext:
-    """Return a context that trusts servers of some authorities, without any those of the system.
+    """Return a context that verifies servers by the given authorities, or by those of the system.
 
     From Python 3.13 on the default is stricter than Go: certificates without an authority key identifier are refused,
     which clusters have.

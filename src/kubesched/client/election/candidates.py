@@ -76,7 +76,7 @@ class LeaseCandidateKeeper:
             tasks.create_task(self._keep())
 
     def put(self, obj: ApiObject) -> None:
-        """Take in the LeaseCandidate as it is; renew it if the server pings."""
+        """Store the LeaseCandidate as last observed; renew it if its pingTime is newer than its renewTime."""
         assert isinstance(obj, LeaseCandidate)
         self._known = obj
         spec = obj.spec

@@ -170,7 +170,7 @@ class LeaderElector:
         self._record_event("stopped leading")
         try:
             current = await self._lock.read()
-            # differs (a lease that is given up at the end): the reference overwrites the record of whoever leads by now
+            # differs (a lease that is released while another process holds it): the reference overwrites the record
             if current is not None and current.holder == self._settings.identity:
                 record = self.candidacy.released(current)
                 await self._lock.update(record)

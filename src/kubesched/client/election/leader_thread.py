@@ -111,7 +111,7 @@ class LeaderThread:
         return self._elector is not None and self._elector.holds
 
     def check(self) -> str | None:
-        """Return the problem of the election, for health checks; None if there is none."""
+        """Return the failure of the leader election for the health checks, None while the lease is renewed in time."""
         return self._elector.check() if self._elector is not None else None
 
     def _main(self) -> None:

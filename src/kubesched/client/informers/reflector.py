@@ -360,7 +360,7 @@ class Reflector(Generic[T]):
     # -- what both share
 
     def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
-        """Report an object and add it to those that were seen; return its resource version."""
+        """Report an object to the handler, remember its key, and return its resource version."""
         obj = self.reader.read(raw)
         if isinstance(obj, UnreadableObject):
             if self._cannot_use(obj):

@@ -31,7 +31,7 @@ class Conversion:
         return document
 
     def completed(self, document: Document) -> Document:
-        """Return a document as it is stored, without fields that the stored version does not know."""
+        """Convert a document to the stored version; fields unknown to that version are removed."""
         return document
 
     def refreshed(self, document: Document) -> Document:

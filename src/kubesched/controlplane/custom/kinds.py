@@ -41,7 +41,7 @@ class CustomConversion(Conversion):
         return {**document, "apiVersion": self.stored_version}
 
     def completed(self, document: Document) -> Document:
-        """Return a document as it is stored, changed in place: pruned by the schema of the stored version."""
+        """Convert a document, in place, to the stored version; fields unknown to its schema are pruned."""
         document["apiVersion"] = self.stored_version
         if self.api_version != self.stored_version:
             prune(document, self._schemas[self.stored_version], resource=True)

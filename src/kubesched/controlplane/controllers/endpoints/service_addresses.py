@@ -42,7 +42,7 @@ class ServiceAddressController(Controller):
             self.workqueue.add(key)
 
     def reconcile(self, key: Key) -> None:
-        """Create the IPAddress objects of a service, and delete those that it no longer has."""
+        """Create the missing IPAddress objects of a service; delete the IPAddresses that the service no longer uses."""
         service = self.context.find(_SERVICES, *key)
         spec = (service or {}).get("spec") or {}
         wanted = {each for each in spec.get("clusterIPs") or () if each != "None"}
