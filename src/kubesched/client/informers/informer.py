@@ -17,7 +17,8 @@ from kubesched.api.custom import custom_kind
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
-from kubesched.client.informers.reflector import EventHandler, Reflector
+from kubesched.client.informers.object_cache import EventHandler
+from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.config.feature_gates import FeatureGates

@@ -12,15 +12,13 @@ reported twice, and none is left out.
 # upstream: client-go/tools/cache/reflector.go (v1.36)
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Generic, NoReturn, Protocol, TypeVar
-
-import msgspec
+from typing import Generic, NoReturn, TypeVar
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import Pod
-from kubesched.client.informers.object_reader import ObjectReader, UnreadableObject, identify
+from kubesched.client.informers.object_cache import EventHandler, ObjectCache
+from kubesched.client.informers.object_reader import ObjectReader
 from kubesched.client.informers.pager import ListMeta, ListReader
 from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.informers.watch_events import WatchEvent, lines, read_bookmark, read_event
@@ -48,16 +46,6 @@ STREAMED_AGAIN_SECONDS = 1800.0
 SLICE = 200
 
 
-class EventHandler(Protocol):
-    """Handles the objects that a reflector reports."""
-
-    def put(self, obj: ApiObject) -> None:
-        """An object is new or has changed."""
-
-    def drop(self, obj: ApiObject) -> None:
-        """An object is gone."""
-
-
 class ExpiredError(Exception):
     """The resource version to continue from is too old: list again."""
 
@@ -80,8 +68,7 @@ class Reflector(Generic[T]):
         self.kind = kind
         self.path = path
         self.synced = asyncio.Event()
-        # every object as it was last reported, by namespace/name
-        self.objects: dict[str, T] = {}
+        self._cache = ObjectCache(kind, path, handler, note)
         # the resource version up to which everything was reported
         self.version = ""
         # the plugins that cannot do without the kind
@@ -94,8 +81,6 @@ class Reflector(Generic[T]):
         # the incarnation of the server that was listed, and the one that is being listed
         self.incarnation = -1
         self._listing = -1
-        self._handler = handler
-        self.reader = ObjectReader(kind, path, note)
         self._query = dict(query or {})
         self._note = note
         self._random = random or Random()
@@ -107,6 +92,16 @@ class Reflector(Generic[T]):
         # whether the relist is waited for
         self._hurry = False
         self._watch_task: asyncio.Task[None] | None = None
+
+    @property
+    def objects(self) -> Mapping[str, T]:
+        """Return every object as it was last reported, by namespace/name."""
+        return self._cache.objects
+
+    @property
+    def reader(self) -> ObjectReader[T]:
+        """Return the reader of the kind's objects."""
+        return self._cache.reader
 
     async def run(self) -> None:
         """List and watch until cancelled."""
@@ -222,17 +217,14 @@ class Reflector(Generic[T]):
 
     async def _take_items(self, items: list[bytes], seen: set[str]) -> None:
         for number, item in enumerate(items, 1):
-            self._take_object(item, seen)
+            self._cache.put(item, seen)
             if number % SLICE == 0 or number == len(items):
                 await asyncio.sleep(0)
 
     async def _listed(self, seen: set[str], version: str) -> None:
         """The list is complete: report the objects that are gone since the last one, and that the kind is synced."""
-        gone = []
-        if len(seen) < len(self.objects):
-            gone = [obj for name, obj in self.objects.items() if name not in seen]
-        for number, obj in enumerate(gone):
-            self._drop(obj)
+        for number, obj in enumerate(self._cache.missing_from(seen)):
+            self._cache.drop(obj)
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
         # a watch goes on for long after its list
@@ -341,9 +333,9 @@ class Reflector(Generic[T]):
                 await self._listed(seen, mark.resource_version)
             return
         if event.type == "DELETED":
-            seen.discard(self._take_deleted(event.object).full_name)
+            seen.discard(self._cache.delete(event.object).full_name)
         else:
-            self._take_object(event.object, seen)
+            self._cache.put(event.object, seen)
 
     def _take(self, event: WatchEvent) -> None:
         if event.type == "BOOKMARK":
@@ -353,57 +345,9 @@ class Reflector(Generic[T]):
             self._reach(version)
             return
         if event.type == "DELETED":
-            self._reach(self._take_deleted(event.object).resource_version)
+            self._reach(self._cache.delete(event.object).resource_version)
         else:
-            self._reach(self._take_object(event.object, set()))
-
-    # -- what both share
-
-    def _take_object(self, raw: msgspec.Raw | bytes, seen: set[str]) -> str:
-        """Report an object to the handler, remember its key, and return its resource version."""
-        obj = self.reader.read(raw)
-        if isinstance(obj, UnreadableObject):
-            if self._cannot_use(obj):
-                seen.add(obj.full_name)
-            return obj.resource_version
-        seen.add(obj.full_name)
-        self._put(obj)
-        return obj.metadata.resource_version
-
-    def _take_deleted(self, raw: msgspec.Raw) -> UnreadableObject:
-        """Report that an object is gone, for which its name suffices; return its identity."""
-        gone = identify(bytes(raw))
-        self.reader.forget(gone.full_name)
-        known = self.objects.get(gone.full_name)
-        if known is not None:
-            self._drop(known)
-        return gone
-
-    def _cannot_use(self, unreadable: UnreadableObject) -> bool:
-        """Drop an object whose new version cannot be read; return whether the old version still counts."""
-        known = self.objects.get(unreadable.full_name)
-        if known is None:
-            return False
-        if isinstance(known, Pod) and known.spec.node_name and known.uid == unreadable.uid:
-            # it still takes up resources of its node
-            return True
-        self._drop(known)
-        return False
-
-    def _put(self, obj: T) -> None:
-        name = obj.full_name
-        known = self.objects.get(name)
-        if known is not None and known.uid != obj.uid:
-            self._handler.drop(known)
-        elif known is not None and known.metadata.resource_version == obj.metadata.resource_version:
-            return
-        self.objects[name] = obj
-        self._handler.put(obj)
-
-    def _drop(self, obj: T) -> None:
-        known = self.objects.pop(obj.full_name, None)
-        if known is not None:
-            self._handler.drop(known)
+            self._reach(self._cache.put(event.object, set()))
 
     def _reach(self, version: str) -> None:
         if version:

@@ -1,0 +1,93 @@
+"""The objects of one kind as they were last reported; a handler is told each difference once.
+
+    JSON text of an object ──▶ ObjectCache ──▶ EventHandler: put, drop
+
+An object that comes again in the version that is known is not reported. One whose new version cannot be read is
+dropped, unless it is a pod on a node: that still takes up resources.
+"""
+
+# upstream: client-go/tools/cache/{store,delta_fifo}.go (v1.36)
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.client.informers.object_reader import ObjectReader, UnreadableObject, identify
+
+T = TypeVar("T", bound=ApiObject)
+
+
+class EventHandler(Protocol):
+    """Handles the objects that a reflector reports."""
+
+    def put(self, obj: ApiObject) -> None:
+        """An object is new or has changed."""
+
+    def drop(self, obj: ApiObject) -> None:
+        """An object is gone."""
+
+
+class ObjectCache(Generic[T]):
+    """Keeps the objects of one kind; `path` is where they come from."""
+
+    def __init__(self, kind: type[T], path: str, handler: EventHandler, note: Callable[[str], None]) -> None:
+        # namespace/name -> the object as it was last reported
+        self.objects: dict[str, T] = {}
+        self.reader = ObjectReader(kind, path, note)
+        self._handler = handler
+
+    def put(self, raw: msgspec.Raw | bytes, listed: set[str]) -> str:
+        """Report an object that is new or has changed, add its name to `listed`, and return its resource version."""
+        obj = self.reader.read(raw)
+        if isinstance(obj, UnreadableObject):
+            if self._keeps(obj):
+                listed.add(obj.full_name)
+            return obj.resource_version
+        listed.add(obj.full_name)
+        self._put(obj)
+        return obj.metadata.resource_version
+
+    def delete(self, raw: msgspec.Raw) -> UnreadableObject:
+        """Report that an object is gone, for which its name suffices; return its identity."""
+        gone = identify(bytes(raw))
+        self.reader.forget(gone.full_name)
+        known = self.objects.get(gone.full_name)
+        if known is not None:
+            self.drop(known)
+        return gone
+
+    def missing_from(self, listed: set[str]) -> list[T]:
+        """Return the objects that a complete list does not contain."""
+        if len(listed) >= len(self.objects):
+            return []
+        return [obj for name, obj in self.objects.items() if name not in listed]
+
+    def drop(self, obj: T) -> None:
+        """Report that an object is gone."""
+        known = self.objects.pop(obj.full_name, None)
+        if known is not None:
+            self._handler.drop(known)
+
+    def _put(self, obj: T) -> None:
+        name = obj.full_name
+        known = self.objects.get(name)
+        if known is not None and known.uid != obj.uid:
+            self._handler.drop(known)
+        elif known is not None and known.metadata.resource_version == obj.metadata.resource_version:
+            return
+        self.objects[name] = obj
+        self._handler.put(obj)
+
+    def _keeps(self, unreadable: UnreadableObject) -> bool:
+        """Drop an object whose new version cannot be read; return whether the old version still counts."""
+        known = self.objects.get(unreadable.full_name)
+        if known is None:
+            return False
+        if isinstance(known, Pod) and known.spec.node_name and known.uid == unreadable.uid:
+            # it still takes up resources of its node
+            return True
+        self.drop(known)
+        return False
