@@ -1,6 +1,11 @@
-"""Floating-point numbers in the words of Go: what metrics and CEL show."""
+"""Numbers as Go has them: sums in 64 bits; floating-point numbers as metrics and CEL show them."""
 
 from decimal import Decimal
+
+
+def int64(number: int) -> int:
+    """Return a number as 64 bits hold it: what is too large wraps around."""
+    return (number + 2**63) % 2**64 - 2**63
 
 
 def shortest(value: float) -> str:

@@ -7,7 +7,8 @@ Invariants: a selector that exists is valid; what is wrong raises InvalidSelecto
 they end up in pods' conditions. `NOTHING` matches no labels at all, `EVERYTHING` (no requirement) matches all.
 """
 
-# upstream: apimachinery/pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go, pkg/api/validate/content/kube.go (v1.36)
+# upstream: apimachinery/pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go,
+# pkg/api/validate/content/kube.go, dns.go (v1.36)
 
 from __future__ import annotations
 

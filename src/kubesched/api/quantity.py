@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from kubesched.api.go_numbers import int64
 from kubesched.api.meta import RawQuantity
 from kubesched.errors import InvalidObjectError
 
@@ -288,11 +289,6 @@ def _at_exponent(quantity: Quantity, exponent: int) -> int:
     return int(quantity.unscaled * 10 ** (quantity.exponent - exponent))
 
 
-def _int64(number: int) -> int:
-    """Return the number as it is left in 64 bits."""
-    return (number + 2**63) % 2**64 - 2**63
-
-
 def _scaled(quantity: Quantity, exponent: int) -> int:
     """Return the quantity at an exponent, rounded up, with the reference's overflow in each form."""
     shift = quantity.exponent - exponent
@@ -305,7 +301,7 @@ def _scaled(quantity: Quantity, exponent: int) -> int:
         return -magnitude if number < 0 else magnitude
     product: int = number * 10**shift
     if _MIN_INT64 <= product <= _MAX_INT64 or shift in (1, 2, 3, 6, 9):
-        return _int64(product)
+        return int64(product)
     return 0
 
 
@@ -313,14 +309,14 @@ def _scaled_big(number: int, shift: int) -> int:
     """Return the unscaled number of a big decimal shifted by powers of ten."""
     if shift >= 0:
         # Beyond 18 the reference's power of ten leaves int64 and is the smallest one.
-        return _int64(_int64(number) * (10**shift if shift <= 18 else _MIN_INT64))
+        return int64(int64(number) * (10**shift if shift <= 18 else _MIN_INT64))
     divisor: int = 10**-shift
     if number < _MAX_INT64 and shift > -19:
         # Division here cuts towards zero and still adds one, so a negative fraction goes up by up to two.
-        number = _int64(number)
+        number = int64(number)
         quotient = abs(number) // divisor
         return (quotient if number >= 0 else -quotient) + (abs(number) % divisor != 0)
-    return _int64(-(-number // divisor))
+    return int64(-(-number // divisor))
 
 
 def _without_factors(number: int, base: int, exponent: int) -> tuple[int, int]:

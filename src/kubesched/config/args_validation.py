@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from kubesched.api.field_errors import as_json, child, duplicate, forbidden, invalid, not_supported, required
+from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.config.args import (
     DefaultPreemptionArgs,
     DynamicResourcesArgs,
@@ -28,7 +29,6 @@ from kubesched.config.args import (
 )
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import INT64_MAX, INT64_MIN, Duration, seconds
-from kubesched.config.names import label_key_problems, label_value_problems
 from kubesched.config.types import MAX_CUSTOM_PRIORITY_SCORE, PluginArgs, PluginConfig
 
 _SCORING_STRATEGIES = ("LeastAllocated", "MostAllocated", "RequestedToCapacityRatio")

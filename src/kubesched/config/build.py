@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.field_errors import aggregate
+from kubesched.api.go_numbers import int64
 from kubesched.api.go_text import quote
 from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.args_validation import args_violations
@@ -242,13 +243,9 @@ def _weights(profile: Profile, point: str, catalog: Catalog) -> dict[str, int]:
             continue
         weights[plugin.name] = plugin.weight or 1
         share = weights[plugin.name] * _MAX_SCORE
-        if share > _wrapped(INT64_MAX - total):
+        # as in the reference, the difference overflows where a weight is negative
+        if share > int64(INT64_MAX - total):
             label = "score" if point == "score" else "placement score"
             raise _BuildError(f"{label} plugins: total score of Score plugins could overflow")
         total += share
     return weights
-
-
-def _wrapped(number: int) -> int:
-    """Return `number` as an int64 holds it; the reference's sum overflows where a weight is negative."""
-    return (number + 2**63) % 2**64 - 2**63

@@ -16,6 +16,7 @@ import msgspec
 
 from kubesched.api.field_errors import invalid, required
 from kubesched.api.go_text import quote
+from kubesched.api.labels import label_key_problems
 from kubesched.config.args import (
     NodeResourcesFitArgs,
     NodeSelectorRequirement,
@@ -26,7 +27,6 @@ from kubesched.config.args import (
 from kubesched.config.args_validation import args_violations
 from kubesched.config.errors import ConfigError, Stage
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.names import label_key_problems
 from kubesched.config.policy_document import (
     LabelsPresence,
     Policy,

@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kubesched.api.field_errors import Shown, as_json, child, duplicate, invalid, required
+from kubesched.api.labels import label_key_problems
+from kubesched.api.resources import is_extended_resource
 from kubesched.config.args_validation import args_violations
 from kubesched.config.encoding import to_wire
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import Duration
-from kubesched.config.names import is_extended_resource_name, label_key_problems
 from kubesched.config.types import (
     API_VERSION,
     PLUGIN_SET_FIELDS,
@@ -198,5 +199,5 @@ def _extended_resource_name(path: str, name: str) -> Errors:
     problems = label_key_problems(name)
     for problem in problems:
         yield invalid(path, as_json(name), problem)
-    if not problems and not is_extended_resource_name(name):
+    if not problems and not is_extended_resource(name):
         yield invalid(path, name, "is an invalid extended resource name")

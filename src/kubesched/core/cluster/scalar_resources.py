@@ -8,16 +8,13 @@ configuration names it.
 from collections.abc import Mapping
 from typing import Final
 
+from kubesched.api.go_numbers import int64
+
 # A name that no more rows offer than this, or this part of them, is no column.
 FEWEST_OFFERING: Final = 16
 FEW_OF: Final = 32
 
 _NOBODY: Final[frozenset[int]] = frozenset()
-
-
-def wrapped(total: int) -> int:
-    """Return a sum as the reference's 64 bits hold it."""
-    return (total + 2**63) % 2**64 - 2**63
 
 
 class ScalarResources:
@@ -41,7 +38,7 @@ class ScalarResources:
 
     def offer(self, row: int, amounts: Mapping[str, int]) -> None:
         """Replace what a row offers."""
-        before, now = self.offered[row], {name: wrapped(amount) for name, amount in amounts.items() if amount}
+        before, now = self.offered[row], {name: int64(amount) for name, amount in amounts.items() if amount}
         self.offered[row] = now
         for name in before.keys() - now.keys():
             rows = self._offering[name]
@@ -54,7 +51,7 @@ class ScalarResources:
     def ask(self, row: int, name: str, amount: int) -> int:
         """Add to what pods ask a row for; return the sum."""
         asked = self.asked[row]
-        total = wrapped(asked.get(name, 0) + amount)
+        total = int64(asked.get(name, 0) + amount)
         if total:
             asked[name] = total
         else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.api.go_numbers import int64
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.quantity import milli_value_of, value_of
@@ -23,7 +24,7 @@ from kubesched.core.cluster.pod_counts import PodCounts
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE, PodSlots
 from kubesched.core.cluster.ports import HostPorts
-from kubesched.core.cluster.scalar_resources import ScalarResources, wrapped
+from kubesched.core.cluster.scalar_resources import ScalarResources
 from kubesched.core.cluster.storage.volume_users import VolumeUsers
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
@@ -322,7 +323,7 @@ def _add(matrix: NDArray[np.int64], code: int, row: int, amount: int) -> None:
     try:
         matrix[code, row] = total
     except OverflowError:
-        matrix[code, row] = wrapped(total)
+        matrix[code, row] = int64(total)
 
 
 def _amount(resource: str, raw: str | int | float) -> int:

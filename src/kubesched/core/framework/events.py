@@ -78,6 +78,11 @@ class Hint(Enum):
     QUEUE = "Queue"
     QUEUE_SKIP = "QueueSkip"
 
+    @classmethod
+    def when(cls, helps: bool) -> "Hint":
+        """Return QUEUE if the event may help the pod."""
+        return cls.QUEUE if helps else cls.QUEUE_SKIP
+
 
 # (pod that was rejected, old object or None, new object or None) -> hint; raising counts as QUEUE.
 # Objects are API structs; pods among them come as `PodInfo`. One answer serves all rejected pods of a template with the

@@ -83,12 +83,12 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
 
 def after_pod_added(pod: PodInfo, old: object, new: PodInfo) -> Hint:
     """Return whether a new pod can complete the gang: it must be of the same group."""
-    return _hint(group_of(pod) is not None and group_of(pod) == group_of(new))
+    return Hint.when(group_of(pod) is not None and group_of(pod) == group_of(new))
 
 
 def after_group_added(pod: PodInfo, old: object, new: PodGroup) -> Hint:
     """Return whether it is the pod's own group that appeared."""
-    return _hint(group_of(pod) == (new.namespace, new.name))
+    return Hint.when(group_of(pod) == (new.namespace, new.name))
 
 
 def _activate(cycle: CycleState, uids: dict[str, PodInfo]) -> None:
@@ -98,10 +98,6 @@ def _activate(cycle: CycleState, uids: dict[str, PodInfo]) -> None:
         named = set()
         cycle.write(PODS_TO_ACTIVATE, named)
     named.update(uids)
-
-
-def _hint(helps: bool) -> Hint:
-    return Hint.QUEUE if helps else Hint.QUEUE_SKIP
 
 
 def _quoted(name: str) -> str:

@@ -108,10 +108,10 @@ def understood(declared: Iterable[str]) -> frozenset[str]:
 def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
     """Return whether the node is new or declares other features."""
     same = old is not None and old.status.declared_features == new.status.declared_features
-    return Hint.QUEUE_SKIP if same else Hint.QUEUE
+    return Hint.when(not same)
 
 
 def after_pod_update(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
     """Return whether it was this pod, and it now requires other features."""
     changed = new.uid == pod.uid and required_features(new) != required_features(old)
-    return Hint.QUEUE if changed else Hint.QUEUE_SKIP
+    return Hint.when(changed)

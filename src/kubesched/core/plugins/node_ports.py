@@ -148,4 +148,4 @@ def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
     if not old.spec.node_name and not old.status.nominated_node_name:
         return Hint.QUEUE_SKIP
     wanted = pod.digest.host_ports
-    return Hint.QUEUE if any(in_the_way(port, wanted) for port in old.digest.host_ports) else Hint.QUEUE_SKIP
+    return Hint.when(any(in_the_way(port, wanted) for port in old.digest.host_ports))

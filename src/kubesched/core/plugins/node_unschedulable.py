@@ -66,9 +66,9 @@ def tolerates_cordon(pod: PodInfo) -> bool:
 def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
     """Return whether a schedulable node appeared or a cordon was lifted."""
     better = not new.spec.unschedulable and (old is None or old.spec.unschedulable)
-    return Hint.QUEUE if better else Hint.QUEUE_SKIP
+    return Hint.when(better)
 
 
 def after_toleration_change(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
     """Return whether this pod now tolerates cordons."""
-    return Hint.QUEUE if new.uid == pod.uid and tolerates_cordon(new) else Hint.QUEUE_SKIP
+    return Hint.when(new.uid == pod.uid and tolerates_cordon(new))

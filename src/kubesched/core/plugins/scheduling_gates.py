@@ -33,4 +33,4 @@ class SchedulingGates(PreEnqueuePlugin):
 
 def after_gates_eliminated(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
     """Return whether it was this pod whose gates are gone."""
-    return Hint.QUEUE if new.uid == pod.uid else Hint.QUEUE_SKIP
+    return Hint.when(new.uid == pod.uid)

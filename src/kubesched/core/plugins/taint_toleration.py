@@ -118,12 +118,12 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     def after_node_change(self, pod: PodInfo, old: Node | None, new: Node) -> Hint:
         """Return whether the pod tolerates the node's taints and did not before."""
         before = old is None or self._forbidden(old.spec.taints, pod)
-        return Hint.QUEUE if before and not self._forbidden(new.spec.taints, pod) else Hint.QUEUE_SKIP
+        return Hint.when(before and not self._forbidden(new.spec.taints, pod))
 
 
 def after_toleration_change(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
     """Return whether it was this pod that got a toleration."""
-    return Hint.QUEUE if new.uid == pod.uid else Hint.QUEUE_SKIP
+    return Hint.when(new.uid == pod.uid)
 
 
 def _forbidding_key(pod: PodInfo) -> Hashable:

@@ -202,7 +202,7 @@ def disk_conflicts(table: NodeTable, mounts: Mounts, rows: Rows) -> NDArray[np.i
 
 def after_claim_added(pod: PodInfo, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
     """Return whether the claim is one of the pod's."""
-    return Hint.QUEUE if names_claim(pod, new) else Hint.QUEUE_SKIP
+    return Hint.when(names_claim(pod, new))
 
 
 def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
@@ -213,4 +213,4 @@ def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
     in_the_way = not set(wanted.claims).isdisjoint(had.claims) or any(
         mount.conflicts(existing) for mount in wanted.mounts for existing in had.mounts
     )
-    return Hint.QUEUE if in_the_way else Hint.QUEUE_SKIP
+    return Hint.when(in_the_way)

@@ -209,15 +209,15 @@ def _answers(
 
 def after_storage_class_added(pod: PodInfo, old: StorageClass | None, new: StorageClass) -> Hint:
     """Return whether claims of the class need no volume yet."""
-    return Hint.QUEUE if new.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER else Hint.QUEUE_SKIP
+    return Hint.when(new.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER)
 
 
 def after_claim_change(pod: PodInfo, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
     """Return whether the claim is one of the pod's."""
-    return Hint.QUEUE if names_claim(pod, new) else Hint.QUEUE_SKIP
+    return Hint.when(names_claim(pod, new))
 
 
 def after_volume_change(pod: PodInfo, old: PersistentVolume | None, new: PersistentVolume) -> Hint:
     """Return whether the volume is new or somewhere else than before."""
     moved = old is None or topologies_of(old) != topologies_of(new)
-    return Hint.QUEUE if moved else Hint.QUEUE_SKIP
+    return Hint.when(moved)

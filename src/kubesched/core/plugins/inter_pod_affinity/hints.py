@@ -23,13 +23,13 @@ def after_pod_change(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> 
         return Hint.QUEUE_SKIP
     near, apart = _required_affinity(pod), _required_anti_affinity(pod)
     if new is not None and old is not None:
-        helps = (not _means(near, old) and _means(near, new)) or (_means(apart, old) and not _means(apart, new))
+        helps = (not _matches(near, old) and _matches(near, new)) or (_matches(apart, old) and not _matches(apart, new))
     elif new is not None:
-        helps = _means(near, new)
+        helps = _matches(near, new)
     else:
         assert old is not None, "an event has an object"
-        helps = _means(apart, old) or _means(_required_anti_affinity(old), pod)
-    return Hint.QUEUE if helps else Hint.QUEUE_SKIP
+        helps = _matches(apart, old) or _matches(_required_anti_affinity(old), pod)
+    return Hint.when(helps)
 
 
 def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
@@ -52,7 +52,7 @@ def _is_nowhere(pod: PodInfo) -> bool:
     return not pod.spec.node_name and not pod.status.nominated_node_name
 
 
-def _means(terms: tuple[AffinityTerm, ...], pod: PodInfo) -> bool:
+def _matches(terms: tuple[AffinityTerm, ...], pod: PodInfo) -> bool:
     return matches_all(terms, pod.namespace, pod.labels)
 
 

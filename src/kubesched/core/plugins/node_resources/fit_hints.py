@@ -60,10 +60,10 @@ class FitHints:
         """Return whether a pod that was deleted or scaled down leaves room."""
         if new is None:
             held_room = old is not None and bool(old.spec.node_name or old.status.nominated_node_name)
-            return _queue_if(held_room)
+            return Hint.when(held_room)
         if old is None or not self._options.in_place_pod_vertical_scaling:
             return Hint.QUEUE_SKIP
-        return _queue_if(new.uid == pod.uid or (bool(new.spec.node_name) and self._shrank(pod, old, new)))
+        return Hint.when(new.uid == pod.uid or (bool(new.spec.node_name) and self._shrank(pod, old, new)))
 
     def _shrank(self, pod: PodInfo, old: PodInfo, new: PodInfo) -> bool:
         """Return whether another pod now asks for less of anything that the pod asks for."""
@@ -79,7 +79,7 @@ class FitHints:
             return Hint.QUEUE_SKIP
         request = by_name(filter_request(pod.pod, self._options))
         offered = _offered(new)
-        return _queue_if(self._fits(request, offered) and (old is None or self._grew(request, _offered(old), offered)))
+        return Hint.when(self._fits(request, offered) and (old is None or self._grew(request, _offered(old), offered)))
 
     def _fits(self, request: Mapping[str, int], offered: Mapping[str, int]) -> bool:
         return offered.get(PODS, 0) >= 1 and all(
@@ -109,8 +109,8 @@ class FitHints:
         explicit = new.spec.extended_resource_name
         requested = pod_requests(pod.pod)
         if old is None:
-            return _queue_if(IMPLICIT_PREFIX + new.metadata.name in requested or explicit in requested)
-        return _queue_if((old.spec.extended_resource_name or "") != (explicit or "") and explicit in requested)
+            return Hint.when(IMPLICIT_PREFIX + new.metadata.name in requested or explicit in requested)
+        return Hint.when((old.spec.extended_resource_name or "") != (explicit or "") and explicit in requested)
 
 
 def by_name(resources: Resources) -> dict[str, int]:
@@ -128,7 +128,3 @@ def _offered(node: Node) -> dict[str, int]:
     return {
         name: milli_value_of(raw) if name == CPU else value_of(raw) for name, raw in node.status.allocatable.items()
     }
-
-
-def _queue_if(helpful: bool) -> Hint:
-    return Hint.QUEUE if helpful else Hint.QUEUE_SKIP

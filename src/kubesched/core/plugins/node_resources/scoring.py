@@ -14,6 +14,7 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.api.go_numbers import int64
 from kubesched.api.resources import is_scalar_resource
 from kubesched.config.args import ResourceSpec, ScoringStrategy, UtilizationShapePoint
 from kubesched.core.cluster.table import CPU, MEMORY, NATIVE, NodeTable
@@ -210,7 +211,7 @@ def _per_cent(part: int, whole: int) -> int:
     """Return how much of the whole the part is, cut off; a product beyond 64 bits overflows as the reference's does."""
     product = part * FULL
     if product >= _INT64:
-        product = (product + _INT64) % (2 * _INT64) - _INT64
+        product = int64(product)
         if product < 0:
             return -(-product // whole)
     return product // whole

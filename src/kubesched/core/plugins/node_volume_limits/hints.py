@@ -16,8 +16,8 @@ from kubesched.core.framework.events import Hint
 
 def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
     """Return whether the deleted pod had volumes on a node, or was nominated to one."""
-    somewhere = old.spec.node_name or old.status.nominated_node_name
-    return Hint.QUEUE if somewhere and old.derive(volume_uses).attachable else Hint.QUEUE_SKIP
+    somewhere = bool(old.spec.node_name or old.status.nominated_node_name)
+    return Hint.when(somewhere and bool(old.derive(volume_uses).attachable))
 
 
 def after_claim_added(pod: PodInfo, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
@@ -54,7 +54,7 @@ def after_csi_node_updated(pod: PodInfo, old: CSINode, new: CSINode) -> Hint:
     """Return whether the limit of any driver was raised; no limit counts as zero."""
     limits = _limits(old)
     raised = any(limit > limits.get(driver, 0) for driver, limit in _limits(new).items())
-    return Hint.QUEUE if raised else Hint.QUEUE_SKIP
+    return Hint.when(raised)
 
 
 def _limits(csi_node: CSINode) -> dict[str, int]:

@@ -39,10 +39,10 @@ class SpreadHints:
             return Hint.QUEUE_SKIP
         key = self._checked_key(pod)
         if old is not None and new is not None:
-            return _hint(_tolerates_more(pod, old, new, key) or self._selectors(key).differ(old.labels, new.labels))
+            return Hint.when(_tolerates_more(pod, old, new, key) or self._selectors(key).differ(old.labels, new.labels))
         changed = new if new is not None else old
         assert changed is not None, "an event has an object"
-        return _hint(self._selectors(key).any_matches(changed.labels))
+        return Hint.when(self._selectors(key).any_matches(changed.labels))
 
     def after_node(self, pod: PodInfo, old: Node | None, new: Node | None) -> Hint:
         """Return whether a node that came, went or changed makes a difference."""
@@ -50,12 +50,12 @@ class SpreadHints:
         before = old is not None and _has_all_keys(old.metadata.labels, constraints)
         after = new is not None and _has_all_keys(new.metadata.labels, constraints)
         if old is None or new is None:
-            return _hint(before or after)
+            return Hint.when(before or after)
         if before != after:
             return Hint.QUEUE
         was, now = old.metadata.labels, new.metadata.labels
         moved = any(was.get(c.topology_key, "") != now.get(c.topology_key, "") for c in constraints)
-        return _hint(after and (moved or old.spec.taints != new.spec.taints))
+        return Hint.when(after and (moved or old.spec.taints != new.spec.taints))
 
     def _checked_key(self, pod: PodInfo) -> SpreadKey:
         key = self._key(pod)
@@ -69,10 +69,6 @@ class SpreadHints:
         if known is None:
             known = self._sets[key] = SelectorSet(constraint.selector for constraint in key.constraints)
         return known
-
-
-def _hint(helps: bool) -> Hint:
-    return Hint.QUEUE if helps else Hint.QUEUE_SKIP
 
 
 def _involved(changed: PodInfo, pod: PodInfo) -> bool:

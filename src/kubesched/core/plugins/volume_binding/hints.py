@@ -33,23 +33,23 @@ def registrations() -> Sequence[Registration]:
 
 def after_storage_class_change(pod: PodInfo, old: StorageClass | None, new: StorageClass) -> Hint:
     """Queue for a new class, and for one that allows other topologies."""
-    return _queue_if(old is None or old.allowed_topologies != new.allowed_topologies)
+    return Hint.when(old is None or old.allowed_topologies != new.allowed_topologies)
 
 
 def after_claim_change(pod: PodInfo, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
     """Queue for a claim of the pod."""
-    return _queue_if(pod.namespace == new.namespace and any(name == new.name for name, _ in claim_names(pod)))
+    return Hint.when(pod.namespace == new.namespace and any(name == new.name for name, _ in claim_names(pod)))
 
 
 def after_csi_node_change(pod: PodInfo, old: CSINode | None, new: CSINode) -> Hint:
     """Queue for a new node, and for one that leaves other plugins to CSI drivers."""
-    return _queue_if(old is None or _migrated(old) != _migrated(new))
+    return Hint.when(old is None or _migrated(old) != _migrated(new))
 
 
 def after_csi_driver_change(pod: PodInfo, old: CSIDriver, new: CSIDriver) -> Hint:
     """Queue for the driver of an inline volume of the pod whose capacity does not count any more."""
     concerned = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.spec.volumes)
-    return _queue_if(concerned and bool(old.spec.storage_capacity) and not new.spec.storage_capacity)
+    return Hint.when(concerned and bool(old.spec.storage_capacity) and not new.spec.storage_capacity)
 
 
 def after_storage_capacity_change(pod: PodInfo, old: CSIStorageCapacity | None, new: CSIStorageCapacity) -> Hint:
@@ -57,12 +57,8 @@ def after_storage_capacity_change(pod: PodInfo, old: CSIStorageCapacity | None, 
     if old is None:
         return Hint.QUEUE
     before, after = volume_limit(old), volume_limit(new)
-    return _queue_if(after is not None and (before is None or value_of(after) > value_of(before)))
+    return Hint.when(after is not None and (before is None or value_of(after) > value_of(before)))
 
 
 def _migrated(csi_node: CSINode) -> str:
     return csi_node.metadata.annotations.get(MIGRATED_PLUGINS_ANNOTATION, "")
-
-
-def _queue_if(helps: bool) -> Hint:
-    return Hint.QUEUE if helps else Hint.QUEUE_SKIP
