@@ -1,7 +1,7 @@
 """`--plugin`, the option of every command that runs plugins.
 
 In: texts such as `my_package.plugins:QuietNodes` or `my_plugins.py`. Out: a registry with those and with what
-installed packages declare under `kubesched.plugins`. Reading files is done here; the rest is `framework.discovery`.
+installed packages declare under `kubesched.plugins`. Reading files is done here; the rest is `plugin_discovery`.
 """
 
 import functools
@@ -17,9 +17,7 @@ from typing import Any, TypeVar
 
 import click
 
-from kubesched.config.errors import ConfigError
-from kubesched.config.load import Loaded
-from kubesched.core.framework.discovery import (
+from kubesched.cli.plugin_discovery import (
     SourcedRegistry,
     add_from_module,
     add_reference,
@@ -27,6 +25,8 @@ from kubesched.core.framework.discovery import (
     installed_plugins,
     make_importable,
 )
+from kubesched.config.errors import ConfigError
+from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import PluginError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.core.framework.discovery import (
+from kubesched.cli.plugin_discovery import (
     ENTRY_POINT_GROUP,
     SourcedRegistry,
     add_from_module,

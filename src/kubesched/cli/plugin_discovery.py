@@ -1,4 +1,4 @@
-"""Where out-of-tree plugins come from: installed packages, modules, and files that somebody else has read.
+"""Where out-of-tree plugins come from: installed packages, modules, and loaded files.
 
 From entry points, `module:attribute` texts and loaded modules to a registry. Whatever is wrong is a PluginError of one
 sentence that names the source and the fix; nothing that a foreign module does while it is imported gets through as a
@@ -23,7 +23,7 @@ from kubesched.core.framework.texts import described
 from kubesched.errors import PluginError
 
 ENTRY_POINT_GROUP = "kubesched.plugins"
-_PACKAGE = str(Path(__file__).resolve().parents[2]) + os.sep
+_PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
 T = TypeVar("T")
 
