@@ -11,8 +11,9 @@ from typing import Any
 
 from tests.support.virtual_time import run_in_virtual_time
 
+from kubesched.api.codec import decode_json, encode
 from kubesched.api.devices import Device, DeviceAttribute, ResourceClaim
-from kubesched.api.kinds import KINDS, decode_json, encode
+from kubesched.api.kinds import KINDS
 from kubesched.api.label_syntax import parse_selector
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from kubesched import build_engine, decide
+from kubesched.api.codec import decode_json
 from kubesched.api.custom import CustomObject, custom_kind, custom_kind_of
-from kubesched.api.kinds import decode_json
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.testing import a_custom_object, a_node, a_pod
 
@@ -32,7 +32,7 @@ def test_a_pod_that_nobody_has_read_is_told_how_to_be_evaluated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("what", "words"), [({"kind": "Node"}, r"not dict; kubesched\.api\.kinds\.decode"), ("node", "not str")]
+    ("what", "words"), [({"kind": "Node"}, r"not dict; kubesched\.api\.codec\.decode"), ("node", "not str")]
 )
 def test_a_cluster_takes_objects(what: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kubesched.api.kinds import decode
+from kubesched.api.codec import decode
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.sharing import MOST_KEPT, SharedPods, sharing

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.api.kinds import to_builtins
+from kubesched.api.codec import to_builtins
 from kubesched.conformance import events, hints
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.plugin import FilterPlugin

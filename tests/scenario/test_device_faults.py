@@ -7,13 +7,13 @@ import pytest
 from tests.support.device_stories import claim_of, given, message_of, put_pool, release
 from tests.support.world import World, live
 
+from kubesched.api.codec import to_builtins
 from kubesched.api.devices import (
     CapacityRequestPolicy,
     CapacityRequestPolicyRange,
     DeviceCapacity,
     ResourceSlice,
 )
-from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.effects import ConflictError, Effect, Write

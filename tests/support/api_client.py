@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from kubesched.api.kinds import to_builtins
+from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.client.credentials.rest_config import load_rest_config

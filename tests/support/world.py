@@ -14,7 +14,7 @@ from random import Random
 import msgspec
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.api.kinds import decode, to_builtins
+from kubesched.api.codec import decode, to_builtins
 from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kubesched.api.kinds import decode, to_builtins
+from kubesched.api.codec import decode, to_builtins
 from kubesched.api.meta import LabelSelector
 from kubesched.api.pods import Taint, Toleration
 from kubesched.errors import InvalidObjectError

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
 from kubesched.api import tolerant_json
-from kubesched.api.kinds import KINDS, decode_json, encode, to_builtins
+from kubesched.api.codec import decode_json, encode, to_builtins
+from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.client.rest import Refused, Rest, Unreachable

@@ -14,7 +14,7 @@ import aiohttp
 import msgspec
 
 from kubesched.api import tolerant_json
-from kubesched.api.kinds import to_builtins
+from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.client.credentials.tls import TlsError, load_identity
 from kubesched.client.rest import check_encoding, read_at_most

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kubesched.api.kinds import decode
+from kubesched.api.codec import decode
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kubesched.api.kinds import decode
+from kubesched.api.codec import decode
 from kubesched.api.pods import Pod
 from kubesched.conformance.single_plugins import SinglePlugins
 from kubesched.core.cluster.cluster import Cluster

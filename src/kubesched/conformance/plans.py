@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.codec import to_builtins
 from kubesched.api.devices import AllocationResult, ResourceClaim
-from kubesched.api.kinds import to_builtins
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Delete, Effect, Write

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.codec import decode
 from kubesched.api.custom import custom_kind_of, custom_object
-from kubesched.api.kinds import decode, flattened, is_foreign
+from kubesched.api.kinds import flattened, is_foreign
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod

@@ -7,7 +7,7 @@ built does not stand in the way of the others.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubesched.api.kinds import decode
+from kubesched.api.codec import decode
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import RawArgs
 from kubesched.core.assembly import load_config, with_in_tree

@@ -11,7 +11,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from kubesched.api.kinds import KINDS, decode, to_builtins
+from kubesched.api.codec import decode, to_builtins
+from kubesched.api.kinds import KINDS
 from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubesched.api.kinds import decode_json
+from kubesched.api.codec import decode_json
 from kubesched.api.meta import OwnerReference
 from kubesched.api.owners import ReplicaSet
 from kubesched.api.pods import Pod

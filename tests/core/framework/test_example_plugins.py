@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.api.kinds import to_builtins
+from kubesched.api.codec import to_builtins
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.conformance.scenarios import answer
 from kubesched.core.assembly import build_engine

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.api.kinds import decode
+from kubesched.api.codec import decode
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.api.scheduling import (

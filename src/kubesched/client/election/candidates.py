@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from kubesched.api.codec import encode
 from kubesched.api.coordination import LeaseCandidate, LeaseCandidateSpec
-from kubesched.api.kinds import encode
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.paths import path_of
 from kubesched.client.election.leases import Wall, wall_clock

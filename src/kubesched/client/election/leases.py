@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.codec import decode_json, to_builtins
 from kubesched.api.coordination import Lease, LeaseSpec
-from kubesched.api.kinds import decode_json, to_builtins
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.paths import path_of
 from kubesched.api.tolerant_json import UNREADABLE

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from kubesched.api import tolerant_json
-from kubesched.api.kinds import decode_json
+from kubesched.api.codec import decode_json
 from kubesched.api.meta import ApiObject
 from kubesched.api.sharing import sharing
 from kubesched.errors import InvalidObjectError

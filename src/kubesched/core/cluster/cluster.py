@@ -63,10 +63,10 @@ class Cluster:
     def add(self, obj: ApiObject) -> None:
         """Add an object, or replace the one under its name (pods: under its UID).
 
-        TypeError for what is none, such as a document: `kubesched.api.kinds.decode` makes objects of those.
+        TypeError for what is none, such as a document: `kubesched.api.codec.decode` makes objects of those.
         """
         if not isinstance(obj, ApiObject):
-            hint = "; kubesched.api.kinds.decode(document) makes one" if isinstance(obj, Mapping) else ""
+            hint = "; kubesched.api.codec.decode(document) makes one" if isinstance(obj, Mapping) else ""
             raise TypeError(f"a cluster takes objects such as Pod or Node, not {type(obj).__name__}{hint}")
         if isinstance(obj, Node):
             self.table.set_node(obj)

@@ -1,7 +1,7 @@
 """Device classes by the extended resources they stand for."""
 
+from kubesched.api.codec import decode
 from kubesched.api.devices import DeviceClass, DeviceClassSpec
-from kubesched.api.kinds import decode
 from kubesched.api.meta import ObjectMeta
 from kubesched.core.cluster.changes import ChangeLog
 from kubesched.core.cluster.devices.device_classes import DeviceClasses

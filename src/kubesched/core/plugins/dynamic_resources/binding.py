@@ -12,8 +12,8 @@ from datetime import timedelta
 
 import msgspec
 
+from kubesched.api.codec import to_builtins
 from kubesched.api.devices import ResourceClaim
-from kubesched.api.kinds import to_builtins
 from kubesched.api.meta import ObjectMeta
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo

@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from kubesched.api import tolerant_json
+from kubesched.api.codec import decode, decode_json, encode, to_builtins
 from kubesched.api.coordination import Lease, LeaseSpec
 from kubesched.api.devices import DeviceAttribute, ResourceClaim
 from kubesched.api.events import Event, EventSeries
-from kubesched.api.kinds import API_VERSIONS, KINDS, decode, decode_json, encode, to_builtins
+from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Container, Pod, PodSpec
