@@ -4,7 +4,8 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 
-from kubesched.controlplane.api.requests import Request, Response
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import load
 from kubesched.controlplane.server.catalog import RESOURCES
@@ -24,8 +25,8 @@ _PROTOBUF = b"k8s\x00"
 
 def a_server() -> ApiServer:
     """Return a server with nothing of interest on it."""
-    server = ApiServer()
-    bootstrap(LocalClient(server))
+    server = ApiServer(access=always_allow)
+    bootstrap(LocalClient(server, ADMINISTRATOR))
     return server
 
 
@@ -66,7 +67,7 @@ def patches(data: bytes) -> None:
         spec = {"containers": [{"name": "c", "image": "i", "env": [{"name": "A", "value": "1"}]}]}
         meta = {"name": _NAME, "namespace": "default", "labels": {"a": "b"}}
         document = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
-        LocalClient(server).create(pods, document)
+        LocalClient(server, ADMINISTRATOR).create(pods, document)
     _ask("PATCH", f"/api/v1/namespaces/default/pods/{_NAME}", _PATCHES[data[0] % len(_PATCHES)], data[1:])
 
 

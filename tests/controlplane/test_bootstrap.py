@@ -5,7 +5,7 @@ from tests.support.api import Asking
 from tests.support.roles import RBAC
 
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
-from kubesched.controlplane.api.requests import ANONYMOUS
+from kubesched.controlplane.api.requests import ADMINISTRATOR, ANONYMOUS
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
@@ -17,7 +17,7 @@ AUTHENTICATION = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-
 @pytest.fixture
 def api() -> Asking:
     api = Asking()
-    bootstrap(LocalClient(api.server))
+    bootstrap(LocalClient(api.server, ADMINISTRATOR))
     return api
 
 
@@ -40,7 +40,7 @@ def test_priority_classes(api: Asking) -> None:
 def test_the_authority_for_clients_is_told_only_if_there_is_one(api: Asking) -> None:
     assert not api.ok("GET", AUTHENTICATION).get("data")
     other = Asking()
-    bootstrap(LocalClient(other.server), client_ca="-----BEGIN CERTIFICATE-----\n")
+    bootstrap(LocalClient(other.server, ADMINISTRATOR), client_ca="-----BEGIN CERTIFICATE-----\n")
     data = other.ok("GET", AUTHENTICATION)["data"]
     assert data["client-ca-file"] == data["requestheader-client-ca-file"] == "-----BEGIN CERTIFICATE-----\n"
     assert data["requestheader-username-headers"] == '["X-Remote-User"]'
@@ -93,7 +93,7 @@ def test_every_binding_has_its_role_and_every_rule_is_about_something_that_is_se
 def test_the_same_again_changes_nothing(api: Asking) -> None:
     api.ok("PATCH", AUTHENTICATION, {"data": {"mine": "x"}}, "application/merge-patch+json")
     version = api.server.registry.store.version
-    bootstrap(LocalClient(api.server))
+    bootstrap(LocalClient(api.server, ADMINISTRATOR))
     assert api.server.registry.store.version == version
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.server.verbs.watching import Watch
@@ -18,7 +19,7 @@ class Asking:
     """An API server and who asks it."""
 
     def __init__(self, server: ApiServer | None = None, user: User = ADMINISTRATOR) -> None:
-        self.server = server or ApiServer(seed=1)
+        self.server = server or ApiServer(access=always_allow, seed=1)
         self.user = user
 
     def raw(self, method: str, path: str, body: bytes = b"", form: str = "application/json", **query: str) -> Response:

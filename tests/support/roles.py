@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
-from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -19,7 +19,7 @@ RBAC = "rbac.authorization.k8s.io/v1"
 def a_guarded_server(tokens: Mapping[str, User] | None = None) -> ApiServer:
     """Return an API server with what every cluster has, whose users may do what roles say."""
     server = ApiServer(seed=1, access=lambda services: RoleBasedAccess(services, StaticTokens(tokens)))
-    bootstrap(LocalClient(server))
+    bootstrap(LocalClient(server, ADMINISTRATOR))
     return server
 
 
@@ -49,7 +49,7 @@ def a_binding(name: str, role: str, *subjects: str, namespace: str = "") -> Docu
 
 def create(server: ApiServer, *documents: Document) -> None:
     """Create objects on behalf of the administrator."""
-    client = LocalClient(server)
+    client = LocalClient(server, ADMINISTRATOR)
     for document in documents:
         client.create(client.resource(document["apiVersion"], document["kind"]), document)
 

@@ -12,6 +12,8 @@ from tests.support.api import Asking
 from tests.support.binder import Binder
 from tests.support.virtual_time import START, run_in_virtual_time
 
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.controllers.framework.controller import ControllerContext
@@ -34,9 +36,12 @@ class SimulatedCluster:
         loop = asyncio.get_running_loop()
         self.notes: list[str] = []
         self.server = ApiServer(
-            clock=lambda: BEGINNING + timedelta(seconds=loop.time() - START), seed=seed, store=store
+            access=always_allow,
+            clock=lambda: BEGINNING + timedelta(seconds=loop.time() - START),
+            seed=seed,
+            store=store,
         )
-        self.client = LocalClient(self.server)
+        self.client = LocalClient(self.server, ADMINISTRATOR)
         self.simulation = Simulation(self.server, options, self.notes.append)
         bootstrap(self.client)
         self.simulation.start()

@@ -17,6 +17,7 @@ from tests.support.world import assert_nobody_waits_in_vain, assert_settled
 from kubesched.api.custom import CustomObject
 from kubesched.config import IN_TREE, load, merge_catalogs
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
 from kubesched.controlplane.loading.loader import create
@@ -88,7 +89,7 @@ class Lived:
             access=lambda services: RoleBasedAccess(services, StaticTokens()),
             note=self.notes.append,
         )
-        bootstrap(LocalClient(self.server))
+        bootstrap(LocalClient(self.server, ADMINISTRATOR))
         self.dice = Dice(parse_faults(faults), seed) if faults else None
         self.transport = Transport(self.server, self.dice)
         registry = Registry()
@@ -109,7 +110,7 @@ class Lived:
 
     def delete(self, kind: str, name: str) -> None:
         """Delete an object, if it is there."""
-        client = LocalClient(self.server)
+        client = LocalClient(self.server, ADMINISTRATOR)
         client.delete(client.resource("v1", kind), "" if kind == "Node" else "default", name)
 
     async def settled(self) -> PlacementReport:
@@ -194,9 +195,8 @@ def test_the_quickstart_shows_what_it_says() -> None:
         waiting = [pod.name for pod in report.pods if not pod.node]
         assert waiting == ["giant"]
         assert (report.nodes, len(report.pods)) == (12, 19)
-        claim = LocalClient(lived.server).get(
-            LocalClient(lived.server).resource("v1", "PersistentVolumeClaim"), "default", "data-database-0"
-        )
+        client = LocalClient(lived.server, ADMINISTRATOR)
+        claim = client.get(client.resource("v1", "PersistentVolumeClaim"), "default", "data-database-0")
         assert claim is not None
         assert claim["status"]["phase"] == "Bound"
         assert report.summary() == "12 nodes, 19 pods: 14 bound, 4 succeeded, 1 unschedulable, 1 preempted"

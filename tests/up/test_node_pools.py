@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -13,10 +15,10 @@ from kubesched.up.node_pools import Gpus, NodePool, PoolError, parse_field, pars
 
 def made(*pools: NodePool) -> dict[str, dict[str, Any]]:
     """Return the nodes that a server makes of pools, by name."""
-    server = ApiServer()
+    server = ApiServer(access=always_allow)
     manifests = [manifest for pool in pools for manifest in pool.manifests()]
     assert create(server, manifests).problems == []
-    client = LocalClient(server)
+    client = LocalClient(server, ADMINISTRATOR)
     nodes = (
         client.get(client.resource("v1", "Node"), "", str(each.document["metadata"]["name"])) for each in manifests
     )

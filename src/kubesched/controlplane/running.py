@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.access.default_roles import SCHEDULER as SCHEDULER_NAME
-from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.controllers.endpoints.kubernetes_service import KubernetesServiceController
 from kubesched.controlplane.controllers.framework.controller import ControllerContext
@@ -50,7 +50,7 @@ def new_server(
     server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), store=store, seed=seed, note=note)
     if signer is not None:
         server.registry.issuer = Issuer(signer.key)
-    bootstrap(LocalClient(server, agent="kube-apiserver"), client_ca=authority.decode())
+    bootstrap(LocalClient(server, ADMINISTRATOR, agent="kube-apiserver"), client_ca=authority.decode())
     return server
 
 
@@ -73,7 +73,7 @@ async def running(
         # asyncio's own words name the address once more; those of getaddrinfo have numbers of their own
         reason = os.strerror(number) if number and number > 0 else getattr(error, "strerror", None) or str(error)
         raise KubeschedError(f"cannot listen on {host} port {port}: {reason}") from None
-    client = LocalClient(server, agent="kube-apiserver")
+    client = LocalClient(server, ADMINISTRATOR, agent="kube-apiserver")
     own = KubernetesServiceController(
         ControllerContext(client, asyncio.get_running_loop(), Options(), server.note), host, http.port
     )

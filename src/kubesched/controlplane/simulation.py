@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable
 from math import inf
 
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.controllers.devices.resource_claims import ClaimConsumers, ResourceClaimController
 from kubesched.controlplane.controllers.endpoints.composition import endpoint_controllers
 from kubesched.controlplane.controllers.endpoints.service_addresses import ServiceAddressController
@@ -49,7 +50,7 @@ class Simulation:
         """Begin to work, on the running loop."""
         loop = asyncio.get_running_loop()
         context, on_nodes = (
-            ControllerContext(LocalClient(self._server, agent=agent), loop, self._options, self._note)
+            ControllerContext(LocalClient(self._server, ADMINISTRATOR, agent=agent), loop, self._options, self._note)
             for agent in ("kube-controller-manager", "kubelet")
         )
         # the index of pods comes first, since others ask it when they are told of a change

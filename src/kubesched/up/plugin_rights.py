@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from kubesched.controlplane.access.default_roles import SCHEDULER
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -26,7 +27,7 @@ def grant(server: ApiServer, names: Iterable[str]) -> None:
     role: Document = {"rules": rules}
     subject = {"kind": "User", "apiGroup": _GROUP, "name": SCHEDULER}
     binding = {"subjects": [subject], "roleRef": {"kind": "ClusterRole", "apiGroup": _GROUP, "name": NAME}}
-    client = LocalClient(server)
+    client = LocalClient(server, ADMINISTRATOR)
     for kind, content in (("ClusterRole", role), ("ClusterRoleBinding", binding)):
         document = {"apiVersion": f"{_GROUP}/v1", "kind": kind, "metadata": {"name": NAME}, **content}
         resource = client.resource(f"{_GROUP}/v1", kind)

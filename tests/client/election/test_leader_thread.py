@@ -20,6 +20,8 @@ from kubesched.client.election.candidates import CandidateVersions, LeaseCandida
 from kubesched.client.election.leader_elector import ElectionObserver, ElectionSettings
 from kubesched.client.election.leader_thread import LAST_WORDS_SECONDS, ExitingObserver, LeaderThread
 from kubesched.client.rest import RestClient, RestConfig
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.http import HttpServer
@@ -127,8 +129,8 @@ async def no_headers() -> Mapping[str, str]:
 @asynccontextmanager
 async def embedded() -> AsyncIterator[RestConfig]:
     """Give the embedded API server."""
-    server = ApiServer(seed=1)
-    bootstrap(LocalClient(server))
+    server = ApiServer(access=always_allow, seed=1)
+    bootstrap(LocalClient(server, ADMINISTRATOR))
     http = HttpServer(server)
     await http.start()
     try:

@@ -10,7 +10,7 @@ from tests.support.roles import RBAC, a_binding, a_guarded_server, a_role, a_rul
 
 from kubesched.controlplane.access import Attributes, Rule, StaticTokens
 from kubesched.controlplane.access.rules import missing
-from kubesched.controlplane.api.requests import ANONYMOUS, Request, Response, User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, ANONYMOUS, Request, Response, User
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -296,7 +296,7 @@ def test_whoever_is_known_may_discover(server: ApiServer) -> None:
 
 def test_bindings_count_as_soon_as_they_are_there_and_no_longer(server: ApiServer) -> None:
     pods = "/api/v1/namespaces/default/pods"
-    admin = LocalClient(server)
+    admin = LocalClient(server, ADMINISTRATOR)
     role, binding = (admin.resource(RBAC, kind) for kind in ("Role", "RoleBinding"))
     assert code_of(server, ANNA, "GET", pods) == 403
     create(server, a_binding("b", "Role/r", "Group writers", namespace="default"))
@@ -424,8 +424,8 @@ def test_the_scheduler_may_do_what_a_cluster_lets_it(server: ApiServer, verb: st
 
 def test_the_administrator_needs_no_roles(server: ApiServer) -> None:
     admin = server.access.user_of(bearer(ADMIN_TOKEN))
-    bindings = LocalClient(server).resource(RBAC, "ClusterRoleBinding")
-    LocalClient(server).delete(bindings, "", "cluster-admin")
+    bindings = LocalClient(server, ADMINISTRATOR).resource(RBAC, "ClusterRoleBinding")
+    LocalClient(server, ADMINISTRATOR).delete(bindings, "", "cluster-admin")
     assert code_of(server, admin, "GET", "/api/v1/secrets") == 200
 
 

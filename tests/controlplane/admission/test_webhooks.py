@@ -9,6 +9,7 @@ import pytest
 from aiohttp import web
 from tests.support.webhook_service import GROUP, Document, Story, patching, play
 
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.server.verbs.writing import warnings_in
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -284,7 +285,7 @@ def test_a_webhook_may_ask_the_server_itself() -> None:
 def test_clients_in_the_same_process_come_again() -> None:
     async def story(found: Story) -> None:
         await found.configure(found.service.hook("one"), mutating=True)
-        client = LocalClient(found.server)
+        client = LocalClient(found.server, ADMINISTRATOR)
         maps = client.resource("v1", "ConfigMap")
         document = a_map()
         document["metadata"]["namespace"] = "default"
@@ -303,7 +304,7 @@ def test_without_a_running_loop_nobody_can_be_asked() -> None:
         await found.configure(found.service.hook("yes"))
         document = a_map()
         document["metadata"]["namespace"] = "default"
-        client = LocalClient(found.server)
+        client = LocalClient(found.server, ADMINISTRATOR)
         maps = client.resource("v1", "ConfigMap")
 
         def create() -> None:

@@ -19,6 +19,8 @@ from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.config import IN_TREE, load
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest, read
@@ -119,9 +121,12 @@ class Installing:
         beginning, start = datetime(2026, 1, 1, tzinfo=UTC), loop.time()
         self.notes: list[str] = []
         self.server = ApiServer(
-            clock=lambda: beginning + timedelta(seconds=loop.time() - start), seed=1, note=self.notes.append
+            access=always_allow,
+            clock=lambda: beginning + timedelta(seconds=loop.time() - start),
+            seed=1,
+            note=self.notes.append,
         )
-        self.client = LocalClient(self.server)
+        self.client = LocalClient(self.server, ADMINISTRATOR)
         bootstrap(self.client)
         self.transport = Transport(self.server)
         wishes = ClusterSpec(load(None, None, IN_TREE), Registry(), date=self.server.registry.clock)

@@ -15,7 +15,7 @@ from tests.support.good_objects import an_api
 from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
-from kubesched.controlplane.api.requests import Request, Response, User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.registry.token_issuer import ISSUER
@@ -147,7 +147,7 @@ class Cluster:
         self.server = ApiServer(
             seed=1, clock=lambda: self.now, access=lambda services: RoleBasedAccess(services, StaticTokens(TOKENS))
         )
-        bootstrap(LocalClient(self.server))
+        bootstrap(LocalClient(self.server, ADMINISTRATOR))
         self.admin = Asking(self.server)
         self.admin.ok("POST", f"{SPACE}/serviceaccounts", {"metadata": {"name": "a"}})
 

@@ -10,8 +10,8 @@ from tests.support.api import Asking
 from tests.support.good_objects import an_api
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
-from kubesched.controlplane.api.requests import Request, Response, User
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens, always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.data_folder import opened
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
@@ -588,7 +588,7 @@ def test_roles_apply() -> None:
 def test_a_server_that_is_started_again_knows_definitions_and_objects(tmp_path: Path) -> None:
     for number in range(2):
         with opened(tmp_path, 100) as folder:
-            api = Asking(ApiServer(store=folder.store))
+            api = Asking(ApiServer(access=always_allow, store=folder.store))
             if number == 0:
                 api.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
                 api.ok("POST", DEFINITIONS, a_definition())
@@ -634,7 +634,7 @@ def test_quotas_count_them(api: Asking) -> None:
 
 
 def test_a_client_in_the_same_process(api: Asking) -> None:
-    client = LocalClient(api.server)
+    client = LocalClient(api.server, ADMINISTRATOR)
     foos = client.resource("example.com/v1", "Foo")
     client.create(foos, {**a_foo(), "metadata": {"name": "a", "namespace": "default"}})
     assert client.patch(foos, "default", "a", {"spec": {"size": "S"}}, form=MERGE)["spec"]["size"] == "S"

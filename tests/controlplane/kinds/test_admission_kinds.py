@@ -9,7 +9,7 @@ from tests.support.api import Asking
 from tests.support.good_objects import an_api, found_at, good, path_of, put
 from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule
 
-from kubesched.controlplane.api.requests import User
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.transport.local_client import LocalClient
 
@@ -144,8 +144,8 @@ SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices"
 
 def test_what_every_cluster_begins_with() -> None:
     asking = Asking()
-    bootstrap(LocalClient(asking.server))
-    bootstrap(LocalClient(asking.server))
+    bootstrap(LocalClient(asking.server, ADMINISTRATOR))
+    bootstrap(LocalClient(asking.server, ADMINISTRATOR))
     flows = "/apis/flowcontrol.apiserver.k8s.io/v1"
     schemas = {each["metadata"]["name"]: each for each in asking.ok("GET", f"{flows}/flowschemas")["items"]}
     levels = {each["metadata"]["name"] for each in asking.ok("GET", f"{flows}/prioritylevelconfigurations")["items"]}
@@ -170,7 +170,7 @@ def test_what_every_cluster_begins_with() -> None:
 
 def test_mandatory_flow_schemas_stay_as_they_are() -> None:
     asking = Asking()
-    bootstrap(LocalClient(asking.server))
+    bootstrap(LocalClient(asking.server, ADMINISTRATOR))
     path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/catch-all"
     found = asking.ok("GET", path)
     asking.ok("PUT", path, put(found, "metadata|labels", {"a": "b"}))
@@ -181,7 +181,7 @@ def test_mandatory_flow_schemas_stay_as_they_are() -> None:
 
 def test_api_services_come_and_go_with_definitions() -> None:
     asking = Asking()
-    bootstrap(LocalClient(asking.server))
+    bootstrap(LocalClient(asking.server, ADMINISTRATOR))
     definition = {
         "metadata": {"name": "foos.example.com"},
         "spec": {

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.support.api import Asking, events_of, seen
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.server.server import ApiServer
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -39,7 +40,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def api(clock: Clock) -> Asking:
-    asking = Asking(ApiServer(clock=clock, seed=1))
+    asking = Asking(ApiServer(access=always_allow, clock=clock, seed=1))
     if asking.ask("GET", "/api/v1/namespaces/default")[0] == 404:
         asking.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
     return asking

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.support.api import Asking
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.server.server import ApiServer
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -16,7 +17,7 @@ HOUR = "2030-01-01T12:00:00Z"
 
 @pytest.fixture
 def api() -> Asking:
-    asking = Asking(ApiServer(clock=lambda: NOW, seed=1))
+    asking = Asking(ApiServer(access=always_allow, clock=lambda: NOW, seed=1))
     if asking.ask("GET", "/api/v1/namespaces/default")[0] == 404:
         asking.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
     return asking

@@ -10,6 +10,8 @@ from tests.support.simulated import SimulatedCluster
 from tests.support.virtual_time import run_in_virtual_time
 from tests.support.workloads import a_job, a_node, a_workload, images, set_image
 
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest
@@ -95,8 +97,8 @@ def test_pods_of_workloads_from_elsewhere_stay(said: Callable[[list[Document]], 
         objects = said(await a_life(first))
         first.stop()
         store = Store()
-        server = ApiServer(store=store, seed=2)
-        bootstrap(LocalClient(server))
+        server = ApiServer(access=always_allow, store=store, seed=2)
+        bootstrap(LocalClient(server, ADMINISTRATOR))
         report = create(server, [Manifest(str(number), each) for number, each in enumerate(objects)])
         assert report.problems == []
         second = SimulatedCluster(store=store, binds=True)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import WARN, LoadReport, load
 from kubesched.controlplane.loading.manifests import Manifest, read
@@ -33,8 +35,8 @@ class Loading:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.server = ApiServer(seed=1)
-        self.client = LocalClient(self.server)
+        self.server = ApiServer(access=always_allow, seed=1)
+        self.client = LocalClient(self.server, ADMINISTRATOR)
         bootstrap(self.client)
 
     def file(self, name: str, content: str | bytes) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.server.catalog import RESOURCES, built_in
@@ -16,7 +17,7 @@ ASKED = f"{AGGREGATED.format('v2')},{AGGREGATED.format('v2beta1')},application/j
 
 @pytest.fixture
 def server() -> ApiServer:
-    return ApiServer(seed=1)
+    return ApiServer(access=always_allow, seed=1)
 
 
 def get(server: ApiServer, path: str, accept: str = ASKED, **headers: str) -> Response:
@@ -100,7 +101,7 @@ def test_a_client_that_has_it_already_is_told_so(server: ApiServer) -> None:
 
 def test_what_is_added_later_is_found() -> None:
     catalog = built_in()
-    server = ApiServer(catalog=catalog)
+    server = ApiServer(access=always_allow, catalog=catalog)
     before = get(server, "/apis").headers["ETag"]
     catalog.resources = (*catalog.resources, Resource("example.com", "v1", "unicorns", "Unicorn"))
     found = get(server, "/apis")

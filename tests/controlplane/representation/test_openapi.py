@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.representation.openapi.descriptions import description_of
@@ -20,7 +21,7 @@ PLACES = sorted({f"apis/{each.group}/{each.version}" if each.group else f"api/{e
 
 @pytest.fixture(scope="module")
 def server() -> ApiServer:
-    return ApiServer(seed=1)
+    return ApiServer(access=always_allow, seed=1)
 
 
 def get(server: ApiServer, path: str, accept: str = "application/json", **query: str) -> Response:
@@ -200,7 +201,7 @@ def test_descriptions_are_of_fields_that_exist() -> None:
 def test_kinds_without_a_shape_and_kinds_of_others() -> None:
     catalog = built_in()
     catalog.resources = (*catalog.resources, Resource("things.example.com", "v1", "unicorns", "Unicorn"))
-    document = get(ApiServer(catalog=catalog), "/openapi/v3/apis/things.example.com/v1").document()
+    document = get(ApiServer(access=always_allow, catalog=catalog), "/openapi/v3/apis/things.example.com/v1").document()
     assert "com.example.things.v1.Unicorn" in document["components"]["schemas"]
 
 

@@ -12,6 +12,7 @@ from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule
 from tests.support.roles import create as create_objects
 from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import Request, Response, User
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest
@@ -118,7 +119,7 @@ def test_a_change_to_a_node_port_that_is_not_to_be_had() -> None:
 
 
 def test_a_service_that_is_loaded_keeps_what_it_had_elsewhere() -> None:
-    server = ApiServer(seed=1)
+    server = ApiServer(access=always_allow, seed=1)
     space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
     service = {"apiVersion": "v1", "kind": "Service", **a_service("a", {"port": 80, "nodePort": 40000}, **NODE)}
     service["spec"]["clusterIP"] = "172.20.0.10"
@@ -172,7 +173,9 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 def test_a_review_is_no_table(accept: str, code: int) -> None:
     path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
     body = msgspec.json.encode({"spec": {"nonResourceAttributes": {"path": "/", "verb": "get"}}})
-    found = ApiServer(seed=1).handle(Request("POST", path, {}, {"accept": accept} if accept else {}, body))
+    found = ApiServer(access=always_allow, seed=1).handle(
+        Request("POST", path, {}, {"accept": accept} if accept else {}, body)
+    )
     assert isinstance(found, Response)
     assert found.code == code
 
@@ -260,7 +263,7 @@ def test_a_kind_that_takes_whatever_comes_is_published_as_an_object() -> None:
 
 def test_pages_are_of_one_moment_for_some_minutes() -> None:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    asking = Asking(ApiServer(seed=1, clock=lambda: now))
+    asking = Asking(ApiServer(access=always_allow, seed=1, clock=lambda: now))
     asking.ok("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
     for number in range(4):
         asking.ok("POST", f"{SPACE}/configmaps", {"metadata": {"name": f"m{number}"}})

@@ -3,6 +3,7 @@
 import pytest
 from tests.support.api import Asking, events_of, seen
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import Store
@@ -224,7 +225,7 @@ class TestWatching:
         assert seen(watch) == [("ADDED", "a")]
 
     def test_a_version_that_is_forgotten_is_an_error_event(self) -> None:
-        api = with_namespaces(Asking(ApiServer(seed=1, store=Store(5))))
+        api = with_namespaces(Asking(ApiServer(access=always_allow, seed=1, store=Store(5))))
         first = put(api, "a")
         for number in range(10):
             put(api, f"b{number}")

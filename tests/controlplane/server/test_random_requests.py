@@ -10,9 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from tests.support.good_objects import DAMAGE, GOOD, places
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.media_types import APPLY_PATCH, JSON_PATCH
 from kubesched.controlplane.api.media_types import PATCHES as PATCHES
-from kubesched.controlplane.api.requests import Request, Response
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.schema import Schemas
@@ -286,8 +287,8 @@ def _paths(draw: st.DrawFn, resource: Resource, subresource: str, method: str) -
 
 def a_server() -> ApiServer:
     """Return a server that has one object of every kind."""
-    server = ApiServer(seed=1, store=Store(20))
-    client = LocalClient(server)
+    server = ApiServer(access=always_allow, seed=1, store=Store(20))
+    client = LocalClient(server, ADMINISTRATOR)
     bootstrap(client)
     for resource in RESOURCES:
         if resource.kind in BODIES and "list" in resource.verbs and not resource.same_store_as:
@@ -347,7 +348,7 @@ def check_store(server: ApiServer) -> None:
             assert meta["resourceVersion"] == str(stored.version)
             assert meta["uid"] == stored.uid != ""
             versions.add(stored.version)
-            again = LocalClient(server).update(resource, document)
+            again = LocalClient(server, ADMINISTRATOR).update(resource, document)
             for each in (document, again):
                 each["metadata"].pop("managedFields", None)
             assert again == document, "it is written back as it was"

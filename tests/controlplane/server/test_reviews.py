@@ -7,6 +7,7 @@ import pytest
 from tests.support.api import Asking
 from tests.support.roles import a_binding, a_guarded_server, a_role, a_rule, create
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.server.server import ApiServer
 
@@ -353,7 +354,7 @@ def test_reviews_need_rights_of_their_own(server: ApiServer) -> None:
 
 
 def test_where_everything_is_allowed_reviews_say_so() -> None:
-    api = Asking(ApiServer(seed=1), ADMINISTRATOR)
+    api = Asking(ApiServer(access=always_allow, seed=1), ADMINISTRATOR)
     assert api.ok("POST", ACCESS, spec(user="anna", resourceAttributes=PODS))["status"] == {"allowed": True}
     assert api.ok("POST", TOKENS, spec(token="any"))["status"]["user"]["username"] == "kubernetes-admin"
     rules = api.ok("POST", OWN_RULES, spec(namespace="default"))["status"]

@@ -10,7 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.api import Asking, events_of, seen
 
+from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage import journal as journal_module
@@ -37,8 +39,8 @@ class Kept:
     def open(self) -> None:
         self.journal = SqliteJournal(self._file)
         self.store = Store(self._history, self.journal)
-        server = ApiServer(seed=1, store=self.store)
-        bootstrap(LocalClient(server))
+        server = ApiServer(access=always_allow, seed=1, store=self.store)
+        bootstrap(LocalClient(server, ADMINISTRATOR))
         self.api = Asking(server)
 
     def reopen(self) -> None:

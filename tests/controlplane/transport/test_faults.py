@@ -9,7 +9,8 @@ import pytest
 from tests.support.api import events_of, seen
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.controlplane.api.requests import Request, Response, Target
+from kubesched.controlplane.access import always_allow
+from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, Target
 from kubesched.controlplane.server.catalog import built_in
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.server.verbs.watching import Watch
@@ -132,10 +133,10 @@ class World:
     """A server behind a transport with faults, in virtual time."""
 
     def __init__(self, faults: str, seed: int = 1) -> None:
-        self.server = ApiServer(seed=1)
+        self.server = ApiServer(access=always_allow, seed=1)
         self.dice = Dice(parse_faults(faults), seed)
         self.transport = Transport(self.server, self.dice)
-        self._client = LocalClient(self.server)
+        self._client = LocalClient(self.server, ADMINISTRATOR)
         self.begun = asyncio.get_running_loop().time()
 
     @property
@@ -350,7 +351,7 @@ def test_without_faults_a_watch_goes_straight_through() -> None:
 
 def served(work: Callable[[HttpServer, aiohttp.ClientSession], Awaitable[None]], faults: str) -> None:
     async def play() -> None:
-        server = ApiServer(seed=1)
+        server = ApiServer(access=always_allow, seed=1)
         http = HttpServer(server, transport=Transport(server, Dice(parse_faults(faults), 1)))
         await http.start()
         try:

@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from kubesched.controlplane.access import AlwaysAllow, RoleBasedAccess, StaticTokens
+from kubesched.controlplane.access import AlwaysAllow, RoleBasedAccess, StaticTokens, always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Response, User
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -50,14 +50,14 @@ def served(work: Work, server: ApiServer | None = None, **options: Any) -> Any:
 
 def a_server(*names: str, **options: Any) -> ApiServer:
     """Return a server with some nodes."""
-    server = ApiServer(seed=1, **options)
+    server = ApiServer(access=always_allow, seed=1, **options)
     for name in names or ("n1",):
         add_node(server, name)
     return server
 
 
 def add_node(server: ApiServer, name: str, size: int = 0) -> None:
-    client = LocalClient(server)
+    client = LocalClient(server, ADMINISTRATOR)
     meta = {"name": name, "annotations": {"text": "x" * size}}
     client.create(client.resource("v1", "Node"), {"apiVersion": "v1", "kind": "Node", "metadata": meta})
 
@@ -210,7 +210,7 @@ def test_a_fault_in_the_server_is_a_500_and_no_end() -> None:
 
 def test_whoever_brings_a_token_is_known_by_it() -> None:
     server = ApiServer(access=lambda services: RoleBasedAccess(services, StaticTokens({"right": ADMINISTRATOR})))
-    bootstrap(LocalClient(server))
+    bootstrap(LocalClient(server, ADMINISTRATOR))
 
     async def work(http: HttpServer) -> None:
         sent = get(NODES, "Authorization: Bearer right")
@@ -290,7 +290,7 @@ def test_a_body_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_long_list_is_sent_whole() -> None:
-    server = ApiServer(seed=1)
+    server = ApiServer(access=always_allow, seed=1)
     for number in range(1200):
         add_node(server, f"n{number:04}", size=500)
 

@@ -12,8 +12,18 @@ from kubesched.controlplane.access.identities import DEFAULT_AUDIENCES, StaticTo
 from kubesched.controlplane.access.role_based import RoleBasedAccess
 from kubesched.controlplane.access.rules import EVERYTHING, Attributes, Rule
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Target, User
+from kubesched.controlplane.registry.registry import ResourceRegistry
 
-__all__ = ["Access", "AlwaysAllow", "Attributes", "RbacDecision", "RoleBasedAccess", "Rule", "StaticTokens"]
+__all__ = [
+    "Access",
+    "AlwaysAllow",
+    "Attributes",
+    "RbacDecision",
+    "RoleBasedAccess",
+    "Rule",
+    "StaticTokens",
+    "always_allow",
+]
 
 
 class Access(Protocol):
@@ -62,3 +72,8 @@ class AlwaysAllow:
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
         """Return that everything is allowed."""
         return list(EVERYTHING), ""
+
+
+def always_allow(registry: ResourceRegistry) -> Access:
+    """Return access for everybody: what an API server takes for a cluster without users."""
+    return AlwaysAllow()

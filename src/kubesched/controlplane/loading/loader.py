@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.conversion import to_storage
@@ -84,7 +85,7 @@ class _Creation:
 
     def __init__(self, server: ApiServer, validation: str) -> None:
         self._warned: list[str] = []
-        self.client = LocalClient(server, warn=self._warned.append)
+        self.client = LocalClient(server, ADMINISTRATOR, warn=self._warned.append)
         self._server = server
         self._validation = validation
         self._warnings = RepeatedMessages()

@@ -16,7 +16,7 @@ from random import Random
 
 import msgspec
 
-from kubesched.controlplane.access import Access, AlwaysAllow, Attributes
+from kubesched.controlplane.access import Access, Attributes
 from kubesched.controlplane.access.decisions import refused
 from kubesched.controlplane.admission.chain import Chain
 from kubesched.controlplane.admission.namespace_limits import admit
@@ -71,12 +71,12 @@ class ApiServer:
     def __init__(
         self,
         *,
+        access: Callable[[ResourceRegistry], Access],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         seed: int | None = None,
         catalog: Catalog | None = None,
         strategies: Strategies = STRATEGIES,
         handlers: Mapping[tuple[str, str], Handler] = HANDLERS,
-        access: Callable[[ResourceRegistry], Access] = lambda registry: AlwaysAllow(),
         store: Store | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:

@@ -9,7 +9,7 @@ import msgspec
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.media_types import STRATEGIC_MERGE_PATCH
-from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
+from kubesched.controlplane.api.requests import Request, Response, User
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.representation.negotiation import ACCEPT_WITHOUT_MANAGED_FIELDS
@@ -20,7 +20,7 @@ from kubesched.controlplane.storage.store import Stored
 
 
 class LocalClient:
-    """A client in the same process, without credentials: it names its user, by default the administrator.
+    """A client in the same process, without credentials: it says who its user is.
 
     The agent is the manager of the fields that it writes. Objects come without managedFields. Warnings go to `warn`.
     """
@@ -28,7 +28,7 @@ class LocalClient:
     def __init__(
         self,
         server: ApiServer,
-        user: User = ADMINISTRATOR,
+        user: User,
         agent: str = "kubesched",
         warn: Callable[[str], None] | None = None,
     ) -> None:
