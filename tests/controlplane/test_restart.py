@@ -35,13 +35,13 @@ class MortalJournal(SqliteJournal):
         self._left = writes
         self.time = 0.0
 
-    def write(self, store: str, change: Change) -> None:
+    def write(self, prefix: str, change: Change) -> None:
         """Keep a change, or die."""
         self._left -= 1
         if not self._left:
             self.time = asyncio.get_running_loop().time()
             raise Killed
-        super().write(store, change)
+        super().write(prefix, change)
 
 
 def live(file: Path, story: Story, writes: int = 0, start: float = START) -> tuple[float, int]:

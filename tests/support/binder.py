@@ -13,7 +13,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import value_of
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
-from kubesched.controlplane.api.stores import NODES, PODS
+from kubesched.controlplane.api.prefixes import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 

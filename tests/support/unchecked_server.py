@@ -48,7 +48,7 @@ class UncheckedServer:
             resource = self._server.registry.catalog.of_kind(document["apiVersion"], document["kind"])
             assert resource is not None, document["kind"]
             fields = {"metadata.name": document["metadata"]["name"]}
-            self._server.registry.store.put(resource.store, document, fields)
+            self._server.registry.store.put(resource.prefix, document, fields)
 
     def close(self) -> None:
         """End it."""

@@ -122,8 +122,9 @@ class Lived:
 
     def objects(self) -> list[tuple[str, str, bytes]]:
         """Return every object there is, to the byte."""
-        stores = sorted({each.store for each in self.server.registry.catalog.resources})
-        return [(store, each.key, each.body) for store in stores for each in self.server.registry.store.set_of(store)]
+        registry = self.server.registry
+        prefixes = sorted({each.prefix for each in registry.catalog.resources})
+        return [(prefix, each.key, each.body) for prefix in prefixes for each in registry.store.set_of(prefix)]
 
 
 CONFIG = """\

@@ -46,9 +46,9 @@ class AddedObjects:
             if POOL not in ((node.get("metadata") or {}).get("labels") or {})
         }
 
-    def _found(self, store: str, kind: str, manifests: Iterable[Manifest]) -> dict[str, Document]:
+    def _found(self, prefix: str, kind: str, manifests: Iterable[Manifest]) -> dict[str, Document]:
         """Return objects by name: those in the store, and those in the manifests."""
-        kept = {} if self._store is None else {stored.name: stored.document() for stored in self._store.set_of(store)}
+        kept = {} if self._store is None else {stored.name: stored.document() for stored in self._store.set_of(prefix)}
         return {**kept, **{each.name: each.document for each in manifests if each.kind == kind}}
 
 

@@ -23,9 +23,9 @@ METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
-def row(store: str, document: Document) -> dict[str, Any]:
+def row(prefix: str, document: Document) -> dict[str, Any]:
     """Return the cells of an object that is five minutes old, by the names of their columns."""
-    resource = next(each for each in ApiServer(access=always_allow).registry.catalog.resources if each.store == store)
+    resource = next(each for each in ApiServer(access=always_allow).registry.catalog.resources if each.prefix == prefix)
     printer = printer_of(resource)
     meta = {"name": "x", "creationTimestamp": EARLIER, **document.get("metadata", {})}
     cells = printer.cells({**document, "metadata": meta}, NOW)
@@ -404,10 +404,10 @@ OTHERS: list[tuple[str, str, Document, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("what", "store", "document", "cells"), OTHERS, ids=[each[0] for each in OTHERS])
-def test_other_kinds(what: str, store: str, document: Document, cells: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("what", "prefix", "document", "cells"), OTHERS, ids=[each[0] for each in OTHERS])
+def test_other_kinds(what: str, prefix: str, document: Document, cells: dict[str, Any]) -> None:
     del what
-    found = row(store, document)
+    found = row(prefix, document)
     assert {name: found[name] for name in cells} == cells
 
 

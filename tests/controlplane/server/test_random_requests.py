@@ -291,7 +291,7 @@ def a_server() -> ApiServer:
     client = LocalClient(server, ADMINISTRATOR)
     bootstrap(client)
     for resource in RESOURCES:
-        if resource.kind in BODIES and "list" in resource.verbs and not resource.same_store_as:
+        if resource.kind in BODIES and "list" in resource.verbs and not resource.same_prefix_as:
             place = {"namespace": "default"} if resource.namespaced else {}
             client.create(resource, {"metadata": {"name": "a", **place}, **BODIES[resource.kind]})
     return server
@@ -337,10 +337,10 @@ def ask(server: ApiServer, sent: Sent) -> None:
 def check_store(server: ApiServer) -> None:
     """Hold what is stored against what clients may rely on: it can be read, and written back as it is."""
     for resource in RESOURCES:
-        if resource.same_store_as or "update" not in resource.verbs:
+        if resource.same_prefix_as or "update" not in resource.verbs:
             continue
         versions = set()
-        for stored in server.registry.store.set_of(resource.store):
+        for stored in server.registry.store.set_of(resource.prefix):
             document = json.loads(stored.body)
             meta = document["metadata"]
             assert (document["kind"], document["apiVersion"]) == (resource.kind, resource.api_version)
@@ -352,7 +352,7 @@ def check_store(server: ApiServer) -> None:
             for each in (document, again):
                 each["metadata"].pop("managedFields", None)
             assert again == document, "it is written back as it was"
-        assert len(versions) == len(server.registry.store.set_of(resource.store))
+        assert len(versions) == len(server.registry.store.set_of(resource.prefix))
 
 
 @patiently(150)
@@ -366,7 +366,7 @@ def test_random_requests_get_answers(sent: list[Sent]) -> None:
 
 BARE = {"labels": None, "annotations": None, "finalizers": None, "ownerReferences": None}
 WITH_STATUS = [
-    each for each in RESOURCES if "status" in each.subresources and each.kind in BODIES and not each.same_store_as
+    each for each in RESOURCES if "status" in each.subresources and each.kind in BODIES and not each.same_prefix_as
 ]
 
 

@@ -16,7 +16,7 @@ from kubesched.controlplane.access.identities import (
     bearer_token,
 )
 from kubesched.controlplane.access.impersonation import impersonated, wanted_user
-from kubesched.controlplane.access.policy import STORES, RbacPolicy
+from kubesched.controlplane.access.policy import PREFIXES, RbacPolicy
 from kubesched.controlplane.access.rules import Attributes, Rule
 from kubesched.controlplane.access.service_account_tokens import bearer_of
 from kubesched.controlplane.api.requests import ANONYMOUS, Request, Target, User
@@ -36,8 +36,8 @@ class RoleBasedAccess:
         self.tokens = tokens
         self._registry = registry
         self._policy: RbacPolicy | None = None
-        for store in STORES:
-            registry.store.watch(store, self._changed)
+        for prefix in PREFIXES:
+            registry.store.watch(prefix, self._changed)
 
     def user_of(self, headers: Mapping[str, str]) -> User:
         """Return who sent these headers, or as whom they act; raises ApiError for what is not known or not allowed."""
@@ -93,7 +93,7 @@ class RoleBasedAccess:
             return False
         if not self._registry.strategy(target.resource).create_on_update:
             return False
-        return self._registry.store.get(target.resource.store, target.namespace, target.name) is None
+        return self._registry.store.get(target.resource.prefix, target.namespace, target.name) is None
 
     def _current(self) -> RbacPolicy:
         if self._policy is None:
@@ -113,7 +113,7 @@ def _attributes(request: Request, target: Target | None) -> Attributes:
     if target is None:
         return Attributes(request.method.lower(), path=request.path)
     namespace, name = target.namespace, target.name
-    if name and target.resource.store == "namespaces":
+    if name and target.resource.prefix == "namespaces":
         # a namespace counts as being in itself, so that a role in it can allow reading it
         namespace = name
     elif not name and target.verb in ("list", "watch"):

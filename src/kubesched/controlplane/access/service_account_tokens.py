@@ -67,8 +67,8 @@ def _bound(registry: ResourceRegistry, claims: Claims, audiences: tuple[str, ...
     bound = [("secrets", namespace, private.get("secret")), ("pods", namespace, pod)]
     if pod is None:
         bound.append(("nodes", "", node))
-    for store, space, reference in bound:
-        if reference is not None and not _is_there(registry.store.get(store, space, reference["name"]), reference):
+    for prefix, space, reference in bound:
+        if reference is not None and not _is_there(registry.store.get(prefix, space, reference["name"]), reference):
             return Bearer(None, error=_INVALIDATED)
     for name, reference in (("node", node), ("pod", pod)):
         if reference is not None:

@@ -46,7 +46,7 @@ class AdmissionAttributes(msgspec.Struct, frozen=True):
     @property
     def is_namespace(self) -> bool:
         """Return whether the request is about a Namespace."""
-        return self.resource.store == "namespaces"
+        return self.resource.prefix == "namespaces"
 
     def document(self, matched: Resource) -> Document:
         """Return the request as expressions and webhooks read it, `matched` being the version that a rule asked for."""

@@ -94,7 +94,7 @@ class MatchContext:
 
     def equivalents(self, resource: Resource) -> list[Resource]:
         """Return the other versions in which the same objects are served."""
-        same = (each for each in self._catalog.resources if each.store == resource.store)
+        same = (each for each in self._catalog.resources if each.prefix == resource.prefix)
         return [each for each in same if each.api_version != resource.api_version]
 
 

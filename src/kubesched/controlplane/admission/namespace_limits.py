@@ -14,10 +14,10 @@ from kubesched.controlplane.registry.strategy import StrategyContext
 
 def admit(new: Document, old: Document | None, context: StrategyContext) -> Settle | None:
     """Hold an object against the limits and quotas of its namespace; return what charges the quotas, if any are."""
-    store = context.resource.store
-    if store == "pods" and old is None:
+    prefix = context.resource.prefix
+    if prefix == "pods" and old is None:
         check_pod_limits(new, context)
-    elif store == "persistentvolumeclaims" and not (old or new)["metadata"].get("deletionTimestamp"):
+    elif prefix == "persistentvolumeclaims" and not (old or new)["metadata"].get("deletionTimestamp"):
         check_claim_limits(new, context)
     charged = charges(new, old, context)
     if not charged:

@@ -62,10 +62,10 @@ class Parameters:
 
     def _found(self, resource: Resource, reference: Document, namespace: str) -> list[Document]:
         if reference.get("name"):
-            stored = self._store.get(resource.store, namespace, reference["name"])
+            stored = self._store.get(resource.prefix, namespace, reference["name"])
             kept = [] if stored is None else [stored]
         else:
             selector = from_label_selector(as_selector(reference.get("selector") or {}))
-            everything = self._store.set_of(resource.store).in_order(namespace)
+            everything = self._store.set_of(resource.prefix).in_order(namespace)
             kept = [stored for stored in everything if selector.matches(stored.labels)]
         return [from_storage(resource, stored.document()) for stored in kept]

@@ -1,6 +1,6 @@
 """Resources: groups, versions, names, verbs, subresources; `kinds.declarations` has the built-in ones.
 
-From here come routing, discovery, storage and authorisation. Resources that share a `store` are one set of objects in
+From here come routing, discovery, storage and authorisation. Resources that share a `prefix` are one set of objects in
 several versions (events, autoscalers).
 """
 
@@ -61,8 +61,8 @@ class RowPrinter(Protocol):
 class Resource(msgspec.Struct, frozen=True):
     """One resource in one version.
 
-    `subresources` maps a name to its verbs; `store` names the set of objects; without verbs beyond `create` nothing is
-    kept (reviews).
+    `subresources` maps a name to its verbs; `prefix` is its place in the store, which a second version shares; without
+    verbs beyond `create` nothing is kept (reviews).
     """
 
     group: str
@@ -74,9 +74,9 @@ class Resource(msgspec.Struct, frozen=True):
     categories: tuple[str, ...] = ()
     verbs: tuple[str, ...] = ALL_VERBS
     subresources: dict[str, tuple[str, ...]] = {}
-    same_store_as: str = ""
+    same_prefix_as: str = ""
     conversion: Conversion = SAME_VERSION
-    # the version in which objects are stored, if it is not the first one of the store
+    # the version in which objects are stored, if it is not the first one with this prefix
     stored_version: str = ""
     patch_types: tuple[str, ...] = PATCHES
     # an update of the status leaves the metadata as it was
@@ -110,9 +110,9 @@ class Resource(msgspec.Struct, frozen=True):
         return self.list_kind_name or f"{self.kind}List"
 
     @property
-    def store(self) -> str:
-        """Return the name of the set of objects."""
-        return self.same_store_as or self.qualified
+    def prefix(self) -> str:
+        """Return what the keys of its objects begin with in the store."""
+        return self.same_prefix_as or self.qualified
 
 
 class Catalog:
@@ -137,7 +137,7 @@ class Catalog:
         self._by_path = {(each.group, each.version, each.plural): each for each in resources}
         self._by_kind = {(each.api_version, each.kind): each for each in resources}
         # of several versions the first
-        self.by_store = {each.store: each for each in reversed(resources)}
+        self.by_prefix = {each.prefix: each for each in reversed(resources)}
 
     def is_built_in(self, group: str, version: str) -> bool:
         """Return whether a version of a group is served without any CustomResourceDefinition."""

@@ -34,7 +34,7 @@ def bootstrap(client: LocalClient, *, client_ca: str = "") -> None:
     store = client.server.registry.store
     for document in _documents():
         resource, meta = client.resource(document["apiVersion"], document["kind"]), document["metadata"]
-        if store.get(resource.store, meta.get("namespace", ""), meta["name"]) is None:
+        if store.get(resource.prefix, meta.get("namespace", ""), meta["name"]) is None:
             client.create(resource, document)
     if client_ca:
         maps = client.resource("v1", "ConfigMap")

@@ -69,7 +69,7 @@ def _system_class_problem(name: str, value: int, is_default: bool) -> str:
 
 def _check_only_default(name: str, context: StrategyContext) -> None:
     """Refuse a second default."""
-    for stored in context.store.set_of(context.resource.store):
+    for stored in context.store.set_of(context.resource.prefix):
         if stored.name != name and b'"globalDefault":true' in stored.body:
             why = f"PriorityClass {stored.name} is already marked as default. Only one default can exist"
             raise refused(context.resource, name, why)

@@ -21,7 +21,7 @@ def make_namespaces(client: LocalClient, manifests: Sequence[Manifest]) -> int:
     wanted = {_namespace(each.document): None for each in manifests if each.exported}
     brought = {each.name for each in manifests if each.kind == "Namespace"}
     resource, store = client.resource("v1", "Namespace"), client.server.registry.store
-    missing = [name for name in wanted if name and name not in brought and store.get(resource.store, "", name) is None]
+    missing = [name for name in wanted if name and name not in brought and store.get(resource.prefix, "", name) is None]
     for name in missing:
         client.create(resource, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
     return len(missing)

@@ -133,7 +133,7 @@ class _Creation:
             self._kept += 1
             return
         meta, uid = wanted["metadata"], str(document["metadata"].get("uid") or "")
-        key = (resource.store, meta.get("namespace", ""), str(meta.get("name")))
+        key = (resource.prefix, meta.get("namespace", ""), str(meta.get("name")))
         if uid and self._created.get(key) == uid:
             # a cluster shows some in two versions
             self._twice += 1
@@ -142,7 +142,7 @@ class _Creation:
         if found is None:
             self._kept += 1
             return
-        self._created[resource.store, meta.get("namespace", ""), found["metadata"]["name"]] = uid
+        self._created[resource.prefix, meta.get("namespace", ""), found["metadata"]["name"]] = uid
         found = self._with_status(manifest, resource, found)
         if _has_generated_selector(resource, document):
             found["spec"].pop("manualSelector", None)
@@ -170,7 +170,7 @@ class _Creation:
             # fields of another release do not make an object wrong that a cluster has taken
             if manifest.exported:
                 return self.client.take_over(resource, wanted, min(self._validation, WARN, key=_STRICTNESS.index))
-            if resource.store == SERVICES:
+            if resource.prefix == SERVICES:
                 # which may keep the addresses of another cluster's network
                 return self.client.take_over(resource, wanted, self._validation)
             return self.client.create(resource, wanted, self._validation)
@@ -203,7 +203,7 @@ _STRICTNESS = (IGNORE, WARN, STRICT)
 def _is_recalled(server: ApiServer, resource: Resource, meta: Document) -> bool:
     """Return whether an object is there from before the server was started: its life has gone on since."""
     store = server.registry.store
-    found = store.get(resource.store, meta.get("namespace", ""), str(meta.get("name")))
+    found = store.get(resource.prefix, meta.get("namespace", ""), str(meta.get("name")))
     return found is not None and found.version <= store.recalled
 
 
@@ -260,4 +260,4 @@ def _keep_identity(server: ApiServer, resource: Resource, stored: Document, give
     if not kept or stored["metadata"] == {**stored["metadata"], **kept}:
         return
     document = to_storage(resource, {**stored, "metadata": {**stored["metadata"], **kept}})
-    server.registry.store.put(resource.store, document, server.registry.strategy(resource).fields(document))
+    server.registry.store.put(resource.prefix, document, server.registry.strategy(resource).fields(document))

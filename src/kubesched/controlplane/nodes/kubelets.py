@@ -17,7 +17,7 @@ import msgspec
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import NODES, PODS
+from kubesched.controlplane.api.prefixes import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.pod_index import PodIndex
 from kubesched.controlplane.kinds.pod.phases import RUNNING, TERMINAL
@@ -78,7 +78,7 @@ class Kubelets(Controller):
         self._addresses = Addresses(*OF_PODS)
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._node_changed, PODS: self._pod_changed}
 
     def _node_changed(self, change: Change) -> None:

@@ -7,7 +7,7 @@ From nodes to Lease objects. Large clusters renew less often, so that no more th
 
 from math import inf
 
-from kubesched.controlplane.api.stores import NODES
+from kubesched.controlplane.api.prefixes import NODES
 from kubesched.controlplane.api.times import micro_timestamp
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.checks import part
@@ -28,7 +28,7 @@ class NodeLeaseController(Controller):
         self._nodes: set[Key] = set()
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._changed} if self.context.options.lease_seconds > 0 else {}
 
     def seconds_left(self) -> float:

@@ -10,7 +10,7 @@ import msgspec
 
 from kubesched.api.release import GIT_VERSION
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import NODES
+from kubesched.controlplane.api.prefixes import NODES
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 from kubesched.controlplane.kinds.checks import part
@@ -64,7 +64,7 @@ class SimulatedNodes(Controller):
         self._to_follow: dict[Key, dict[str, str | int | None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._changed}
 
     def _changed(self, change: Change) -> None:

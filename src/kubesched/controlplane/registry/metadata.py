@@ -43,7 +43,7 @@ def _made_up_name(meta: Mapping[str, Any], resource: Resource, registry: Resourc
     start = str(meta["generateName"])[: LONGEST_GENERATED - 5]
     for _ in range(MOST_NAMES_TRIED):
         name = start + registry.name_suffix()
-        if registry.store.get(resource.store, meta.get("namespace", ""), name) is None:
+        if registry.store.get(resource.prefix, meta.get("namespace", ""), name) is None:
             return name
     details = {"name": meta["generateName"], "kind": resource.plural, "group": resource.group}
     message = f'{resource.qualified} "{name}" already exists, the server was not able to generate a unique name'

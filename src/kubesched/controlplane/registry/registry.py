@@ -122,9 +122,9 @@ class ResourceRegistry(msgspec.Struct):
         defined = self._defined(resource)
         if defined is not None:
             return defined.strategy
-        if subresource and (found := self.strategies.get(f"{resource.store}/{subresource}")):
+        if subresource and (found := self.strategies.get(f"{resource.prefix}/{subresource}")):
             return found
-        return self.strategies.get(resource.store, _SHARED_STRATEGY)
+        return self.strategies.get(resource.prefix, _SHARED_STRATEGY)
 
     def _defined(self, resource: Resource) -> DefinedKind | None:
         return self.defined.get((resource.api_version, resource.kind)) if self.defined else None

@@ -34,9 +34,9 @@ class StrategyContext(msgspec.Struct, frozen=True):
     # why they may not do something else, an empty text if they may: verb, subresource, namespace, name
     refusal: Callable[[str, str, str, str], str] = lambda *what: ""
 
-    def find(self, store: str, namespace: str, name: str) -> Document | None:
+    def find(self, prefix: str, namespace: str, name: str) -> Document | None:
         """Return another object, a copy."""
-        found = self.store.get(store, namespace, name)
+        found = self.store.get(prefix, namespace, name)
         return None if found is None else found.document()
 
 

@@ -96,8 +96,8 @@ def storage_version_hash(catalog: Catalog, resource: Resource) -> Document:
     """Return the mark of the version in which objects of a resource are kept, nothing for what is not kept."""
     if "list" not in resource.verbs:
         return {}
-    kept_in = resource.stored_version or _KEPT_IN.get(resource.store)
-    version = kept_in or catalog.by_store[resource.store].api_version
+    kept_in = resource.stored_version or _KEPT_IN.get(resource.prefix)
+    version = kept_in or catalog.by_prefix[resource.prefix].api_version
     text = f"{version if '/' in version else f'/{version}'}/{resource.kind}"
     return {"storageVersionHash": b64encode(sha256(text.encode()).digest()[:8]).decode()}
 

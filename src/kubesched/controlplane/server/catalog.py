@@ -33,13 +33,13 @@ def _strategies() -> dict[str, Strategy]:
     found: dict[str, Strategy] = {}
     for each in DECLARATIONS:
         if each.strategy is not None:
-            found[each.resource.store] = each.strategy
+            found[each.resource.prefix] = each.strategy
         for subresource, strategy in each.subresource_strategies.items():
-            found[f"{each.resource.store}/{subresource}"] = strategy
+            found[f"{each.resource.prefix}/{subresource}"] = strategy
     return found
 
 
-# by store, or by store and subresource
+# by prefix, or by prefix and subresource
 STRATEGIES = _strategies()
 
 

@@ -1,4 +1,4 @@
-"""The handlers of subresources with a meaning of their own, by (store, subresource)."""
+"""The handlers of subresources with a meaning of their own, by (prefix, subresource)."""
 
 from kubesched.controlplane.kinds.certificates import REQUESTS
 from kubesched.controlplane.server.subresources.binding import bind, bind_by_name
@@ -22,5 +22,5 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("namespaces", "finalize"): finalize,
     ("serviceaccounts", "token"): request_token,
     (REQUESTS, "approval"): approve,
-    **{(store, "scale"): scale for store in SCALABLE},
+    **{(prefix, "scale"): scale for prefix in SCALABLE},
 }

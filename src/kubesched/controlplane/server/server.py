@@ -217,7 +217,7 @@ class ApiServer:
         return found
 
     def _do(self, target: Target, request: Request) -> Response | Watch:
-        handler = self._handlers.get((target.resource.store, target.subresource))
+        handler = self._handlers.get((target.resource.prefix, target.subresource))
         if handler is not None:
             return handler(self._verbs, target, request)
         verbs = self._verbs

@@ -133,12 +133,12 @@ class SqliteJournal:
         """Yield what was kept, oldest first: the set, the object, and whether it was deleted."""
         texts: dict[bytes, bytes] = {}
         with self._readable():
-            for version, store, deleted, row in self._database.execute("SELECT * FROM changes ORDER BY version"):
+            for version, prefix, deleted, row in self._database.execute("SELECT * FROM changes ORDER BY version"):
                 try:
                     stored = _decode(row)
                 except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                     raise DataError(f"{self._file}: is damaged: change {version}: {error}") from None
-                yield store, _sharing(stored, texts), bool(deleted)
+                yield prefix, _sharing(stored, texts), bool(deleted)
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
@@ -150,13 +150,13 @@ class SqliteJournal:
 
     # -- what happens
 
-    def write(self, store: str, change: Change) -> None:
+    def write(self, prefix: str, change: Change) -> None:
         """Keep a change; ApiError if that cannot be, and then nothing of it is kept."""
         if len(self._unneeded) >= BATCH:
             self._take_out()
         failure = self._failure
         if not failure:
-            row = (change.version, store, change.type == DELETED, _encode(change.new))
+            row = (change.version, prefix, change.type == DELETED, _encode(change.new))
             try:
                 self._database.execute(_INSERT, row)
                 return
@@ -166,13 +166,13 @@ class SqliteJournal:
             self._failure = failure
         raise internal_error(f"the change could not be kept: {failure}")
 
-    def forget(self, store: str, change: Change) -> None:
+    def forget(self, prefix: str, change: Change) -> None:
         """Drop a change that is out of the history, with the state before it."""
         if change.old is not None:
             self._unneeded.append(change.old.version)
         if change.type == DELETED:
             self._unneeded.append(change.version)
-        self._forgotten[store] = change.version
+        self._forgotten[prefix] = change.version
 
     def _take_out(self) -> None:
         """Delete dropped rows; rows that cannot be deleted now are deleted later."""

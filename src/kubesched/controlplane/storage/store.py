@@ -96,10 +96,10 @@ class Journal(Protocol):
     def changes(self) -> Iterable[tuple[str, Stored, bool]]:
         """Return the stored changes, oldest first: the set, the object, and whether it was deleted."""
 
-    def write(self, store: str, change: Change) -> None:
+    def write(self, prefix: str, change: Change) -> None:
         """Keep a change; raises if that cannot be."""
 
-    def forget(self, store: str, change: Change) -> None:
+    def forget(self, prefix: str, change: Change) -> None:
         """Drop a change that is out of the history."""
 
     def together(self) -> AbstractContextManager[None]:
@@ -208,7 +208,7 @@ class ObjectSet:
 
 
 class Store:
-    """All objects, by the name of their set (`Resource.store`)."""
+    """All objects, by the name of their set (`Resource.prefix`)."""
 
     def __init__(self, history: int = HISTORY, journal: Journal | None = None) -> None:
         self.version = 1
@@ -223,11 +223,11 @@ class Store:
 
     def _recall(self, journal: Journal) -> None:
         """Take in what was kept."""
-        for store, version in journal.forgotten().items():
-            self.set_of(store).forgotten = version
+        for prefix, version in journal.forgotten().items():
+            self.set_of(prefix).forgotten = version
             self.version = max(self.version, version)
-        for store, stored, deleted in journal.changes():
-            objects = self.set_of(store)
+        for prefix, stored, deleted in journal.changes():
+            objects = self.set_of(prefix)
             old = objects.get(stored.namespace, stored.name)
             objects.apply(Change(DELETED if deleted else MODIFIED if old is not None else ADDED, stored, old))
             self.version = max(self.version, stored.version)
@@ -236,52 +236,52 @@ class Store:
         """Keep all changes of a block or, if it fails, none; after that the store is of no more use."""
         return nullcontext() if self._journal is None else self._journal.together()
 
-    def set_of(self, store: str) -> ObjectSet:
+    def set_of(self, prefix: str) -> ObjectSet:
         """Return a set of objects, made when first asked for."""
-        found = self._sets.get(store)
+        found = self._sets.get(prefix)
         if found is None:
-            forget = None if self._journal is None else partial(self._journal.forget, store)
-            found = self._sets[store] = ObjectSet(self._history, forget)
+            forget = None if self._journal is None else partial(self._journal.forget, prefix)
+            found = self._sets[prefix] = ObjectSet(self._history, forget)
         return found
 
-    def get(self, store: str, namespace: str, name: str) -> Stored | None:
+    def get(self, prefix: str, namespace: str, name: str) -> Stored | None:
         """Return an object."""
-        return self.set_of(store).get(namespace, name)
+        return self.set_of(prefix).get(namespace, name)
 
     def put(
-        self, store: str, document: Document, fields: dict[str, str], managed_fields: ManagedFields | None = None
+        self, prefix: str, document: Document, fields: dict[str, str], managed_fields: ManagedFields | None = None
     ) -> Stored:
         """Create or replace the object under a document's name; the document gets its new resource version.
 
         Without managedFields it keeps those it had.
         """
         meta = document["metadata"]
-        old = self.get(store, meta.get("namespace", ""), meta["name"])
+        old = self.get(prefix, meta.get("namespace", ""), meta["name"])
         if managed_fields is None:
             managed_fields = () if old is None else old.managed_fields
         new = self._stored(document, fields, managed_fields, old)
-        self._make(store, Change(MODIFIED if old is not None else ADDED, new, old))
+        self._make(prefix, Change(MODIFIED if old is not None else ADDED, new, old))
         return new
 
-    def remove(self, store: str, old: Stored, document: Document | None = None) -> Stored:
+    def remove(self, prefix: str, old: Stored, document: Document | None = None) -> Stored:
         """Delete an object; `document` is its last state if that differs from what is kept."""
         last = self._stored(old.document() if document is None else document, old.fields, old.managed_fields, old)
-        self._make(store, Change(DELETED, last, old))
+        self._make(prefix, Change(DELETED, last, old))
         return last
 
-    def watch(self, store: str, changed: Changed) -> Callable[[], None]:
+    def watch(self, prefix: str, changed: Changed) -> Callable[[], None]:
         """Call `changed` with every change of a set from now on; return the function that ends it."""
         self._watchers += 1
-        number, watchers = self._watchers, self.set_of(store).watchers
+        number, watchers = self._watchers, self.set_of(prefix).watchers
         watchers[number] = changed
         return lambda: watchers.pop(number, None) and None
 
-    def _make(self, store: str, change: Change) -> None:
+    def _make(self, prefix: str, change: Change) -> None:
         """Let a change happen, if it can be kept."""
         if self._journal is not None:
-            self._journal.write(store, change)
+            self._journal.write(prefix, change)
         self.version = change.version
-        self.set_of(store).apply(change)
+        self.set_of(prefix).apply(change)
 
     def _stored(
         self, document: Document, fields: dict[str, str], managed_fields: ManagedFields, old: Stored | None

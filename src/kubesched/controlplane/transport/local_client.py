@@ -45,7 +45,7 @@ class LocalClient:
 
     def stored(self, resource: Resource) -> list[Stored]:
         """Return all objects of a resource as they are kept, in order."""
-        return self.server.registry.store.set_of(resource.store).in_order()
+        return self.server.registry.store.set_of(resource.prefix).in_order()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Document | None:
         """Return an object, None if there is none."""

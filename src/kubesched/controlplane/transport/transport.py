@@ -208,7 +208,7 @@ def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:
 
 def expire(watch: Watch, server: ApiServer) -> None:
     """End a watch with 410, and forget what happened to its objects so far."""
-    objects = server.registry.store.set_of(watch.resource.store)
+    objects = server.registry.store.set_of(watch.resource.prefix)
     objects.forget_history()
     watch.fail(too_old(0, objects.forgotten))
 

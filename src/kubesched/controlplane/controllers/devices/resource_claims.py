@@ -7,7 +7,7 @@ devices are deallocated, and claims that were made for a pod are deleted with it
 # upstream: pkg/controller/resourceclaim/controller.go (v1.36)
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, Key
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
@@ -25,7 +25,7 @@ class ResourceClaimController(Controller):
     """Creates claims from templates for pods, and reserves allocated claims for pods that were bound without it."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {PODS: self._pod_changed, TEMPLATES: self._template_changed, CLAIMS: self._claim_changed}
 
     def _pod_changed(self, change: Change) -> None:
@@ -106,7 +106,7 @@ class ClaimConsumers(Controller):
     """Ends the reservations of terminal pods, and deallocates claims without consumers."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {CLAIMS: self._claim_changed, PODS: self._pod_changed}
 
     def _claim_changed(self, change: Change) -> None:

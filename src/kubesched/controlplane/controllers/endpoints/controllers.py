@@ -115,7 +115,7 @@ class EndpointsController(_OfServices):
     """Keeps the Endpoints of services."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {ENDPOINTS: self._changed}
 
     def _changed(self, change: Change) -> None:

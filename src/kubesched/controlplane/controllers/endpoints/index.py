@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.controllers.endpoints.backends import Backend, backend_of
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
@@ -55,7 +55,7 @@ class ServicePods(Controller):
         return key in self._selectors
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store; services come first."""
+        """Return the event handlers, by prefix; services come first."""
         return {SERVICES: self._service_changed, PODS: self._pod_changed}
 
     def _tell(self, key: Key) -> None:

@@ -31,7 +31,7 @@ class KubernetesServiceController(Controller):
         self._port = port
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return dict.fromkeys((SERVICES, ENDPOINTS, SLICES), self._changed)
 
     def start(self) -> None:
@@ -78,17 +78,17 @@ class KubernetesServiceController(Controller):
             "ports": [{"name": _PORT, "port": self._port, "protocol": "TCP"}],
         }
 
-    def _keep(self, store: str, wanted: Document) -> None:
+    def _keep(self, prefix: str, wanted: Document) -> None:
         """Have an object say what it should; other labels and annotations stay."""
-        found = self.context.find(store, NAMESPACE, NAME)
+        found = self.context.find(prefix, NAMESPACE, NAME)
         if found is None:
-            self.context.create(store, wanted)
+            self.context.create(prefix, wanted)
             return
         meta = found["metadata"]
         labels = {**(meta.get("labels") or {}), **wanted["metadata"]["labels"]}
         right = {**found, **wanted, "metadata": {**meta, "labels": labels}}
         if right != found:
-            self.context.update(store, right)
+            self.context.update(prefix, right)
 
 
 def _address_of(host: str) -> str:

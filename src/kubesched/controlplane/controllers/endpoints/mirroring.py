@@ -34,7 +34,7 @@ class EndpointSliceMirroringController(Controller):
         slices.changed_by_others = self.workqueue.add
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {ENDPOINTS: self._add, SERVICES: self._add}
 
     def reconcile(self, key: Key) -> None:

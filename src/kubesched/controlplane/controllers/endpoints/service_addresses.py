@@ -28,7 +28,7 @@ class ServiceAddressController(Controller):
         self._known: defaultdict[Key, set[str]] = defaultdict(set)
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {_SERVICES: self._add, _ADDRESSES: self._address_changed}
 
     def _address_changed(self, change: Change) -> None:

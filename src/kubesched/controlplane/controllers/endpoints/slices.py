@@ -48,7 +48,7 @@ class Slices(Controller):
         self._writing = False
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {SLICES: self._changed}
 
     def _changed(self, change: Change) -> None:

@@ -1,4 +1,4 @@
-"""The base of controllers: they watch stores and reconcile changed objects.
+"""The base of controllers: they watch resources and reconcile changed objects.
 
 From the store's changes to keys on a workqueue, and from there to requests like any client's.
 """
@@ -31,8 +31,8 @@ class ControllerContext(msgspec.Struct):
 
     @property
     def resources(self) -> Mapping[str, Resource]:
-        """Return the resources by store; of several versions the first."""
-        return self.catalog.by_store
+        """Return the resources by prefix; of several versions the first."""
+        return self.catalog.by_prefix
 
     @property
     def catalog(self) -> Catalog:
@@ -52,39 +52,39 @@ class ControllerContext(msgspec.Struct):
         """Return the time as objects carry it."""
         return timestamp(self.now())
 
-    def get(self, store: str, namespace: str, name: str) -> Stored | None:
+    def get(self, prefix: str, namespace: str, name: str) -> Stored | None:
         """Return an object as it is kept."""
-        return self.store.get(store, namespace, name)
+        return self.store.get(prefix, namespace, name)
 
-    def find(self, store: str, namespace: str, name: str) -> Document | None:
+    def find(self, prefix: str, namespace: str, name: str) -> Document | None:
         """Return an object as a document, the caller's own."""
-        found = self.store.get(store, namespace, name)
+        found = self.store.get(prefix, namespace, name)
         return None if found is None else found.document()
 
-    def create(self, store: str, document: Document) -> Document:
+    def create(self, prefix: str, document: Document) -> Document:
         """Create an object."""
-        return self.client.create(self.resources[store], document)
+        return self.client.create(self.resources[prefix], document)
 
-    def update(self, store: str, document: Document, subresource: str = "") -> Document:
+    def update(self, prefix: str, document: Document, subresource: str = "") -> Document:
         """Replace an object, or its status."""
-        return self.client.update(self.resources[store], document, subresource)
+        return self.client.update(self.resources[prefix], document, subresource)
 
     def written(self) -> int:
         """Return the store's version, which counts all writes."""
         return self.store.version
 
-    def delete(self, store: str, stored: Stored, grace_seconds: int | None = None, propagation: str = "") -> None:
+    def delete(self, prefix: str, stored: Stored, grace_seconds: int | None = None, propagation: str = "") -> None:
         """Delete an object by UID; `propagation` is the policy for its dependents."""
         options: Document = {"preconditions": {"uid": stored.uid}}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         if propagation:
             options["propagationPolicy"] = propagation
-        self.client.delete(self.resources[store], stored.namespace, stored.name, options)
+        self.client.delete(self.resources[prefix], stored.namespace, stored.name, options)
 
 
 class Controller:
-    """Watches stores, queues keys of objects and reconciles them."""
+    """Watches resources, queues keys of objects and reconciles them."""
 
     def __init__(self, context: ControllerContext) -> None:
         self.context = context
@@ -93,7 +93,7 @@ class Controller:
         self._stops: dict[str, Callable[[], None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {}
 
     def reconcile(self, key: Key) -> None:
@@ -106,12 +106,12 @@ class Controller:
 
     def _watch(self) -> None:
         """Watch what is not watched yet: there may be kinds that were not there before."""
-        for store, changed in self.watches().items():
-            if store in self._stops:
+        for prefix, changed in self.watches().items():
+            if prefix in self._stops:
                 continue
-            for stored in self.context.store.set_of(store):
+            for stored in self.context.store.set_of(prefix):
                 changed(Change(ADDED, stored, None))
-            self._stops[store] = self.context.store.watch(store, changed)
+            self._stops[prefix] = self.context.store.watch(prefix, changed)
 
     def seconds_left(self) -> float:
         """Return after how many seconds there is something to do, infinity for never."""

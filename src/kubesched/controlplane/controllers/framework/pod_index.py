@@ -3,7 +3,7 @@
 From changes of pods to an index. It is started before the controllers that read it.
 """
 
-from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
@@ -16,7 +16,7 @@ class PodIndex(Controller):
         self._pods: dict[str, dict[Key, None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {PODS: self._changed}
 
     def on(self, node: str) -> list[Key]:

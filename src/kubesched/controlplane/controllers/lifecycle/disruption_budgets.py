@@ -15,7 +15,7 @@ import msgspec
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.meta import LabelSelector
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.views import ObjectMeta
@@ -105,7 +105,7 @@ class DisruptionController(Controller):
         self._watched: dict[str, dict[str, _Watched]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {BUDGETS: self._budget_changed, PODS: self._pod_changed, **dict.fromkeys(_OWNERS.values(), self._scaled)}
 
     def _budget_changed(self, change: Change) -> None:
@@ -191,8 +191,8 @@ class DisruptionController(Controller):
         return sum(wanted.values())
 
     def _owner(self, namespace: str, version: str, kind: str, name: str, uid: str) -> Document | None:
-        store = _OWNERS.get((version.rpartition("/")[0], kind))
-        owner = self.context.find(store, namespace, name) if store else None
+        prefix = _OWNERS.get((version.rpartition("/")[0], kind))
+        owner = self.context.find(prefix, namespace, name) if prefix else None
         return owner if owner is not None and owner["metadata"]["uid"] == uid else None
 
     def _still_terminating(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:

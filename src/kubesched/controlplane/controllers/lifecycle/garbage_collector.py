@@ -38,15 +38,16 @@ class GarbageCollector(Controller):
         self._queue: Workqueue[Place] = Workqueue(context.loop, self._judge, self._note, context.written)
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
-        stores = {each.store for each in self.context.client.server.registry.catalog.resources if "list" in each.verbs}
-        return {store: self._watcher(store) for store in sorted(stores)}
+        """Return the event handlers, by prefix."""
+        resources = self.context.client.server.registry.catalog.resources
+        prefixes = {each.prefix for each in resources if "list" in each.verbs}
+        return {prefix: self._watcher(prefix) for prefix in sorted(prefixes)}
 
     def start(self) -> None:
         """Start with the stored objects; dependents of owners deleted just before a restart are collected, too."""
         super().start()
-        for store in self.watches():
-            for change in self.context.store.set_of(store).since(0):
+        for prefix in self.watches():
+            for change in self.context.store.set_of(prefix).since(0):
                 if change.type == DELETED:
                     for dependent in self._dependents.get(change.new.uid, ()):
                         self._queue.add(dependent)
@@ -62,10 +63,10 @@ class GarbageCollector(Controller):
 
     # -- who owns whom
 
-    def _watcher(self, store: str) -> Changed:
+    def _watcher(self, prefix: str) -> Changed:
         def changed(change: Change) -> None:
             new = change.new
-            place = (store, new.namespace, new.name)
+            place = (prefix, new.namespace, new.name)
             if change.type == DELETED:
                 self._remember(place, ())
                 self._waiting.discard(new.uid)
@@ -117,7 +118,7 @@ class GarbageCollector(Controller):
         resource = self.context.client.server.registry.catalog.of_kind(owner.api_version, owner.kind)
         if resource is None:
             return None
-        return resource.store, namespace if resource.namespaced else "", owner.name
+        return resource.prefix, namespace if resource.namespaced else "", owner.name
 
     # -- what is to be done
 

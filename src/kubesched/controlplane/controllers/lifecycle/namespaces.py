@@ -8,8 +8,8 @@ From a namespace that terminates to deletions, and to the last word that lets it
 from collections.abc import Callable
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.lifecycle.namespace_content import NamespaceContent
 from kubesched.controlplane.kinds.namespaces import FINALIZER, TERMINATING
@@ -30,7 +30,7 @@ class NamespaceController(Controller):
         self._contents: list[Callable[[], None]] = []
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NAMESPACES: self._changed}
 
     def stop(self) -> None:
@@ -48,7 +48,7 @@ class NamespaceController(Controller):
         elif change.new.fields.get("status.phase") == TERMINATING:
             self._ending.add(name)
             if not self._contents:
-                self._contents = [self.context.store.watch(each.store, self._removed) for each in self._kinds()]
+                self._contents = [self.context.store.watch(each.prefix, self._removed) for each in self._kinds()]
             self.workqueue.add(("", name))
 
     def _watch_no_contents(self) -> None:
@@ -63,7 +63,7 @@ class NamespaceController(Controller):
     def _kinds(self) -> list[Resource]:
         """Return the resources that are in namespaces, each set once."""
         resources = self.context.client.server.registry.catalog.resources
-        kinds = {each.store: each for each in resources if each.namespaced and "delete" in each.verbs}
+        kinds = {each.prefix: each for each in resources if each.namespaced and "delete" in each.verbs}
         return list(kinds.values())
 
     def reconcile(self, key: Key) -> None:
@@ -84,20 +84,20 @@ class NamespaceController(Controller):
 
     def _empty(self, name: str) -> NamespaceContent | None:
         """Delete the objects of a namespace, pods first; return the rest, None if there are more for the next turn."""
-        kinds = sorted(self._kinds(), key=lambda kind: kind.store != PODS)
+        kinds = sorted(self._kinds(), key=lambda kind: kind.prefix != PODS)
         left, deleted = NamespaceContent(), 0
         for kind in kinds:
-            for stored in self.context.store.set_of(kind.store).in_order(name):
+            for stored in self.context.store.set_of(kind.prefix).in_order(name):
                 if deleted >= MOST_AT_A_TIME:
                     self.workqueue.add(("", name))
                     return None
                 if b'"deletionTimestamp"' not in stored.body:
-                    self.context.delete(kind.store, stored, propagation=BACKGROUND)
+                    self.context.delete(kind.prefix, stored, propagation=BACKGROUND)
                     deleted += 1
-                found = self.context.get(kind.store, name, stored.name)
+                found = self.context.get(kind.prefix, name, stored.name)
                 if found is not None:
                     left.add(kind, found)
-            if kind.store == PODS and left.waits:
+            if kind.prefix == PODS and left.waits:
                 # nothing that a pod may still need goes before it
                 return NamespaceContent(waits=True)
         return left

@@ -8,7 +8,7 @@ for running pods.
 
 from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import NODES
+from kubesched.controlplane.api.prefixes import NODES
 from kubesched.controlplane.controllers.framework.controller import Controller, Key
 from kubesched.controlplane.kinds.nodes import NOT_READY
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
@@ -34,7 +34,7 @@ class NodeTaintController(Controller):
     """Keeps taints in line with conditions."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._changed}
 
     def _changed(self, change: Change) -> None:

@@ -15,7 +15,7 @@ class PolicyStatusController(Controller):
     """Writes what is observed into policies."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {_POLICIES: self._add}
 
     def reconcile(self, key: Key) -> None:

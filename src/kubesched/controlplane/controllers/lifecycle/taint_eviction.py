@@ -10,7 +10,7 @@ import msgspec
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint, Toleration
 from kubesched.api.tolerations import NO_EXECUTE, tolerates
-from kubesched.controlplane.api.stores import NODES, PODS
+from kubesched.controlplane.api.prefixes import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.pod_index import PodIndex
 from kubesched.controlplane.kinds.pod.phases import FAILED, TERMINAL
@@ -34,7 +34,7 @@ class TaintEvictionController(Controller):
         self._until: dict[str, float] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._node_changed, PODS: self._pod_changed}
 
     def _node_changed(self, change: Change) -> None:
@@ -103,7 +103,7 @@ class PodGarbageCollector(Controller):
         self._pod_index = pod_index
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._node_changed, PODS: self._pod_changed}
 
     def _node_changed(self, change: Change) -> None:

@@ -27,12 +27,12 @@ _ABOUT_CERTIFICATES = (
 class _InEveryNamespace(Controller):
     """Keeps an object of one name in every namespace that is not at its end."""
 
-    store = ""
+    prefix = ""
     name = ""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
-        return {self.store: self._object_changed, NAMESPACES: self._namespace_changed}
+        """Return the event handlers, by prefix."""
+        return {self.prefix: self._object_changed, NAMESPACES: self._namespace_changed}
 
     def _namespace_changed(self, change: Change) -> None:
         if change.type != DELETED:
@@ -47,12 +47,12 @@ class _InEveryNamespace(Controller):
         namespace = self.context.get(NAMESPACES, *key)
         if namespace is None or namespace.fields.get("status.phase") == TERMINATING:
             return
-        found = self.context.find(self.store, namespace.name, self.name)
+        found = self.context.find(self.prefix, namespace.name, self.name)
         if found is None:
             meta = {"name": self.name, "namespace": namespace.name}
-            self.context.create(self.store, self.put_right({"metadata": meta}))
+            self.context.create(self.prefix, self.put_right({"metadata": meta}))
         elif self.put_right({**found, "metadata": dict(found["metadata"])}) != found:
-            self.context.update(self.store, self.put_right(found))
+            self.context.update(self.prefix, self.put_right(found))
 
     def put_right(self, document: Document) -> Document:
         """Return an object as it has to be."""
@@ -62,13 +62,13 @@ class _InEveryNamespace(Controller):
 class ServiceAccountController(_InEveryNamespace):
     """Keeps an account for pods that name none."""
 
-    store, name = ACCOUNTS, DEFAULT
+    prefix, name = ACCOUNTS, DEFAULT
 
 
 class RootCertificatePublisher(_InEveryNamespace):
     """Keeps the certificates by which pods know the API server."""
 
-    store, name = CONFIG_MAPS, ROOT_CERTIFICATES
+    prefix, name = CONFIG_MAPS, ROOT_CERTIFICATES
 
     def put_right(self, document: Document) -> Document:
         """Return the object with the certificates of the cluster's authority, and what they are for."""

@@ -24,7 +24,7 @@ class TokenController(Controller):
     """Puts tokens into secrets that ask for one."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {SECRETS: self._secret_changed, ACCOUNTS: self._account_changed}
 
     def _secret_changed(self, change: Change) -> None:

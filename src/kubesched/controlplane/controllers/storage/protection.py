@@ -6,7 +6,7 @@ From pods, claims and volumes to claims, volumes and classes that may be deleted
 # upstream: pkg/controller/volume/{pvcprotection,pvprotection,vacprotection,ephemeral} (v1.36)
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS, VOLUMES
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
@@ -28,7 +28,7 @@ class StorageProtectionController(Controller):
         self._users: dict[Key, set[str]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {
             PODS: self._pod_changed,
             CLAIMS: self._claim_changed,
@@ -93,24 +93,24 @@ class StorageProtectionController(Controller):
         current = f'"currentVolumeAttributesClassName":"{name}"'.encode()
         used = any(
             field in stored.body or current in stored.body
-            for store in (CLAIMS, VOLUMES)
-            for stored in self.context.store.set_of(store)
+            for prefix in (CLAIMS, VOLUMES)
+            for stored in self.context.store.set_of(prefix)
         )
         if document is not None and not used:
             self._release(ATTRIBUTES_CLASSES, document, _CLASS_PROTECTION)
 
-    def _release(self, store: str, document: Document, finalizer: str) -> None:
+    def _release(self, prefix: str, document: Document, finalizer: str) -> None:
         finalizers = document["metadata"].get("finalizers") or []
         if "deletionTimestamp" in document["metadata"] and finalizer in finalizers:
             document["metadata"]["finalizers"] = [each for each in finalizers if each != finalizer]
-            self.context.update(store, document)
+            self.context.update(prefix, document)
 
 
 class EphemeralVolumeController(Controller):
     """Makes the claims of pods' ephemeral volumes."""
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {PODS: self._pod_changed}
 
     def _pod_changed(self, change: Change) -> None:

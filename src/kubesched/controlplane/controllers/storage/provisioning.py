@@ -10,7 +10,7 @@ cannot have such a volume is given back to the scheduler.
 from typing import Any
 
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.stores import NODES
+from kubesched.controlplane.api.prefixes import NODES
 from kubesched.controlplane.controllers.framework.controller import ControllerContext
 from kubesched.controlplane.kinds.checks import part
 

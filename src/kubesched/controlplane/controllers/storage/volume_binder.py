@@ -48,7 +48,7 @@ class PersistentVolumeController(Controller):
         self._promised: dict[Key, dict[str, None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {VOLUMES: self._volume_changed, CLAIMS: self._claim_changed, STORAGE_CLASSES: self._class_changed}
 
     def _volume_changed(self, change: Change) -> None:

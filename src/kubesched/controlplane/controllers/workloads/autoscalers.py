@@ -39,7 +39,7 @@ class HorizontalController(Controller):
         self._pods: dict[str, dict[str, Stored]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {PODS: self._pod_changed, AUTOSCALERS: self._changed}
 
     def seconds_left(self) -> float:
@@ -78,7 +78,7 @@ class HorizontalController(Controller):
         found = self._target(scaler)
         if found is None:
             return
-        store, owner = found
+        prefix, owner = found
         words = "the HPA controller was able to get the target's current scale"
         self._tell(scaler, "AbleToScale", True, "SucceededGetScale", words)
         status, bounds = scaler["status"], bounds_of(scaler["spec"])
@@ -103,18 +103,18 @@ class HorizontalController(Controller):
             wanted, reason = self._rate(scaler, asked, current)
         status["desiredReplicas"] = wanted
         if wanted != current:
-            self._scale(scaler, store, owner, current, reason)
+            self._scale(scaler, prefix, owner, current, reason)
 
     def _target(self, scaler: Document) -> tuple[str, Document] | None:
-        """Return the scale target of an autoscaler and its store; None, and a condition, if it does not exist."""
+        """Return the scale target of an autoscaler and its prefix; None, and a condition, if it does not exist."""
         meta, reference = scaler["metadata"], scaler["spec"]["scaleTargetRef"]
         resource = self.context.catalog.of_kind(reference.get("apiVersion") or "v1", reference["kind"])
-        if resource is None or resource.store not in SCALABLE:
+        if resource is None or resource.prefix not in SCALABLE:
             why = f"no kind {reference['kind']} in {reference.get('apiVersion') or 'v1'} can be scaled"
         else:
-            owner = self.context.find(resource.store, meta["namespace"], reference["name"])
+            owner = self.context.find(resource.prefix, meta["namespace"], reference["name"])
             if owner is not None:
-                return resource.store, owner
+                return resource.prefix, owner
             why = f'{resource.qualified} "{reference["name"]}" not found'
         words = f"the HPA controller was unable to get the target's current scale: {why}"
         self._tell(scaler, "AbleToScale", False, "FailedGetScale", words)
@@ -161,11 +161,11 @@ class HorizontalController(Controller):
             f"{asked.name} above target" if asked.replicas > current else "All metrics below target",
         )
 
-    def _scale(self, scaler: Document, store: str, owner: Document, current: int, reason: str) -> None:
+    def _scale(self, scaler: Document, prefix: str, owner: Document, current: int, reason: str) -> None:
         wanted = scaler["status"]["desiredReplicas"]
         owner["spec"]["replicas"] = wanted
         try:
-            self.context.update(store, owner)
+            self.context.update(prefix, owner)
         except ApiError as error:
             words = f"New size: {wanted}; reason: {reason}; error: {error.message}"
             self._recorder.warning(scaler, "FailedRescale", words)

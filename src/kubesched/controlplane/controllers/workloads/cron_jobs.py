@@ -57,7 +57,7 @@ class CronJobController(Controller):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {JOBS: self._job_changed, CRON_JOBS: self._cron_job_changed}
 
     def _job_changed(self, change: Change) -> None:

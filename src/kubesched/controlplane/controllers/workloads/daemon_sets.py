@@ -13,8 +13,8 @@ from typing import Final
 import msgspec
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.prefixes import NODES, PODS
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.api.stores import NODES, PODS
 from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.workloads.daemon_nodes import (
     DaemonNode,
@@ -66,7 +66,7 @@ class _Sync(msgspec.Struct):
 class DaemonSetController(PodOwners):
     """Sees to daemon sets."""
 
-    store = DAEMON_SETS
+    prefix = DAEMON_SETS
     api_version, kind, component = "apps/v1", "DaemonSet", "daemonset-controller"
 
     def __init__(self, context: ControllerContext, pods: PodsByOwner, revisions: Revisions) -> None:
@@ -78,7 +78,7 @@ class DaemonSetController(PodOwners):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {NODES: self._node_changed, **super().watches()}
 
     def _node_changed(self, change: Change) -> None:
@@ -121,7 +121,7 @@ class DaemonSetController(PodOwners):
 
     def reconcile(self, key: Key) -> None:
         """See to the nodes of a set that have changed, replace old pods, and bring the status up to date."""
-        daemon_set = self.context.find(self.store, *key)
+        daemon_set = self.context.find(self.prefix, *key)
         if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
             return
         self.adopt_and_release(daemon_set)
@@ -324,7 +324,7 @@ class DaemonSetController(PodOwners):
     # -- what is said of it
 
     def _report(self, key: Key, sync: _Sync) -> None:
-        totals, stored = sync.places.totals, self.context.find(self.store, *key)
+        totals, stored = sync.places.totals, self.context.find(self.prefix, *key)
         if stored is None:
             return
         old = stored.get("status") or {}
@@ -347,7 +347,7 @@ class DaemonSetController(PodOwners):
             status["conditions"] = old["conditions"]
         if status != old:
             stored["status"] = status
-            self.context.update(self.store, stored, "status")
+            self.context.update(self.prefix, stored, "status")
 
     def _truncate(self, sync: _Sync, revisions: list[Document], current: Document) -> None:
         limit = sync.daemon_set["spec"].get("revisionHistoryLimit")

@@ -61,7 +61,7 @@ class DeploymentController(Controller):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {REPLICA_SETS: self._set_changed, DEPLOYMENTS: self._deployment_changed}
 
     def _deployment_changed(self, change: Change) -> None:

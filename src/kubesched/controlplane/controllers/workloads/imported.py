@@ -22,7 +22,7 @@ from kubesched.controlplane.transport.local_client import LocalClient
 PODS: Final = "pods"
 # the label by which pods tell their revision
 REVISION: Final = "controller-revision-hash"
-_STORES: Final = {
+_PREFIXES: Final = {
     "Deployment": DEPLOYMENTS,
     "StatefulSet": stateful_sets.STATEFUL_SETS,
     "DaemonSet": daemon_sets.DAEMON_SETS,
@@ -39,10 +39,10 @@ class ImportedWorkloads:
         self._revisions = self._by_owner(REVISIONS)
         self._sets = self._by_owner(REPLICA_SETS)
 
-    def _by_owner(self, store: str) -> dict[str, list[Document]]:
+    def _by_owner(self, prefix: str) -> dict[str, list[Document]]:
         """Return objects by the UID of who is in charge of them."""
         found: dict[str, list[Document]] = {}
-        for stored in self._store.set_of(store):
+        for stored in self._store.set_of(prefix):
             document = stored.document()
             if (owner := _owner(document)) is not None:
                 found.setdefault(owner["uid"], []).append(document)
@@ -50,7 +50,7 @@ class ImportedWorkloads:
 
     def settle(self, kind: str, namespace: str, name: str) -> None:
         """Have a workload keep its pods."""
-        stored = self._store.get(_STORES[kind], namespace, name)
+        stored = self._store.get(_PREFIXES[kind], namespace, name)
         if stored is None:
             return
         if kind == "Deployment":
@@ -58,11 +58,11 @@ class ImportedWorkloads:
         else:
             self._settle_set(kind, stored.document())
 
-    def _replace(self, store: str, document: Document) -> None:
+    def _replace(self, prefix: str, document: Document) -> None:
         """Store an object without the strategy of its kind, which would refuse the change."""
         services = self._client.server.registry
-        strategy = services.strategy(services.catalog.by_store[store])
-        self._store.put(store, document, strategy.fields(document))
+        strategy = services.strategy(services.catalog.by_prefix[prefix])
+        self._store.put(prefix, document, strategy.fields(document))
 
     # -- stateful sets and daemon sets
 

@@ -13,8 +13,8 @@ from datetime import timedelta
 from typing import Final
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.workloads import job_pods
@@ -40,7 +40,7 @@ _POD: Final = "pod/"
 class JobController(PodOwners):
     """Runs jobs."""
 
-    store = JOBS
+    prefix = JOBS
     api_version, kind, component = "batch/v1", "Job", "job-controller"
     batch_seconds = 0.1
 
@@ -75,7 +75,7 @@ class JobController(PodOwners):
         if pod is None or not pod.tracked:
             return
         if pod.owner is not None and pod.owner.kind == self.kind:
-            job = self.context.find(self.store, namespace, pod.owner.name)
+            job = self.context.find(self.prefix, namespace, pod.owner.name)
             if job is not None and job["metadata"]["uid"] == pod.owner.uid and not is_finished(job.get("status") or {}):
                 return
         self._untrack(pod)
@@ -93,7 +93,7 @@ class JobController(PodOwners):
         if key[1].startswith(_POD):
             self._let_go(key[0], key[1].removeprefix(_POD))
             return
-        job = self.context.find(self.store, *key)
+        job = self.context.find(self.prefix, *key)
         if job is None or job["spec"].get("managedBy") not in (None, _OURS):
             return
         if is_finished(part(job, "status")):
@@ -141,11 +141,11 @@ class JobController(PodOwners):
         end = find_condition(job["status"], COMPLETE) or find_condition(job["status"], JOB_FAILED) or {}
         time = moment(end.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
         left = (time + timedelta(seconds=seconds) - self.context.now()).total_seconds()
-        stored = self.context.get(self.store, *key)
+        stored = self.context.get(self.prefix, *key)
         if left > 0:
             self.workqueue.add_after(key, left)
         elif stored is not None:
-            self.context.delete(self.store, stored, propagation=FOREGROUND)
+            self.context.delete(self.prefix, stored, propagation=FOREGROUND)
 
     # -- pods made and deleted
 
@@ -276,8 +276,8 @@ class JobController(PodOwners):
         _write_count(sync.status, "active", len(active))
         sync.status["ready"] = sum(1 for pod in active if pod.ready)
         sync.status["terminating"] = sum(1 for pod in own if pod.terminating)
-        if sync.job != self.context.find(self.store, *key):
-            sync.job = self.context.update(self.store, sync.job, "status")
+        if sync.job != self.context.find(self.prefix, *key):
+            sync.job = self.context.update(self.prefix, sync.job, "status")
 
     def _note_uncounted(self, sync: JobSync) -> list[PodView]:
         """Note in the status which pods are being counted; return them, and others that need not be."""

@@ -14,8 +14,8 @@ import msgspec
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.recorder import ControllerEventRecorder
 from kubesched.controlplane.controllers.framework.retrying import Retries
@@ -45,7 +45,7 @@ class _Known(msgspec.Struct):
 class PodOwners(Controller):
     """A controller of objects that own pods."""
 
-    store: ClassVar[str]
+    prefix: ClassVar[str]
     api_version: ClassVar[str]
     kind: ClassVar[str]
     component: ClassVar[str]
@@ -69,8 +69,8 @@ class PodOwners(Controller):
     # -- what changes
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
-        return {self.store: self._owner_changed}
+        """Return the event handlers, by prefix."""
+        return {self.prefix: self._owner_changed}
 
     def _owner_changed(self, change: Change) -> None:
         stored = change.new
@@ -102,7 +102,7 @@ class PodOwners(Controller):
         """Write the status of an owner; the change does not queue the owner again."""
         self._writing = key
         try:
-            self.context.update(self.store, owner, "status")
+            self.context.update(self.prefix, owner, "status")
         finally:
             self._writing = None
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import msgspec
 
 from kubesched.api.labels import parse_int64
-from kubesched.controlplane.api.stores import PODS
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.times import moment
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.controllers.framework.views import OwnerReference, controller_of
@@ -156,7 +156,7 @@ class PodsByOwner(Controller):
         self._listeners.setdefault(kind, []).append(listener)
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {PODS: self._changed}
 
     def get(self, namespace: str, name: str) -> PodView | None:

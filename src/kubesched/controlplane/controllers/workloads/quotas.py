@@ -12,8 +12,8 @@ import msgspec
 
 from kubesched.api.quantity import Quantity, from_value, quantity_of
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.quota.charging import QUOTAS, contribution, counted_resources
@@ -41,9 +41,9 @@ class ResourceQuotaController(Controller):
         self._counted: dict[str, dict[str, _Counted]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         catalog = self.context.client.server.registry.catalog
-        watchers = {each.store: self._watcher(each) for each in counted_resources(catalog)}
+        watchers = {each.prefix: self._watcher(each) for each in counted_resources(catalog)}
         counts_itself = watchers[QUOTAS]
 
         def quota_changed(change: Change) -> None:
@@ -74,7 +74,7 @@ class ResourceQuotaController(Controller):
         for resource in counted_resources(self.context.client.server.registry.catalog):
             measure = measure_of(resource)
             if any(measure.concerns(name) for name in counted.totals):
-                for stored in store.set_of(resource.store).in_order(namespace):
+                for stored in store.set_of(resource.prefix).in_order(namespace):
                     self._add_usage(counted, resource, stored)
         return counted
 
@@ -88,7 +88,7 @@ class ResourceQuotaController(Controller):
                 return
             for name, counted in quotas.items():
                 if any(measure.concerns(each) for each in counted.totals):
-                    self._drop_usage(counted, (resource.store, stored.name))
+                    self._drop_usage(counted, (resource.prefix, stored.name))
                     if change.type != DELETED:
                         self._add_usage(counted, resource, stored)
                     self.workqueue.add((stored.namespace, name))
@@ -98,9 +98,9 @@ class ResourceQuotaController(Controller):
     def _add_usage(self, counted: _Counted, resource: Resource, stored: Stored) -> None:
         used = contribution(measure_of(resource), stored.document(), counted.quota, self.context.now())
         used = {name: amount for name, amount in used.items() if name in counted.totals}
-        self._drop_usage(counted, (resource.store, stored.name))
+        self._drop_usage(counted, (resource.prefix, stored.name))
         if used:
-            counted.used[resource.store, stored.name] = used
+            counted.used[resource.prefix, stored.name] = used
             for name, amount in used.items():
                 counted.totals[name] += amount
 
@@ -127,7 +127,7 @@ class ResourceQuotaController(Controller):
 
 def _may_matter(resource: Resource, change: Change) -> bool:
     """Return whether a change may change what an object uses: of pods only few do."""
-    if resource.store != PODS or change.type != MODIFIED or change.old is None:
+    if resource.prefix != PODS or change.type != MODIFIED or change.old is None:
         return True
     terminal = [stored.fields.get("status.phase") in TERMINAL for stored in (change.old, change.new)]
     deleting = [_DELETION_TIMESTAMP in stored.body for stored in (change.old, change.new)]

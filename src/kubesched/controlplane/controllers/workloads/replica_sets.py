@@ -31,7 +31,7 @@ _MOST_CHOSEN: Final = 500
 class ReplicaSetController(PodOwners):
     """Keeps the pods of replica sets in number."""
 
-    store = REPLICA_SETS
+    prefix = REPLICA_SETS
     api_version, kind, component = "apps/v1", "ReplicaSet", "replicaset-controller"
     knows_its_status = True
     adopts_terminal = False
@@ -72,7 +72,7 @@ class ReplicaSetController(PodOwners):
 
     def reconcile(self, key: Key) -> None:
         """Make or delete pods of a set, and bring its status up to date."""
-        replicas = self.context.find(self.store, *key)
+        replicas = self.context.find(self.prefix, *key)
         if replicas is None:
             return
         self.adopt_and_release(replicas)
@@ -175,7 +175,7 @@ class ReplicaSetController(PodOwners):
 class ReplicationManager(ReplicaSetController):
     """Keeps the pods of replication controllers in number."""
 
-    store = "replicationcontrollers"
+    prefix = "replicationcontrollers"
     api_version, kind, component = "v1", "ReplicationController", "replication-controller"
     counts_terminating = False
 

@@ -34,7 +34,7 @@ class Revisions(Controller):
         self._orphans: dict[str, dict[str, None]] = {}
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by store."""
+        """Return the event handlers, by prefix."""
         return {REVISIONS: self._changed}
 
     def _changed(self, change: Change) -> None:

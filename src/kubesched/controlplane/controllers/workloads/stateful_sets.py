@@ -12,8 +12,8 @@ from datetime import datetime
 import msgspec
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.api.stores import PODS
 from kubesched.controlplane.controllers.framework.controller import ControllerContext, Key
 from kubesched.controlplane.controllers.storage.volume_binder import CLAIMS
 from kubesched.controlplane.controllers.workloads import stateful_pods as identity
@@ -55,7 +55,7 @@ class _NotYetError(Exception):
 class StatefulSetController(PodOwners):
     """Sees to stateful sets."""
 
-    store = STATEFUL_SETS
+    prefix = STATEFUL_SETS
     api_version, kind, component = "apps/v1", "StatefulSet", "statefulset-controller"
 
     def __init__(self, context: ControllerContext, pods: PodsByOwner, revisions: Revisions) -> None:
@@ -69,7 +69,7 @@ class StatefulSetController(PodOwners):
 
     def reconcile(self, key: Key) -> None:
         """Take the next step with a set, and bring its status up to date."""
-        stateful_set = self.context.find(self.store, *key)
+        stateful_set = self.context.find(self.prefix, *key)
         if stateful_set is None:
             return
         reference = self.reference(stateful_set)
@@ -299,10 +299,10 @@ class StatefulSetController(PodOwners):
             **({"conditions": old["conditions"]} if old.get("conditions") else {}),
             "availableReplicas": available,
         }
-        stored = self.context.find(self.store, *key)
+        stored = self.context.find(self.prefix, *key)
         if stored is not None and status != stored.get("status"):
             stored["status"] = status
-            self.context.update(self.store, stored, "status")
+            self.context.update(self.prefix, stored, "status")
         if waits:
             self.workqueue.add_after(key, min(waits))
 

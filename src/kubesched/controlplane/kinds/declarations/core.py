@@ -175,7 +175,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             "events",
             "Event",
             short_names=("ev",),
-            same_store_as="events",
+            same_prefix_as="events",
             conversion=EventConversion(),
         ),
         "the same objects as the Events of v1",

@@ -98,7 +98,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("hpa",),
             categories=("all",),
             subresources=STATUS,
-            same_store_as="horizontalpodautoscalers.autoscaling",
+            same_prefix_as="horizontalpodautoscalers.autoscaling",
             conversion=AutoscalerConversion(),
         ),
         "the same objects as those of autoscaling/v2",

@@ -68,12 +68,12 @@ def _give_cluster_ip(document: Document, context: StrategyContext) -> None:
 def _had(document: Document, context: StrategyContext) -> str:
     """Return the address that a service has, if it is there already."""
     meta = document["metadata"]
-    stored = context.store.get(context.resource.store, meta.get("namespace", ""), meta.get("name", ""))
+    stored = context.store.get(context.resource.prefix, meta.get("namespace", ""), meta.get("name", ""))
     return "" if stored is None or stored.uid != meta["uid"] else stored.fields.get(CLUSTER_IP, "")
 
 
 def _taken_addresses(uid: str, context: StrategyContext) -> set[str]:
-    others = (stored for stored in context.store.set_of(context.resource.store) if stored.uid != uid)
+    others = (stored for stored in context.store.set_of(context.resource.prefix) if stored.uid != uid)
     return {stored.fields.get(CLUSTER_IP, "") for stored in others}
 
 
@@ -168,7 +168,7 @@ def _taken_ports(uid: str, context: StrategyContext) -> tuple[set[int], set[int]
     """Return the node ports of other services, and the node ports of the service itself."""
     taken: set[int] = set()
     own: set[int] = set()
-    for stored in context.store.set_of(context.resource.store):
+    for stored in context.store.set_of(context.resource.prefix):
         found = stored.fields.get(NODE_PORTS_FIELD)
         if found:
             (own if stored.uid == uid else taken).update(map(int, found.split(",")))

@@ -23,7 +23,7 @@ UNCOUNTED = ("events",)
 
 def is_counted(resource: Resource) -> bool:
     """Return whether quotas count the objects of a resource."""
-    return resource.namespaced and resource.store not in UNCOUNTED and "list" in resource.verbs
+    return resource.namespaced and resource.prefix not in UNCOUNTED and "list" in resource.verbs
 
 
 def charges(new: Document, old: Document | None, context: StrategyContext) -> list[Document]:
@@ -96,7 +96,7 @@ def count(quota: Document, names: Iterable[str], store: Store, catalog: Catalog,
         concerned = [name for name in total if measure.concerns(name)]
         if not concerned:
             continue
-        for stored in store.set_of(resource.store).in_order(namespace):
+        for stored in store.set_of(resource.prefix).in_order(namespace):
             used = contribution(measure, stored.document(), quota, now)
             for name in concerned:
                 if name in used:
@@ -106,7 +106,7 @@ def count(quota: Document, names: Iterable[str], store: Store, catalog: Catalog,
 
 def counted_resources(catalog: Catalog) -> list[Resource]:
     """Return the resources that quotas count, each set of objects once."""
-    return list({each.store: each for each in catalog.resources if is_counted(each)}.values())
+    return list({each.prefix: each for each in catalog.resources if is_counted(each)}.values())
 
 
 def contribution(measure: Measure, document: Document, quota: Document, now: datetime) -> Usage:

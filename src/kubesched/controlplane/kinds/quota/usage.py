@@ -65,13 +65,13 @@ class Measure(msgspec.Struct, frozen=True):
 
 def measure_of(resource: Resource) -> Measure:
     """Return how the objects of a resource are measured."""
-    found = _MEASURES.get(resource.store)
+    found = _MEASURES.get(resource.prefix)
     if found is None:
         names = [f"count/{resource.qualified}"]
-        if resource.store in _OLD_NAMES:
-            names.append(resource.store)
+        if resource.prefix in _OLD_NAMES:
+            names.append(resource.prefix)
         counted = dict.fromkeys(names, _ONE)
-        found = _MEASURES[resource.store] = Measure(counted.__contains__, lambda document, now: counted)
+        found = _MEASURES[resource.prefix] = Measure(counted.__contains__, lambda document, now: counted)
     return found
 
 

@@ -34,7 +34,7 @@ _BUILT_IN = ("", "apps", "batch", "policy", "autoscaling")
 
 def printer_of(resource: Resource) -> RowPrinter:
     """Return the printer of a resource; kinds without one are printed by name and age."""
-    found = resource.printer or PRINTERS.get(resource.store)
+    found = resource.printer or PRINTERS.get(resource.prefix)
     if found is not None:
         return found
     return dated if resource.group in _BUILT_IN or resource.group.endswith(".k8s.io") else aged

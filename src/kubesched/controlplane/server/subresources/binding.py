@@ -64,7 +64,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
         # differs (a Binding whose target): the reference answers these with a bare 500
         raise invalid(_BINDING, name, problems)
     # 2. Is it the pod that was meant, and can it still be bound?
-    stored = registry.store.get(pods.store, target.namespace, name)
+    stored = registry.store.get(pods.prefix, target.namespace, name)
     if stored is None:
         raise not_found(pods, name)
     _check_meant(pods, stored, meta)
@@ -80,7 +80,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
     status.pop("nominatedNodeName", None)
     set_condition(status, _SCHEDULED, registry.clock())
     if not is_dry_run(request):
-        registry.store.put(pods.store, pod, registry.strategy(pods).fields(pod))
+        registry.store.put(pods.prefix, pod, registry.strategy(pods).fields(pod))
     return Response(201, (_SUCCESS,))
 
 

@@ -16,7 +16,7 @@ def approve(verbs: Verbs, target: Target, request: Request) -> Response:
     """Change the conditions of a request, if the user may approve for its signer."""
     if target.verb == "get":
         return verbs.reading.get(target, request)
-    stored = verbs.registry.store.get(target.resource.store, "", target.name)
+    stored = verbs.registry.store.get(target.resource.prefix, "", target.name)
     if stored is not None:
         _check_approver(verbs, target, request, stored.document()["spec"].get("signerName") or "")
     if target.verb == "patch":

@@ -54,7 +54,7 @@ def connect_service(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _found(verbs: Verbs, target: Target) -> Document:
-    stored = verbs.registry.store.get(target.resource.store, target.namespace, target.name)
+    stored = verbs.registry.store.get(target.resource.prefix, target.namespace, target.name)
     if stored is None:
         raise not_found(target.resource, target.name)
     return stored.document()

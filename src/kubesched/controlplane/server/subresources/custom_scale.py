@@ -21,7 +21,7 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return the scale of an object, or change it."""
     resource = target.resource
     paths = verbs.registry.defined[resource.api_version, resource.kind].scale
-    stored = verbs.registry.store.get(resource.store, target.namespace, target.name)
+    stored = verbs.registry.store.get(resource.prefix, target.namespace, target.name)
     if stored is None:
         raise not_found(resource, target.name)
     document = from_storage(resource, stored.document())

@@ -47,7 +47,7 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     registry, pods = verbs.registry, target.resource
     eviction, options, warnings = _read(verbs, target, request)
     check_namespace_is_open(registry, pods, target.namespace, target.name)
-    stored = registry.store.get(pods.store, target.namespace, target.name)
+    stored = registry.store.get(pods.prefix, target.namespace, target.name)
     if stored is None:
         raise not_found(pods, target.name)
     # differs (an eviction with preconditions): the reference charges the budget before it looks whether this is the pod
@@ -63,7 +63,7 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
             _charge(registry, budget, target.name, dry_run=dry_run)
     if not dry_run:
         set_condition(pod.setdefault("status", {}), _TARGET, registry.clock())
-        stored = registry.store.put(pods.store, pod, registry.strategy(pods).fields(pod))
+        stored = registry.store.put(pods.prefix, pod, registry.strategy(pods).fields(pod))
     options.preconditions = None
     verbs.deleting.delete_object(pods, stored, options, request)
     success = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}

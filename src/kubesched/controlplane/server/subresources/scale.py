@@ -31,7 +31,7 @@ IDENTITY = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:
     """Return the scale of an object, or change it."""
     resource = target.resource
-    stored = verbs.registry.store.get(resource.store, target.namespace, target.name)
+    stored = verbs.registry.store.get(resource.prefix, target.namespace, target.name)
     if stored is None:
         raise not_found(resource, target.name)
     document = stored.document()

@@ -90,13 +90,13 @@ def _bound(registry: ResourceRegistry, target: Target, reference: Any) -> dict[s
     if reference is None:
         return {}
     kind, name, version = reference.get("kind") or "", reference.get("name") or "", reference.get("apiVersion") or ""
-    store = _BINDABLE.get(kind)
+    prefix = _BINDABLE.get(kind)
     group, _, short = version.rpartition("/")
-    if store is None or group:
+    if prefix is None or group:
         raise bad_request(f"cannot bind token to object of type {group}/{short}, Kind={kind}")
-    stored = registry.store.get(store, "" if store == "nodes" else target.namespace, name)
+    stored = registry.store.get(prefix, "" if prefix == "nodes" else target.namespace, name)
     if stored is None:
-        raise not_found(registry.catalog.by_store[store], name)
+        raise not_found(registry.catalog.by_prefix[prefix], name)
     found = {kind.lower(): {"name": stored.name, "uid": stored.uid}}
     if kind == "Pod":
         if stored.fields.get("spec.serviceAccountName") != target.name:

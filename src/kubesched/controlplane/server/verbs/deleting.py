@@ -47,7 +47,7 @@ class DeleteVerbs:
     def delete(self, target: Target, request: Request) -> Response:
         """Delete one object; return it if it is terminating or its strategy says so, else a Status."""
         resource, options = target.resource, read_options(self._registry.schemas, request)
-        stored = self._registry.store.get(resource.store, target.namespace, target.name)
+        stored = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if stored is None:
             raise not_found(resource, target.name)
         strategy = self._registry.strategy(resource)
@@ -69,7 +69,7 @@ class DeleteVerbs:
         options = read_options(self._registry.schemas, request)
         listed = self._reading.list_objects(target, request)
         matches = matcher(request, target, self._registry.strategy(resource))
-        everything = self._registry.store.set_of(resource.store).in_order(target.namespace)
+        everything = self._registry.store.set_of(resource.prefix).in_order(target.namespace)
         chosen = [stored for stored in everything if matches is None or matches(stored)]
         # all are admitted before the first is deleted: webhooks are waited for, and then the verb begins anew
         for stored in chosen:
@@ -105,8 +105,8 @@ class DeleteVerbs:
         if options.dry_run:
             return msgspec.structs.replace(stored, body=msgspec.json.encode(document)), not waits
         if changed and (waits or strategy.marks_deletion):
-            stored = registry.store.put(resource.store, document, strategy.fields(document))
-        return (stored, False) if waits else (registry.store.remove(resource.store, stored), True)
+            stored = registry.store.put(resource.prefix, document, strategy.fields(document))
+        return (stored, False) if waits else (registry.store.remove(resource.prefix, stored), True)
 
 
 def _set_propagation(document: Document, strategy: Strategy, options: DeleteOptions) -> bool:

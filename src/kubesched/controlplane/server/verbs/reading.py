@@ -53,7 +53,7 @@ class ReadVerbs:
     def get(self, target: Target, request: Request) -> Response:
         """Return one object."""
         encoder = encoder_for(target.resource, request, self._registry.clock)
-        stored = self._registry.store.get(target.resource.store, target.namespace, target.name)
+        stored = self._registry.store.get(target.resource.prefix, target.namespace, target.name)
         if stored is None:
             raise not_found(target.resource, target.name)
         return Response(200, (encoder.encode(stored),))
@@ -64,7 +64,7 @@ class ReadVerbs:
         encoder = encoder_for(resource, request, self._registry.clock, listing=True)
         matches = matcher(request, target, self._registry.strategy(resource))
         limit = options.limit
-        version, objects = self._moment(resource.store, options)
+        version, objects = self._moment(resource.prefix, options)
         found = [stored for stored in objects if matches(stored)] if matches is not None else objects
         meta: dict[str, object] = {"resourceVersion": str(version)}
         if limit and len(found) > limit:
@@ -75,10 +75,10 @@ class ReadVerbs:
                 meta["remainingItemCount"] = rest
         return Response(200, encoder.listed(meta, found))
 
-    def _moment(self, store: str, options: ListOptions) -> tuple[int, list[Stored]]:
+    def _moment(self, prefix: str, options: ListOptions) -> tuple[int, list[Stored]]:
         """Return the version of a list, and its objects from where the page begins."""
         current, wanted = self._registry.store.version, options.version
-        objects = self._registry.store.set_of(store)
+        objects = self._registry.store.set_of(prefix)
         if not options.token:
             if wanted > current:
                 raise too_large_version(wanted, current)

@@ -39,11 +39,11 @@ _FILLED_IN: dict[str, tuple[Path, ...]] = {
 def fields_without_manager(resource: Resource, document: Any) -> Fields:
     """Return the fields of a new object that its creator does not own; `document` is the object as sent."""
     found = _STATUS if "status" in resource.subresources else NOTHING
-    for path in _FILLED_IN.get(resource.store, ()):
+    for path in _FILLED_IN.get(resource.prefix, ()):
         unsaid = _unsaid(document, path)
         if unsaid:
             found = union(found, _set_of(unsaid))
-    return union(found, mounts_without_manager(document)) if resource.store == "pods" else found
+    return union(found, mounts_without_manager(document)) if resource.prefix == "pods" else found
 
 
 def _unsaid(document: Any, path: Path) -> Path:

@@ -55,7 +55,7 @@ def apply_config(verbs: Verbs, target: Target, request: Request, config: Documen
     resource, registry = target.resource, verbs.registry
     dry_run, force = apply_options(request)
     _check(verbs, target, config)
-    old = registry.store.get(resource.store, target.namespace, target.name)
+    old = registry.store.get(resource.prefix, target.namespace, target.name)
     if old is None and target.subresource:
         raise not_found(resource, target.name)
     found = _applied(verbs, target, request, config, old, force=force)
@@ -134,7 +134,7 @@ def _applied(
 
 def _reset(resource: Resource, subresource: str) -> Fields:
     if subresource == "status":
-        kept = resource.status_keeps_metadata or resource.store in _METADATA_KEPT
+        kept = resource.status_keeps_metadata or resource.prefix in _METADATA_KEPT
         return {**_SPEC, "f:metadata": MEMBER} if kept else _SPEC
     return _STATUS if "status" in resource.subresources else {}
 

@@ -166,7 +166,7 @@ class WatchVerb:
             seconds=float(options.seconds),
         )
         version, initial = options.version, options.initial_events
-        objects = store.set_of(resource.store)
+        objects = store.set_of(resource.prefix)
         if initial or (not version and initial is None):
             for stored in objects:
                 watch.added(stored)
@@ -179,7 +179,7 @@ class WatchVerb:
             for change in objects.since(version):
                 watch.changed(change)
         watch.begun()
-        watch.on_end(store.watch(resource.store, watch.changed))
+        watch.on_end(store.watch(resource.prefix, watch.changed))
         watch.on_end(lambda: self.watches.pop(watch, None))
         self.watches[watch] = None
         return watch
@@ -190,7 +190,7 @@ class WatchVerb:
             if watch.bookmarks:
                 watch.bookmark(self._registry.store.version)
 
-    def end_of(self, store: str) -> None:
+    def end_of(self, prefix: str) -> None:
         """End all watches of a set."""
-        for watch in [each for each in self.watches if each.resource.store == store]:
+        for watch in [each for each in self.watches if each.resource.prefix == prefix]:
             watch.end()

@@ -103,7 +103,7 @@ class WriteVerbs:
             registry.admission.check("CREATE", target, request, (document, None), dry_run=dry_run)
         settle = None if request.imported else registry.admit(document, None, context)
         # 6. Store it.
-        if registry.store.get(resource.store, target.namespace, meta["name"]) is not None:
+        if registry.store.get(resource.prefix, target.namespace, meta["name"]) is not None:
             raise already_exists(resource, meta["name"])
         if managed_fields is None:
             time = timestamp(context.now)
@@ -123,7 +123,7 @@ class WriteVerbs:
         document, warnings = self.decode(resource, request)
         self.check_place(target, document)
         strategy = strategy or self._registry.strategy(resource, target.subresource)
-        old = self._registry.store.get(resource.store, target.namespace, target.name)
+        old = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if old is None:
             if not strategy.create_on_update or target.subresource:
                 raise not_found(resource, target.name)
@@ -143,7 +143,7 @@ class WriteVerbs:
     def patch(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
         """Change an object, or its status, by a patch, by the kind's rules or others."""
         resource, dry_run = target.resource, is_dry_run(request)
-        old = self._registry.store.get(resource.store, target.namespace, target.name)
+        old = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if old is None:
             raise not_found(resource, target.name)
         current = from_storage(resource, old.document())
@@ -162,7 +162,7 @@ class WriteVerbs:
     ) -> Stored:
         """Change an object in place on behalf of the server itself, past the kind's rules; return it as stored."""
         resource = target.resource
-        old = self._registry.store.get(resource.store, target.namespace, target.name)
+        old = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if old is None:
             raise not_found(resource, target.name)
         document = old.document()
@@ -214,7 +214,7 @@ class WriteVerbs:
             registry.admission.check("UPDATE", target, request, (new, old), dry_run=dry_run)
         # 6. Store it, or let it go if this was what it still waited for.
         if _is_finished(new, strategy):
-            return old_stored if dry_run else registry.store.remove(resource.store, old_stored, new)
+            return old_stored if dry_run else registry.store.remove(resource.prefix, old_stored, new)
         if managed_fields is None:
             managed_fields = (
                 old_stored.managed_fields
@@ -285,7 +285,7 @@ class WriteVerbs:
         if dry_run:
             version, body = old.version if old is not None else 0, msgspec.json.encode(in_order(document))
             return Stored(meta.get("namespace", ""), meta["name"], meta["uid"], version, {}, {}, body, managed_fields)
-        return self._registry.store.put(resource.store, document, fields, managed_fields)
+        return self._registry.store.put(resource.prefix, document, fields, managed_fields)
 
     def answer(
         self, resource: Resource, request: Request, stored: Stored, warnings: list[str], code: int = 200
@@ -306,7 +306,7 @@ def check_namespace_is_open(registry: ResourceRegistry, resource: Resource, name
     """Raise ApiError unless a namespace takes new objects."""
     namespaces = registry.catalog.find("", "v1", "namespaces")
     assert namespaces is not None
-    found = registry.store.get(namespaces.store, "", namespace)
+    found = registry.store.get(namespaces.prefix, "", namespace)
     if found is None:
         raise not_found(namespaces, namespace)
     if found.fields.get("status.phase") == "Terminating":
