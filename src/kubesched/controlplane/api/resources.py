@@ -83,9 +83,10 @@ class Resource(msgspec.Struct, frozen=True):
     status_keeps_metadata: bool = False
     # sent with every answer
     warnings: tuple[str, ...] = ()
-    # of kinds without a shape in `schema`: the OpenAPI schema and the printer of their objects
-    schema: Document | None = None
+    # the columns of its table; without them, name and age
     printer: RowPrinter | None = None
+    # of kinds without a shape in `schema`: the OpenAPI schema
+    schema: Document | None = None
     singular_name: str = ""
     list_kind_name: str = ""
 

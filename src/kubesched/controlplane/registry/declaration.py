@@ -1,4 +1,4 @@
-"""Declarations of kinds: everything that is particular to a built-in kind besides its shape and its columns."""
+"""Declarations of kinds: everything that is particular to a built-in kind besides its shape."""
 
 from collections.abc import Mapping
 from enum import IntEnum

@@ -8,6 +8,7 @@ from kubesched.controlplane.kinds.rbac import (
     RoleStrategy,
 )
 from kubesched.controlplane.registry.declaration import CREATE_ONLY, Declaration, LoadOrder
+from kubesched.controlplane.representation.tables.access import ROLE_BINDING_PRINTER
 
 DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
@@ -17,7 +18,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
-        Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"),
+        Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", printer=ROLE_BINDING_PRINTER),
         "decides who may do what",
         RoleBindingStrategy(),
         load_order=LoadOrder.ROLE_BINDINGS,
@@ -29,7 +30,14 @@ DECLARATIONS: tuple[Declaration, ...] = (
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
-        Resource("rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", namespaced=False),
+        Resource(
+            "rbac.authorization.k8s.io",
+            "v1",
+            "clusterrolebindings",
+            "ClusterRoleBinding",
+            namespaced=False,
+            printer=ROLE_BINDING_PRINTER,
+        ),
         "decides who may do what",
         ClusterRoleBindingStrategy(),
         load_order=LoadOrder.ROLE_BINDINGS,

@@ -11,78 +11,67 @@ from kubesched.controlplane.kinds.api_services import APIServiceStrategy
 from kubesched.controlplane.kinds.certificates import CertificateSigningRequestStrategy
 from kubesched.controlplane.kinds.flow_control import FlowSchemaStrategy, PriorityLevelStrategy
 from kubesched.controlplane.registry.declaration import STATUS, Declaration
+from kubesched.controlplane.representation.tables.access import WEBHOOK_CONFIGURATION_PRINTER
+from kubesched.controlplane.representation.tables.admission import (
+    API_SERVICE_PRINTER,
+    CERTIFICATE_SIGNING_REQUEST_PRINTER,
+    FLOW_SCHEMA_PRINTER,
+    MUTATING_ADMISSION_POLICY_PRINTER,
+    POLICY_BINDING_PRINTER,
+    PRIORITY_LEVEL_CONFIGURATION_PRINTER,
+    VALIDATING_ADMISSION_POLICY_PRINTER,
+)
+from kubesched.controlplane.representation.tables.printing import Printer
+
+
+def _admission(
+    plural: str, kind: str, printer: Printer, subresources: dict[str, tuple[str, ...]] | None = None
+) -> Resource:
+    return Resource(
+        "admissionregistration.k8s.io",
+        "v1",
+        plural,
+        kind,
+        namespaced=False,
+        categories=("api-extensions",),
+        subresources=subresources or {},
+        printer=printer,
+    )
+
 
 DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
-        Resource(
-            "admissionregistration.k8s.io",
-            "v1",
-            "validatingwebhookconfigurations",
-            "ValidatingWebhookConfiguration",
-            namespaced=False,
-            categories=("api-extensions",),
-        ),
+        _admission("validatingwebhookconfigurations", "ValidatingWebhookConfiguration", WEBHOOK_CONFIGURATION_PRINTER),
         "webhooks with a URL are called; services are not reached",
         WebhookConfigurationStrategy(mutating=False),
     ),
     Declaration(
-        Resource(
-            "admissionregistration.k8s.io",
-            "v1",
-            "mutatingwebhookconfigurations",
-            "MutatingWebhookConfiguration",
-            namespaced=False,
-            categories=("api-extensions",),
-        ),
+        _admission("mutatingwebhookconfigurations", "MutatingWebhookConfiguration", WEBHOOK_CONFIGURATION_PRINTER),
         "webhooks with a URL are called; services are not reached",
         WebhookConfigurationStrategy(mutating=True),
     ),
     Declaration(
-        Resource(
-            "admissionregistration.k8s.io",
-            "v1",
+        _admission(
             "validatingadmissionpolicies",
             "ValidatingAdmissionPolicy",
-            namespaced=False,
-            categories=("api-extensions",),
+            VALIDATING_ADMISSION_POLICY_PRINTER,
             subresources=STATUS,
         ),
         "is evaluated for every write that it matches",
         ValidatingAdmissionPolicyStrategy(),
     ),
     Declaration(
-        Resource(
-            "admissionregistration.k8s.io",
-            "v1",
-            "validatingadmissionpolicybindings",
-            "ValidatingAdmissionPolicyBinding",
-            namespaced=False,
-            categories=("api-extensions",),
-        ),
+        _admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", POLICY_BINDING_PRINTER),
         "puts a policy to work: Deny and Warn; there is no audit log for Audit",
         PolicyBindingStrategy(validating=True),
     ),
     Declaration(
-        Resource(
-            "admissionregistration.k8s.io",
-            "v1",
-            "mutatingadmissionpolicies",
-            "MutatingAdmissionPolicy",
-            namespaced=False,
-            categories=("api-extensions",),
-        ),
+        _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy", MUTATING_ADMISSION_POLICY_PRINTER),
         "changes objects before they are stored",
         MutatingAdmissionPolicyStrategy(),
     ),
     Declaration(
-        Resource(
-            "admissionregistration.k8s.io",
-            "v1",
-            "mutatingadmissionpolicybindings",
-            "MutatingAdmissionPolicyBinding",
-            namespaced=False,
-            categories=("api-extensions",),
-        ),
+        _admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", POLICY_BINDING_PRINTER),
         "puts a policy to work",
         PolicyBindingStrategy(validating=False),
     ),
@@ -95,6 +84,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             namespaced=False,
             categories=("api-extensions",),
             subresources=STATUS,
+            printer=API_SERVICE_PRINTER,
         ),
         "one for each version that is served here; those of other servers are kept, and requests for them get 503",
         APIServiceStrategy(),
@@ -108,13 +98,20 @@ DECLARATIONS: tuple[Declaration, ...] = (
             namespaced=False,
             short_names=("csr",),
             subresources={"approval": ("get", "patch", "update"), **STATUS},
+            printer=CERTIFICATE_SIGNING_REQUEST_PRINTER,
         ),
         "is approved or denied; nobody signs",
         CertificateSigningRequestStrategy(),
     ),
     Declaration(
         Resource(
-            "flowcontrol.apiserver.k8s.io", "v1", "flowschemas", "FlowSchema", namespaced=False, subresources=STATUS
+            "flowcontrol.apiserver.k8s.io",
+            "v1",
+            "flowschemas",
+            "FlowSchema",
+            namespaced=False,
+            subresources=STATUS,
+            printer=FLOW_SCHEMA_PRINTER,
         ),
         "kept, with those of a new cluster; no request waits",
         FlowSchemaStrategy(),
@@ -127,6 +124,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             "PriorityLevelConfiguration",
             namespaced=False,
             subresources=STATUS,
+            printer=PRIORITY_LEVEL_CONFIGURATION_PRINTER,
         ),
         "kept, with those of a new cluster; no request waits",
         PriorityLevelStrategy(),

@@ -25,6 +25,22 @@ from kubesched.controlplane.registry.declaration import (
     Declaration,
     LoadOrder,
 )
+from kubesched.controlplane.representation.tables.cluster import (
+    CONFIG_MAP_PRINTER,
+    EVENT_PRINTER,
+    NAMESPACE_PRINTER,
+    NODE_PRINTER,
+    RESOURCE_QUOTA_PRINTER,
+    SECRET_PRINTER,
+)
+from kubesched.controlplane.representation.tables.controllers import REPLICATION_CONTROLLER_PRINTER
+from kubesched.controlplane.representation.tables.pods import POD_PRINTER, POD_TEMPLATE_PRINTER
+from kubesched.controlplane.representation.tables.printing import aged
+from kubesched.controlplane.representation.tables.services import ENDPOINTS_PRINTER, SERVICE_PRINTER
+from kubesched.controlplane.representation.tables.storage import (
+    PERSISTENT_VOLUME_CLAIM_PRINTER,
+    PERSISTENT_VOLUME_PRINTER,
+)
 
 DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
@@ -47,6 +63,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
                 "portforward": STREAM,
                 "resize": ("get", "patch", "update"),
             },
+            printer=POD_PRINTER,
         ),
         "is scheduled, and run by simulated nodes: it becomes ready, ends, is evicted by taints",
         PodStrategy(),
@@ -58,7 +75,16 @@ DECLARATIONS: tuple[Declaration, ...] = (
         "binds a pod to a node",
     ),
     Declaration(
-        Resource("", "v1", "nodes", "Node", namespaced=False, short_names=("no",), subresources={**STATUS, **PROXY}),
+        Resource(
+            "",
+            "v1",
+            "nodes",
+            "Node",
+            namespaced=False,
+            short_names=("no",),
+            subresources={**STATUS, **PROXY},
+            printer=NODE_PRINTER,
+        ),
         "is simulated: it becomes ready, is tainted by its conditions and runs pods",
         NodeStrategy(),
         load_order=LoadOrder.NODES,
@@ -73,6 +99,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("ns",),
             verbs=ALL_BUT_DELETE_COLLECTION,
             subresources={**STATUS, "finalize": ("update",)},
+            printer=NAMESPACE_PRINTER,
         ),
         "takes its objects along when it is deleted",
         NamespaceStrategy(),
@@ -80,14 +107,21 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource(
-            "", "v1", "services", "Service", short_names=("svc",), categories=("all",), subresources={**STATUS, **PROXY}
+            "",
+            "v1",
+            "services",
+            "Service",
+            short_names=("svc",),
+            categories=("all",),
+            subresources={**STATUS, **PROXY},
+            printer=SERVICE_PRINTER,
         ),
         "gets an address and node ports; there is no network behind them",
         ServiceStrategy(),
         load_order=LoadOrder.SERVICES,
     ),
     Declaration(
-        Resource("", "v1", "endpoints", "Endpoints", short_names=("ep",)),
+        Resource("", "v1", "endpoints", "Endpoints", short_names=("ep",), printer=ENDPOINTS_PRINTER),
         "filled with the pods of a service; those that people write are mirrored as slices",
         EndpointsStrategy(),
     ),
@@ -100,6 +134,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("rc",),
             categories=("all",),
             subresources=SCALABLE,
+            printer=REPLICATION_CONTROLLER_PRINTER,
         ),
         "keeps up its number of pods",
         ReplicationControllerStrategy(),
@@ -114,6 +149,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             namespaced=False,
             short_names=("pv",),
             subresources=STATUS,
+            printer=PERSISTENT_VOLUME_PRINTER,
         ),
         "is bound to a claim, released, reclaimed; protected while in use",
         PersistentVolumeStrategy(),
@@ -121,39 +157,59 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource(
-            "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", short_names=("pvc",), subresources=STATUS
+            "",
+            "v1",
+            "persistentvolumeclaims",
+            "PersistentVolumeClaim",
+            short_names=("pvc",),
+            subresources=STATUS,
+            printer=PERSISTENT_VOLUME_CLAIM_PRINTER,
         ),
         "is bound, or provisioned by its storage class; protected while in use",
         PersistentVolumeClaimStrategy(),
         load_order=LoadOrder.CLAIMS,
     ),
     Declaration(
-        Resource("", "v1", "configmaps", "ConfigMap", short_names=("cm",)),
+        Resource("", "v1", "configmaps", "ConfigMap", short_names=("cm",), printer=CONFIG_MAP_PRINTER),
         "kept",
         ConfigMapStrategy(),
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
-        Resource("", "v1", "secrets", "Secret"),
+        Resource("", "v1", "secrets", "Secret", printer=SECRET_PRINTER),
         "kept; one that asks for the token of an account gets it",
         SecretStrategy(),
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
         Resource(
-            "", "v1", "serviceaccounts", "ServiceAccount", short_names=("sa",), subresources={"token": ("create",)}
+            "",
+            "v1",
+            "serviceaccounts",
+            "ServiceAccount",
+            short_names=("sa",),
+            subresources={"token": ("create",)},
+            printer=aged,
         ),
         "every namespace has `default`; pods get a token volume of it, and its tokens are known",
         ServiceAccountStrategy(),
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
-        Resource("", "v1", "podtemplates", "PodTemplate"),
+        Resource("", "v1", "podtemplates", "PodTemplate", printer=POD_TEMPLATE_PRINTER),
         "kept",
         PodTemplateStrategy(),
     ),
     Declaration(
-        Resource("", "v1", "resourcequotas", "ResourceQuota", short_names=("quota",), subresources=STATUS),
+        Resource(
+            "",
+            "v1",
+            "resourcequotas",
+            "ResourceQuota",
+            short_names=("quota",),
+            subresources=STATUS,
+            printer=RESOURCE_QUOTA_PRINTER,
+        ),
         "is counted, and applied at admission",
         ResourceQuotaStrategy(),
     ),
@@ -164,7 +220,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
-        Resource("", "v1", "events", "Event", short_names=("ev",)),
+        Resource("", "v1", "events", "Event", short_names=("ev",), printer=EVENT_PRINTER),
         "kept; does not expire",
         EventStrategy(),
     ),
@@ -177,6 +233,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("ev",),
             same_prefix_as="events",
             conversion=EventConversion(),
+            printer=EVENT_PRINTER,
         ),
         "the same objects as the Events of v1",
     ),

@@ -12,6 +12,17 @@ from kubesched.controlplane.kinds.workload.rollouts import (
     DeploymentStrategy,
 )
 from kubesched.controlplane.registry.declaration import READ_ONLY, SCALABLE, STATUS, Declaration, LoadOrder
+from kubesched.controlplane.representation.tables.cluster import RUNTIME_CLASS_PRINTER
+from kubesched.controlplane.representation.tables.controllers import (
+    CONTROLLER_REVISION_PRINTER,
+    CRON_JOB_PRINTER,
+    DAEMON_SET_PRINTER,
+    DEPLOYMENT_PRINTER,
+    HORIZONTAL_POD_AUTOSCALER_PRINTER,
+    JOB_PRINTER,
+    REPLICA_SET_PRINTER,
+    STATEFUL_SET_PRINTER,
+)
 
 DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
@@ -23,6 +34,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("deploy",),
             categories=("all",),
             subresources=SCALABLE,
+            printer=DEPLOYMENT_PRINTER,
         ),
         "rolls out ReplicaSets: surge, pause, history, undo, progress deadline",
         DeploymentStrategy(),
@@ -30,7 +42,14 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource(
-            "apps", "v1", "replicasets", "ReplicaSet", short_names=("rs",), categories=("all",), subresources=SCALABLE
+            "apps",
+            "v1",
+            "replicasets",
+            "ReplicaSet",
+            short_names=("rs",),
+            categories=("all",),
+            subresources=SCALABLE,
+            printer=REPLICA_SET_PRINTER,
         ),
         "keeps up its number of pods, adopts and releases them",
         ReplicaSetStrategy(),
@@ -45,6 +64,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("sts",),
             categories=("all",),
             subresources=SCALABLE,
+            printer=STATEFUL_SET_PRINTER,
         ),
         "creates pods in order with their claims; partitions, retention of claims",
         StatefulSetStrategy(),
@@ -52,26 +72,42 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource(
-            "apps", "v1", "daemonsets", "DaemonSet", short_names=("ds",), categories=("all",), subresources=STATUS
+            "apps",
+            "v1",
+            "daemonsets",
+            "DaemonSet",
+            short_names=("ds",),
+            categories=("all",),
+            subresources=STATUS,
+            printer=DAEMON_SET_PRINTER,
         ),
         "has a pod on every node that it may run on; rolling update with surge",
         DaemonSetStrategy(),
         load_order=LoadOrder.POD_OWNERS,
     ),
     Declaration(
-        Resource("apps", "v1", "controllerrevisions", "ControllerRevision"),
+        Resource("apps", "v1", "controllerrevisions", "ControllerRevision", printer=CONTROLLER_REVISION_PRINTER),
         "made by StatefulSets and DaemonSets, and cleaned up",
         ControllerRevisionStrategy(),
         load_order=LoadOrder.OWNERS,
     ),
     Declaration(
-        Resource("batch", "v1", "jobs", "Job", categories=("all",), subresources=STATUS),
+        Resource("batch", "v1", "jobs", "Job", categories=("all",), subresources=STATUS, printer=JOB_PRINTER),
         "runs pods to completion: indexes, back-off, failure and success policies, suspension, TTL",
         JobStrategy(),
         load_order=LoadOrder.POD_OWNERS,
     ),
     Declaration(
-        Resource("batch", "v1", "cronjobs", "CronJob", short_names=("cj",), categories=("all",), subresources=STATUS),
+        Resource(
+            "batch",
+            "v1",
+            "cronjobs",
+            "CronJob",
+            short_names=("cj",),
+            categories=("all",),
+            subresources=STATUS,
+            printer=CRON_JOB_PRINTER,
+        ),
         "creates Jobs by its schedule: time zones, concurrency, history",
         CronJobStrategy(),
         load_order=LoadOrder.OWNERS,
@@ -85,6 +121,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             short_names=("hpa",),
             categories=("all",),
             subresources=STATUS,
+            printer=HORIZONTAL_POD_AUTOSCALER_PRINTER,
         ),
         "scales what it names, by what annotations of pods say that they use",
         HorizontalPodAutoscalerStrategy(),
@@ -100,6 +137,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources=STATUS,
             same_prefix_as="horizontalpodautoscalers.autoscaling",
             conversion=AutoscalerConversion(),
+            printer=HORIZONTAL_POD_AUTOSCALER_PRINTER,
         ),
         "the same objects as those of autoscaling/v2",
     ),
@@ -113,7 +151,9 @@ DECLARATIONS: tuple[Declaration, ...] = (
         "`kubesched.io/memory-usage` say",
     ),
     Declaration(
-        Resource("node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False),
+        Resource(
+            "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", namespaced=False, printer=RUNTIME_CLASS_PRINTER
+        ),
         "gives pods overhead, tolerations and node selectors",
         RuntimeClassStrategy(),
         load_order=LoadOrder.CLASSES,

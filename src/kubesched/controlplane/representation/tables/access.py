@@ -19,15 +19,8 @@ def _binding(binding: Document, now: datetime) -> Cells:
     return [name(binding), f"{role.get('kind', '')}/{role.get('name', '')}", age(binding, now), *shown]
 
 
-_PRINTER = Printer(columns("Name, Role, Age | Users, Groups, ServiceAccounts"), _binding)
-_WEBHOOKS = Printer(
+ROLE_BINDING_PRINTER = Printer(columns("Name, Role, Age | Users, Groups, ServiceAccounts"), _binding)
+WEBHOOK_CONFIGURATION_PRINTER = Printer(
     columns("Name, Webhooks:integer, Age"),
     lambda found, now: [name(found), len(found.get("webhooks") or ()), age(found, now)],
 )
-
-PRINTERS = {
-    "rolebindings.rbac.authorization.k8s.io": _PRINTER,
-    "clusterrolebindings.rbac.authorization.k8s.io": _PRINTER,
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": _WEBHOOKS,
-}

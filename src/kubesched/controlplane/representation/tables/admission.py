@@ -87,21 +87,16 @@ def _progress(request: Document) -> str:
     return ",".join([*words, "Issued"] if status(request).get("certificate") else words)
 
 
-_BINDINGS = Printer(columns("Name, PolicyName, ParamRef, Age"), _binding)
-_GROUP, _FLOWS = "admissionregistration.k8s.io", "flowcontrol.apiserver.k8s.io"
-PRINTERS = {
-    f"validatingadmissionpolicies.{_GROUP}": Printer(columns("Name, Validations:integer, ParamKind, Age"), _policy),
-    f"mutatingadmissionpolicies.{_GROUP}": Printer(columns("Name, Mutations:integer, ParamKind, Age"), _policy),
-    f"validatingadmissionpolicybindings.{_GROUP}": _BINDINGS,
-    f"mutatingadmissionpolicybindings.{_GROUP}": _BINDINGS,
-    f"flowschemas.{_FLOWS}": Printer(
-        columns("Name, PriorityLevel, MatchingPrecedence, DistinguisherMethod, Age, MissingPL"), _flow_schema
-    ),
-    f"prioritylevelconfigurations.{_FLOWS}": Printer(
-        columns("Name, Type, NominalConcurrencyShares, Queues, HandSize, QueueLengthLimit, Age"), _priority_level
-    ),
-    "apiservices.apiregistration.k8s.io": Printer(columns("Name, Service, Available, Age"), _api_service),
-    "certificatesigningrequests.certificates.k8s.io": Printer(
-        columns("Name, Age, SignerName, Requestor, RequestedDuration, Condition"), _signing_request
-    ),
-}
+POLICY_BINDING_PRINTER = Printer(columns("Name, PolicyName, ParamRef, Age"), _binding)
+VALIDATING_ADMISSION_POLICY_PRINTER = Printer(columns("Name, Validations:integer, ParamKind, Age"), _policy)
+MUTATING_ADMISSION_POLICY_PRINTER = Printer(columns("Name, Mutations:integer, ParamKind, Age"), _policy)
+FLOW_SCHEMA_PRINTER = Printer(
+    columns("Name, PriorityLevel, MatchingPrecedence, DistinguisherMethod, Age, MissingPL"), _flow_schema
+)
+PRIORITY_LEVEL_CONFIGURATION_PRINTER = Printer(
+    columns("Name, Type, NominalConcurrencyShares, Queues, HandSize, QueueLengthLimit, Age"), _priority_level
+)
+API_SERVICE_PRINTER = Printer(columns("Name, Service, Available, Age"), _api_service)
+CERTIFICATE_SIGNING_REQUEST_PRINTER = Printer(
+    columns("Name, Age, SignerName, Requestor, RequestedDuration, Condition"), _signing_request
+)

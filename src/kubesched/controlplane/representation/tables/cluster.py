@@ -11,7 +11,6 @@ from kubesched.controlplane.representation.tables.printing import (
     Document,
     Printer,
     age,
-    aged,
     columns,
     condition,
     name,
@@ -99,44 +98,37 @@ def _data(document: Document, *fields: str) -> int:
     return sum(len(document.get(field) or ()) for field in fields)
 
 
-PRINTERS = {
-    "nodes": Printer(
-        columns(
-            "Name, Status, Roles, Age, Version | Internal-IP, External-IP, OS-Image, Kernel-Version, Container-Runtime"
-        ),
-        _node,
+NODE_PRINTER = Printer(
+    columns(
+        "Name, Status, Roles, Age, Version | Internal-IP, External-IP, OS-Image, Kernel-Version, Container-Runtime"
     ),
-    "namespaces": Printer(
-        columns("Name, Status, Age"),
-        lambda space, now: [name(space), status(space).get("phase") or "", age(space, now)],
+    _node,
+)
+NAMESPACE_PRINTER = Printer(
+    columns("Name, Status, Age"),
+    lambda space, now: [name(space), status(space).get("phase") or "", age(space, now)],
+)
+EVENT_PRINTER = Printer(
+    tuple(
+        column._replace(priority=int(column.name in ("Subobject", "Source", "First Seen", "Count", "Name")))
+        for column in columns("Last Seen, Type, Reason, Object, Subobject, Source, Message, First Seen, Count, Name")
     ),
-    "events": Printer(
-        tuple(
-            column._replace(priority=int(column.name in ("Subobject", "Source", "First Seen", "Count", "Name")))
-            for column in columns(
-                "Last Seen, Type, Reason, Object, Subobject, Source, Message, First Seen, Count, Name"
-            )
-        ),
-        _event,
-    ),
-    "leases.coordination.k8s.io": Printer(
-        columns("Name, Holder, Age"),
-        lambda lease, now: [name(lease), spec(lease).get("holderIdentity") or "", age(lease, now)],
-    ),
-    "leasecandidates.coordination.k8s.io": Printer(
-        columns("Name, LeaseName, BinaryVersion, EmulationVersion, Age"), _candidate
-    ),
-    "configmaps": Printer(
-        columns("Name, Data, Age"),
-        lambda found, now: [name(found), _data(found, "data", "binaryData"), age(found, now)],
-    ),
-    "secrets": Printer(
-        columns("Name, Type, Data, Age"),
-        lambda found, now: [name(found), found.get("type") or "", _data(found, "data"), age(found, now)],
-    ),
-    "serviceaccounts": aged,
-    "resourcequotas": Printer(columns("Name, Request, Limit, Age"), _quota),
-    "runtimeclasses.node.k8s.io": Printer(
-        columns("Name, Handler, Age"), lambda found, now: [name(found), found.get("handler") or "", age(found, now)]
-    ),
-}
+    _event,
+)
+LEASE_PRINTER = Printer(
+    columns("Name, Holder, Age"),
+    lambda lease, now: [name(lease), spec(lease).get("holderIdentity") or "", age(lease, now)],
+)
+LEASE_CANDIDATE_PRINTER = Printer(columns("Name, LeaseName, BinaryVersion, EmulationVersion, Age"), _candidate)
+CONFIG_MAP_PRINTER = Printer(
+    columns("Name, Data, Age"),
+    lambda found, now: [name(found), _data(found, "data", "binaryData"), age(found, now)],
+)
+SECRET_PRINTER = Printer(
+    columns("Name, Type, Data, Age"),
+    lambda found, now: [name(found), found.get("type") or "", _data(found, "data"), age(found, now)],
+)
+RESOURCE_QUOTA_PRINTER = Printer(columns("Name, Request, Limit, Age"), _quota)
+RUNTIME_CLASS_PRINTER = Printer(
+    columns("Name, Handler, Age"), lambda found, now: [name(found), found.get("handler") or "", age(found, now)]
+)

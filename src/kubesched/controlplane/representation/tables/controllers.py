@@ -199,33 +199,30 @@ def _metric(metric: Document, reading: Any) -> str:
 
 _COUNTED = "Name, Desired:integer, Current:integer, Ready:integer, Age | Containers, Images, Selector"
 
-PRINTERS = {
-    "replicationcontrollers": Printer(columns(_COUNTED), _controller),
-    "replicasets.apps": Printer(columns(_COUNTED), _replica_set),
-    "statefulsets.apps": Printer(columns("Name, Ready, Age | Containers, Images"), _stateful_set),
-    "deployments.apps": Printer(
-        columns("Name, Ready, Up-to-date, Available, Age | Containers, Images, Selector"), _deployment
+REPLICATION_CONTROLLER_PRINTER = Printer(columns(_COUNTED), _controller)
+REPLICA_SET_PRINTER = Printer(columns(_COUNTED), _replica_set)
+STATEFUL_SET_PRINTER = Printer(columns("Name, Ready, Age | Containers, Images"), _stateful_set)
+DEPLOYMENT_PRINTER = Printer(
+    columns("Name, Ready, Up-to-date, Available, Age | Containers, Images, Selector"), _deployment
+)
+DAEMON_SET_PRINTER = Printer(
+    columns(
+        "Name, Desired:integer, Current:integer, Ready:integer, Up-to-date:integer, Available:integer, "
+        "Node Selector, Age | Containers, Images, Selector"
     ),
-    "daemonsets.apps": Printer(
-        columns(
-            "Name, Desired:integer, Current:integer, Ready:integer, Up-to-date:integer, Available:integer, "
-            "Node Selector, Age | Containers, Images, Selector"
-        ),
-        _daemon_set,
+    _daemon_set,
+)
+CONTROLLER_REVISION_PRINTER = Printer(columns("Name, Controller, Revision, Age"), _revision)
+JOB_PRINTER = Printer(columns("Name, Status, Completions, Duration, Age | Containers, Images, Selector"), _job)
+CRON_JOB_PRINTER = Printer(
+    columns(
+        "Name, Schedule, Timezone, Suspend:boolean, Active:integer, Last Schedule, Age | Containers, Images, Selector"
     ),
-    "controllerrevisions.apps": Printer(columns("Name, Controller, Revision, Age"), _revision),
-    "jobs.batch": Printer(columns("Name, Status, Completions, Duration, Age | Containers, Images, Selector"), _job),
-    "cronjobs.batch": Printer(
-        columns(
-            "Name, Schedule, Timezone, Suspend:boolean, Active:integer, Last Schedule, Age | "
-            "Containers, Images, Selector"
-        ),
-        _cron_job,
-    ),
-    "poddisruptionbudgets.policy": Printer(
-        columns("Name, Min Available, Max Unavailable, Allowed Disruptions:integer, Age"), _budget
-    ),
-    "horizontalpodautoscalers.autoscaling": Printer(
-        columns("Name, Reference, Targets, MinPods, MaxPods, Replicas, Age"), _autoscaler
-    ),
-}
+    _cron_job,
+)
+POD_DISRUPTION_BUDGET_PRINTER = Printer(
+    columns("Name, Min Available, Max Unavailable, Allowed Disruptions:integer, Age"), _budget
+)
+HORIZONTAL_POD_AUTOSCALER_PRINTER = Printer(
+    columns("Name, Reference, Targets, MinPods, MaxPods, Replicas, Age"), _autoscaler
+)

@@ -9,7 +9,6 @@ from kubesched.controlplane.representation.tables.printing import (
     Document,
     Printer,
     age,
-    aged,
     columns,
     is_terminating,
     name,
@@ -41,12 +40,8 @@ def _taint_rule(rule: Document, now: datetime) -> Cells:
     return [name(rule), *(taint.get(field) or "" for field in ("key", "value", "effect")), added, age(rule, now)]
 
 
-PRINTERS = {
-    "deviceclasses.resource.k8s.io": aged,
-    "resourceclaims.resource.k8s.io": Printer(
-        columns("Name, State, Age"), lambda claim, now: [name(claim), _state(claim), age(claim, now)]
-    ),
-    "resourceclaimtemplates.resource.k8s.io": aged,
-    "resourceslices.resource.k8s.io": Printer(columns("Name, Node, Driver, Pool, Age"), _slice),
-    "devicetaintrules.resource.k8s.io": Printer(columns("Name, Key, Value, Effect, TimeAdded, Age"), _taint_rule),
-}
+RESOURCE_CLAIM_PRINTER = Printer(
+    columns("Name, State, Age"), lambda claim, now: [name(claim), _state(claim), age(claim, now)]
+)
+RESOURCE_SLICE_PRINTER = Printer(columns("Name, Node, Driver, Pool, Age"), _slice)
+DEVICE_TAINT_RULE_PRINTER = Printer(columns("Name, Key, Value, Effect, TimeAdded, Age"), _taint_rule)

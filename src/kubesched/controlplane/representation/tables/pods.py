@@ -166,9 +166,7 @@ def _template_cells(template: Document, now: datetime) -> Cells:
     return [name(template), *containers(found), labels((found.get("metadata") or {}).get("labels"))]
 
 
-PRINTERS = {
-    "pods": Printer(
-        columns("Name, Ready, Status, Restarts, Age | IP, Node, Nominated Node, Readiness Gates"), _cells, _conditions
-    ),
-    "podtemplates": Printer(columns("Name, Containers, Images, Pod Labels"), _template_cells),
-}
+POD_PRINTER = Printer(
+    columns("Name, Ready, Status, Restarts, Age | IP, Node, Nominated Node, Readiness Gates"), _cells, _conditions
+)
+POD_TEMPLATE_PRINTER = Printer(columns("Name, Containers, Images, Pod Labels"), _template_cells)

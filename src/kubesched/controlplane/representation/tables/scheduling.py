@@ -10,7 +10,6 @@ from kubesched.controlplane.representation.tables.printing import (
     Document,
     Printer,
     age,
-    aged,
     columns,
     condition,
     name,
@@ -40,10 +39,7 @@ def _pod_group(group: Document, now: datetime) -> Cells:
     return [name(group), policy, reference.get("workloadName") or NONE, state, age(group, now)]
 
 
-PRINTERS = {
-    "priorityclasses.scheduling.k8s.io": Printer(
-        columns("Name, Value:integer, Global-Default:boolean, Age, PreemptionPolicy"), _priority_class
-    ),
-    "podgroups.scheduling.k8s.io": Printer(columns("Name, Policy, Workload, Status, Age"), _pod_group),
-    "workloads.scheduling.k8s.io": aged,
-}
+PRIORITY_CLASS_PRINTER = Printer(
+    columns("Name, Value:integer, Global-Default:boolean, Age, PreemptionPolicy"), _priority_class
+)
+POD_GROUP_PRINTER = Printer(columns("Name, Policy, Workload, Status, Age"), _pod_group)

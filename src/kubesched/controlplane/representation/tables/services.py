@@ -124,16 +124,14 @@ def _network(network: Document, now: datetime) -> Cells:
     return [name(network), ",".join(spec(network).get("cidrs") or ()), age(network, now)]
 
 
-PRINTERS = {
-    "services": Printer(columns("Name, Type, Cluster-IP, External-IP, Port(s), Age | Selector"), _service),
-    "endpoints": Printer(columns("Name, Endpoints, Age"), _endpoints),
-    "endpointslices.discovery.k8s.io": Printer(columns("Name, AddressType, Ports, Endpoints, Age"), _slice),
-    "ingresses.networking.k8s.io": Printer(columns("Name, Class, Hosts, Address, Ports, Age"), _ingress_cells),
-    "ingressclasses.networking.k8s.io": Printer(columns("Name, Controller, Parameters, Age"), _ingress_class),
-    "networkpolicies.networking.k8s.io": Printer(
-        columns("Name, Pod-Selector, Age"),
-        lambda found, now: [name(found), selector(spec(found).get("podSelector")), age(found, now)],
-    ),
-    "ipaddresses.networking.k8s.io": Printer(columns("Name, ParentRef"), _address),
-    "servicecidrs.networking.k8s.io": Printer(columns("Name, CIDRs, Age"), _network),
-}
+SERVICE_PRINTER = Printer(columns("Name, Type, Cluster-IP, External-IP, Port(s), Age | Selector"), _service)
+ENDPOINTS_PRINTER = Printer(columns("Name, Endpoints, Age"), _endpoints)
+ENDPOINT_SLICE_PRINTER = Printer(columns("Name, AddressType, Ports, Endpoints, Age"), _slice)
+INGRESS_PRINTER = Printer(columns("Name, Class, Hosts, Address, Ports, Age"), _ingress_cells)
+INGRESS_CLASS_PRINTER = Printer(columns("Name, Controller, Parameters, Age"), _ingress_class)
+NETWORK_POLICY_PRINTER = Printer(
+    columns("Name, Pod-Selector, Age"),
+    lambda found, now: [name(found), selector(spec(found).get("podSelector")), age(found, now)],
+)
+IP_ADDRESS_PRINTER = Printer(columns("Name, ParentRef"), _address)
+SERVICE_CIDR_PRINTER = Printer(columns("Name, CIDRs, Age"), _network)

@@ -111,36 +111,32 @@ def _attachment(attachment: Document, now: datetime) -> Cells:
     ]
 
 
-PRINTERS = {
-    "persistentvolumes": Printer(
-        columns(
-            "Name, Capacity, Access Modes, Reclaim Policy, Status, Claim, StorageClass, VolumeAttributesClass, Reason, "
-            "Age | VolumeMode"
-        ),
-        _volume,
+PERSISTENT_VOLUME_PRINTER = Printer(
+    columns(
+        "Name, Capacity, Access Modes, Reclaim Policy, Status, Claim, StorageClass, VolumeAttributesClass, Reason, "
+        "Age | VolumeMode"
     ),
-    "persistentvolumeclaims": Printer(
-        columns("Name, Status, Volume, Capacity, Access Modes, StorageClass, VolumeAttributesClass, Age | VolumeMode"),
-        _claim,
+    _volume,
+)
+PERSISTENT_VOLUME_CLAIM_PRINTER = Printer(
+    columns("Name, Status, Volume, Capacity, Access Modes, StorageClass, VolumeAttributesClass, Age | VolumeMode"),
+    _claim,
+)
+STORAGE_CLASS_PRINTER = Printer(
+    columns("Name, Provisioner, ReclaimPolicy, VolumeBindingMode, AllowVolumeExpansion, Age"), _storage_class
+)
+VOLUME_ATTRIBUTES_CLASS_PRINTER = Printer(
+    columns("Name, DriverName, Age"), lambda found, now: [name(found), found.get("driverName"), age(found, now)]
+)
+CSI_NODE_PRINTER = Printer(
+    columns("Name, Drivers:integer, Age"),
+    lambda found, now: [name(found), len(spec(found).get("drivers") or ()), age(found, now)],
+)
+CSI_DRIVER_PRINTER = Printer(
+    columns(
+        "Name, AttachRequired:boolean, PodInfoOnMount:boolean, StorageCapacity:boolean, TokenRequests, "
+        "RequiresRepublish:boolean, Modes, Age"
     ),
-    "storageclasses.storage.k8s.io": Printer(
-        columns("Name, Provisioner, ReclaimPolicy, VolumeBindingMode, AllowVolumeExpansion, Age"), _storage_class
-    ),
-    "volumeattributesclasses.storage.k8s.io": Printer(
-        columns("Name, DriverName, Age"), lambda found, now: [name(found), found.get("driverName"), age(found, now)]
-    ),
-    "csinodes.storage.k8s.io": Printer(
-        columns("Name, Drivers:integer, Age"),
-        lambda found, now: [name(found), len(spec(found).get("drivers") or ()), age(found, now)],
-    ),
-    "csidrivers.storage.k8s.io": Printer(
-        columns(
-            "Name, AttachRequired:boolean, PodInfoOnMount:boolean, StorageCapacity:boolean, TokenRequests, "
-            "RequiresRepublish:boolean, Modes, Age"
-        ),
-        _driver,
-    ),
-    "volumeattachments.storage.k8s.io": Printer(
-        columns("Name, Attacher, PV, Node, Attached:boolean, Age"), _attachment
-    ),
-}
+    _driver,
+)
+VOLUME_ATTACHMENT_PRINTER = Printer(columns("Name, Attacher, PV, Node, Attached:boolean, Age"), _attachment)
