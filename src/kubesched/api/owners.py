@@ -29,8 +29,8 @@ class ReplicationControllerSpec(ApiStruct, frozen=True):
     selector: dict[str, str] = {}
 
 
-class ReplicationControllerStatus(ApiStruct, frozen=True):
-    """How many pods a replication controller has."""
+class ReplicasStatus(ApiStruct, frozen=True):
+    """How many pods a replication controller, replica set or stateful set has."""
 
     replicas: Int32 = 0
     ready_replicas: Int32 = 0
@@ -42,7 +42,7 @@ class ReplicationController(ApiObject, frozen=True):
     """A replication controller."""
 
     spec: ReplicationControllerSpec = ReplicationControllerSpec()
-    status: ReplicationControllerStatus = ReplicationControllerStatus()
+    status: ReplicasStatus = ReplicasStatus()
 
 
 class ReplicaSetSpec(ApiStruct, frozen=True):
@@ -52,20 +52,11 @@ class ReplicaSetSpec(ApiStruct, frozen=True):
     selector: LabelSelector | None = None
 
 
-class ReplicaSetStatus(ApiStruct, frozen=True):
-    """How many pods a replica set has."""
-
-    replicas: Int32 = 0
-    ready_replicas: Int32 = 0
-    available_replicas: Int32 = 0
-    observed_generation: Int64 = 0
-
-
 class ReplicaSet(ApiObject, frozen=True):
     """A replica set."""
 
     spec: ReplicaSetSpec = ReplicaSetSpec()
-    status: ReplicaSetStatus = ReplicaSetStatus()
+    status: ReplicasStatus = ReplicasStatus()
 
 
 class StatefulSetSpec(ApiStruct, frozen=True):
@@ -76,17 +67,8 @@ class StatefulSetSpec(ApiStruct, frozen=True):
     service_name: str = ""
 
 
-class StatefulSetStatus(ApiStruct, frozen=True):
-    """How many pods a stateful set has."""
-
-    replicas: Int32 = 0
-    ready_replicas: Int32 = 0
-    available_replicas: Int32 = 0
-    observed_generation: Int64 = 0
-
-
 class StatefulSet(ApiObject, frozen=True):
     """A stateful set."""
 
     spec: StatefulSetSpec = StatefulSetSpec()
-    status: StatefulSetStatus = StatefulSetStatus()
+    status: ReplicasStatus = ReplicasStatus()

@@ -11,7 +11,7 @@ from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequiremen
 from kubesched.api.nodes import Node
 from kubesched.api.owners import (
     ReplicaSet,
-    ReplicaSetStatus,
+    ReplicasStatus,
     ReplicationController,
     ReplicationControllerSpec,
     StatefulSet,
@@ -419,7 +419,7 @@ def test_default_selectors_follow_their_owners() -> None:
     cluster.add(owner)
     first = plugin.score_key(pod)
     assert {str(constraint.selector) for constraint in first.constraints} == {"app=web"}
-    cluster.add(ReplicaSet(metadata=owner.metadata, spec=owner.spec, status=ReplicaSetStatus(ready_replicas=1)))
+    cluster.add(ReplicaSet(metadata=owner.metadata, spec=owner.spec, status=ReplicasStatus(ready_replicas=1)))
     assert plugin.score_key(pod) is first, "the number of replicas makes no difference"
     cluster.add(a_service("tier", {"app": "web"}))
     assert plugin.score_key(pod) is first, "a service that selects the same makes none either"
