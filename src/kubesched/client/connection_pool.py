@@ -20,14 +20,14 @@ import msgspec
 
 from kubesched.common.server_trust import trusting_context
 
-# servers close connections after a minute and a half without a request; one that is closed just when a request is
-# sent leaves open whether that was carried out
+# servers close connections that are idle for 90 seconds; if that happens while a request is being sent, it is unknown
+# whether the request was carried out
 LONGEST_IDLE_SECONDS = 30.0
 # an API server's response to a short request is no longer than this
 LONGEST_ANSWER = 64 << 20
-# the same for what comes before the body; the reference takes ten times that
+# the longest status line and headers of a response; the reference takes ten times that
 LONGEST_HEAD = 1 << 20
-# what may stand in a path as it is; a percent sign begins something that is quoted already
+# characters that are not quoted in a path; a percent sign begins a part that is quoted already
 _PLAIN = "/%:@!$&'()*+,;=~"
 _SECURE = "https"
 
@@ -41,7 +41,7 @@ class CannotConnectError(Exception):
 
 
 class HttpResponse(msgspec.Struct, gc=False):
-    """What a server answered; names of headers are in lower case."""
+    """A server's response; names of headers are in lower case."""
 
     code: int
     headers: dict[str, str]
@@ -80,7 +80,7 @@ class ConnectionPool:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def ask(self, request: HttpRequest, tls: ssl.SSLContext | None) -> HttpResponse:
-        """Return the answer; CannotConnectError if nothing was sent, OSError or TimeoutError if it may have been."""
+        """Return the response; raises CannotConnectError if nothing was sent, else OSError or TimeoutError."""
         head = self._head(request)
         connection = await self._connection(tls)
         try:
@@ -120,7 +120,7 @@ class ConnectionPool:
     # -- connections
 
     async def _connection(self, tls: ssl.SSLContext | None) -> "_Connection":
-        """Return a connection that is free, by this context: other credentials mean other connections."""
+        """Return a free connection that was opened with this TLS context, or open one when the limit allows."""
         loop = asyncio.get_running_loop()
         while True:
             while self._idle:
@@ -155,7 +155,7 @@ class ConnectionPool:
             async with asyncio.timeout(self._connect_seconds):
                 _, made = await loop.create_connection(_Connection, self._host, self._port, **options)
                 made.belong_to(self, tls)
-        except (OSError, UnicodeError) as error:  # the latter for what cannot be the name of a host
+        except (OSError, UnicodeError) as error:  # UnicodeError: the text cannot be the name of a host
             raise CannotConnectError(error) from None
         finally:
             if made is None or made.pool is None:
@@ -163,7 +163,7 @@ class ConnectionPool:
         return made
 
     def closed(self, connection: "_Connection | None") -> None:
-        """Take note that a connection is no more."""
+        """Count a closed connection as closed, and wake a waiting request."""
         self._open -= 1
         if connection is not None and connection in self._idle:
             self._idle.remove(connection)
@@ -178,10 +178,10 @@ class ConnectionPool:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection, with the answer that is arriving on it."""
+    """One connection, with the response that is arriving on it."""
 
     def __init__(self) -> None:
-        # called at the end
+        # told when the connection is closed
         self.pool: ConnectionPool | None = None
         self.tls: ssl.SSLContext | None = None
         self.idle_since = 0.0
@@ -191,7 +191,7 @@ class _Connection(asyncio.Protocol):
         self._answered: asyncio.Future[HttpResponse] | None = None
         self._heard = 0.0
         self._keep = True
-        # bytes since the question, and those of them that came before the body
+        # bytes received since the request was sent, and bytes received before the body
         self._received = self._head_received = 0
         self._begin()
 
@@ -202,7 +202,7 @@ class _Connection(asyncio.Protocol):
         self._told_head = False
 
     def belong_to(self, pool: ConnectionPool, tls: ssl.SSLContext | None) -> None:
-        """Be one of a pool's connections; ConnectionError if it is over already."""
+        """Add the connection to a pool; raises ConnectionError if it is closed already."""
         if self._transport is None:
             raise ConnectionResetError("the server closed the connection at once")
         self.pool, self.tls = pool, tls
@@ -213,7 +213,7 @@ class _Connection(asyncio.Protocol):
         return self._keep and self._answered is None and self._transport is not None
 
     async def ask(self, request: bytes, silence: float) -> HttpResponse:
-        """Send a request and return the answer."""
+        """Send a request and return the response."""
         if self._transport is None:
             raise ConnectionResetError("the server closed the connection")
         answered: asyncio.Future[HttpResponse] = self._loop.create_future()
@@ -228,7 +228,7 @@ class _Connection(asyncio.Protocol):
             timer.cancel()
 
     def _check_silence(self, answered: "asyncio.Future[HttpResponse]", silence: float) -> None:
-        """End the wait if nothing was heard for so long."""
+        """Fail the request with TimeoutError if nothing was received for `silence` seconds, or check again later."""
         if answered.done():
             return
         left = self._heard + silence - self._loop.time()
@@ -239,22 +239,22 @@ class _Connection(asyncio.Protocol):
 
     def abort(self) -> None:
         """Close the connection at once."""
-        # the transport tells that it is gone in the loop's next turn only
+        # the transport calls connection_lost only in the loop's next turn
         self._keep = False
         if self._transport is not None:
             self._transport.abort()
 
-    # -- what the transport tells
+    # -- callbacks of the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport; a peer that is gone without a word is to be noticed."""
+        """Keep the transport; turn on TCP keepalive, so that a dead peer is noticed."""
         self._transport = cast(asyncio.Transport, transport)
         raw = transport.get_extra_info("socket")
         if raw is not None:
             keep_alive(raw)
 
     def data_received(self, data: bytes) -> None:
-        """Take a piece of an answer."""
+        """Parse a piece of a response."""
         self._heard = self._loop.time()
         self._received += len(data)
         if not self._told_head:
@@ -273,11 +273,11 @@ class _Connection(asyncio.Protocol):
         self.abort()
 
     def eof_received(self) -> None:
-        """Take note that nothing more comes: the transport ends itself now, and tells so later."""
+        """The server sends no more: do not use the connection again; the transport closes itself."""
         self._keep = False
 
     def connection_lost(self, error: Exception | None) -> None:
-        """Take note of the end; an answer without a length is complete with it."""
+        """The connection is closed: complete a response that has no length, or fail the request."""
         self._transport = None
         self._keep = False
         if self._told_head and not {"content-length", "transfer-encoding"} & self._headers.keys():
@@ -291,18 +291,18 @@ class _Connection(asyncio.Protocol):
         if answered is not None and not answered.done():
             answered.set_exception(error)
 
-    # -- what the parser tells
+    # -- callbacks of the parser
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header."""
+        """Store a header."""
         self._headers[name.decode("latin-1").lower()] = value.decode("latin-1")
 
     def on_headers_complete(self) -> None:
-        """Take note that a body follows."""
+        """The headers are complete; the body follows."""
         self._told_head = True
 
     def on_body(self, piece: bytes) -> None:
-        """Take a piece of the body."""
+        """Store a piece of the body; a body that is too long fails the request."""
         self._pieces.append(piece)
         self._length += len(piece)
         if self._length > LONGEST_ANSWER:
@@ -321,7 +321,7 @@ class _Connection(asyncio.Protocol):
             self._keep = False
         answered, self._answered = self._answered, None
         if answered is None:
-            # an answer to no question: whatever comes next could be taken for that of another
+            # a response without a request: the next one could be taken for the response to another request
             self.abort()
         elif not answered.done():
             answered.set_result(answer)
@@ -332,12 +332,12 @@ _BROKE = {
     True: "the connection broke before the answer was complete",
 }
 
-# (option, value): a peer that is gone without a word is noticed after little more than a minute
+# (option, value): a dead peer is noticed after little more than a minute
 _KEEP_ALIVE = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))
 
 
 def keep_alive(made: socket.socket) -> None:
-    """Turn on TCP keepalive, so that the socket notices a peer that is gone."""
+    """Turn on TCP keepalive, so that a dead peer is noticed."""
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in _KEEP_ALIVE:
         # not every platform has them all

@@ -32,14 +32,14 @@ from kubesched.errors import InvalidObjectError
 
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json"
-# how often a server that asks for patience is asked again
+# how often a request is sent that the server throttles
 MOST_PATIENCE = 10
-# what would be refused again
+# status codes of requests that would be refused again
 FINAL = (400, 404, 405, 409, 413, 415, 422)
 
 
 class EventSink(Protocol):
-    """Takes events to be recorded."""
+    """Records events."""
 
     def record(self, emit: Emit) -> None:
         """Record an event later, or drop it if there are too many."""
@@ -71,7 +71,7 @@ class ApiEffects:
             return await self._carry_out(effect)
 
     def submit(self, *effects: Effect) -> None:
-        """Have effects carried out one after the other, and do not wait; the first that is refused ends it."""
+        """Carry out effects one after the other in the background; the rest is dropped once one is refused."""
 
         async def work() -> None:
             try:
@@ -125,7 +125,7 @@ class ApiEffects:
             found = await self._read(Read(delete.kind, delete.namespace, delete.name))
             if found is not None and found.uid == delete.uid:
                 raise
-            # another one has taken the name: the one that was meant is gone
+            # the name belongs to another object now: the one that was meant is deleted
             raise NotFoundError(str(conflict)) from None
 
     async def _read(self, read: Read) -> ApiObject | None:
@@ -143,7 +143,7 @@ class ApiEffects:
             answer = await self._ask(lambda: self._rest.send("POST", path, body))
             return _read_answer(kind, answer)
         path = path_of(kind, obj.namespace, obj.name, write.subresource)
-        # structs hold only what scheduling reads: what changed is sent, the rest is the server's
+        # structs hold only the fields that scheduling reads: only changed fields are sent, the server keeps the others
         base = write.base if write.base is not None else type(obj)(metadata=obj.metadata)
         change = changes(to_builtins(base), to_builtins(obj))
         change.setdefault("metadata", {}).update(uid=obj.uid, resourceVersion=base.metadata.resource_version)

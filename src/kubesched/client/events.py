@@ -28,7 +28,7 @@ from kubesched.core.framework.effects import Emit
 
 MOST_TRIES = 12
 TRY_AGAIN_SECONDS = 10.0
-# a series that was not seen for so long has ended
+# a series without a new event for this long has ended
 FINISHED_AFTER = timedelta(minutes=6)
 REFRESHED_EVERY = timedelta(minutes=30)
 # differs (events that wait to be written): the reference starts a thread of execution for each event and remembers all
@@ -36,8 +36,8 @@ REFRESHED_EVERY = timedelta(minutes=30)
 MOST_WAITING = 10_000
 MOST_REMEMBERED = 4096
 WORKERS = 10
-# bindings come before the news of them as long as these can wait; from here on another one helps with the writing for
-# each so many more that wait, lest any be left out
+# up to this many waiting events only WORKERS tasks write them, so that bindings come first; beyond it another task
+# helps for each HELP_EVERY waiting events, so that none is dropped
 PATIENT = MOST_WAITING // 2
 HELP_EVERY = 40
 MOST_HELPING = 90
@@ -49,7 +49,7 @@ Key = tuple[str, ...]
 
 
 class Occurrence(msgspec.Struct):
-    """An event that was written, and how often it came again."""
+    """An event that was written, and how often it was repeated."""
 
     namespace: str
     name: str
@@ -60,7 +60,7 @@ class Occurrence(msgspec.Struct):
 
 
 class EventRecorder:
-    """Writes events, side by side and in the background."""
+    """Writes events in the background, several at a time."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class EventRecorder:
         self._rest = rest
         self._host = host
         self._clock = clock
-        # a server in trouble is in trouble with every event
+        # a server that fails, fails for every event
         self._note = seldom(note, time.monotonic)
         self._random = random or Random()
         self._waiting: asyncio.Queue[tuple[Occurrence, bool]] = asyncio.Queue(MOST_WAITING)
@@ -83,7 +83,7 @@ class EventRecorder:
         self.left_out = 0
 
     def record(self, emit: Emit) -> None:
-        """Have an event written."""
+        """Queue an event to be written, or count it as a repeat."""
         now = self._clock()
         key = (emit.type, emit.action, emit.reason, *_identity(emit))
         known = self._remembered.get(key)
@@ -155,7 +155,7 @@ class EventRecorder:
                 self.left_out = 0
 
     def tidy(self) -> None:
-        """Forget what has not come again for long; have counts written that are due."""
+        """Forget events that were not repeated for long; queue the counts of series that are due."""
         now = self._clock()
         for key, occurrence in list(self._remembered.items()):
             ended = now - occurrence.last >= FINISHED_AFTER
@@ -172,7 +172,7 @@ class EventRecorder:
                 return
             except Refused as refused:
                 if refused.code == 409 and again:
-                    # it was being created at the same time: now it can be changed
+                    # it was created meanwhile: now it can be patched
                     continue
                 if refused.code != 409:
                     self._note(f"the server rejected an event: {refused}")
@@ -232,7 +232,7 @@ def _identity(emit: Emit) -> Key:
 
 
 def reporter_of(emit: Emit) -> str:
-    """Return who reports an event: the scheduler name of the profile that is at work."""
+    """Return the reporting controller of an event: the scheduler name of its profile."""
     if emit.reporter:
         return emit.reporter
     return emit.regarding.spec.scheduler_name if isinstance(emit.regarding, Pod) else DEFAULT_SCHEDULER

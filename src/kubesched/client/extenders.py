@@ -1,7 +1,7 @@
-"""Extenders over HTTP: carries questions to them and brings back answers, or the reason why there is none.
+"""Extenders over HTTP: sends their arguments, and returns their results or the error.
 
-From question values to JSON with the field names of the reference, one connection pool per extender, and back. An
-extender's answer is read, not judged: whether it makes sense is decided in the core.
+From argument values to JSON with the field names of the reference, one connection pool per extender, and back. An
+extender's result is decoded here and validated in the core.
 """
 
 # upstream: extender.go, kube-scheduler/extender/v1/types.go (v1.36)
@@ -33,37 +33,36 @@ from kubesched.core.framework.extenders import (
 )
 from kubesched.errors import InvalidObjectError, KubeschedError
 
-# An answer says something of each node that was asked about, so it grows with the question. Decoded, it may take up
-# twenty times the room.
+# a result names each node of the arguments, so it grows with them; decoded, it may take twenty times the memory
 SMALL_ANSWER = 8 << 20
 TIMES_THE_QUESTION = 16
 LARGEST_ANSWER = 256 << 20
 
 
 class ExtenderError(KubeschedError):
-    """A question that an extender did not answer."""
+    """A request to an extender failed."""
 
 
 class NodeMeta(msgspec.Struct, gc=False):
-    """metadata of a node in an answer."""
+    """metadata of a node in a result."""
 
     name: str = ""
 
 
 class NodeItem(msgspec.Struct, gc=False):
-    """A node in an answer; only its name counts."""
+    """A node in a result; only its name counts."""
 
     metadata: NodeMeta | None = None
 
 
 class NodeItems(msgspec.Struct):
-    """A list of nodes in an answer."""
+    """A list of nodes in a result."""
 
     items: list[NodeItem] | None = None
 
 
 class FilterResult(msgspec.Struct):
-    """An answer to filter."""
+    """The result of filter."""
 
     Nodes: NodeItems | None = None
     NodeNames: list[str] | None = None
@@ -73,33 +72,33 @@ class FilterResult(msgspec.Struct):
 
 
 class HostPriority(msgspec.Struct):
-    """One score in an answer to prioritize."""
+    """One score in the result of prioritize."""
 
     Host: str = ""
     Score: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = 0
 
 
 class MetaPod(msgspec.Struct):
-    """A victim in an answer to preempt."""
+    """A victim in the result of preempt."""
 
     UID: str = ""
 
 
 class MetaVictims(msgspec.Struct):
-    """The victims on one node in an answer to preempt."""
+    """The victims on one node in the result of preempt."""
 
     Pods: list[MetaPod] | None = None
     NumPDBViolations: int = 0
 
 
 class PreemptionResult(msgspec.Struct):
-    """An answer to preempt."""
+    """The result of preempt."""
 
     NodeNameToMetaVictims: dict[str, MetaVictims | None] | None = None
 
 
 class BindingResult(msgspec.Struct):
-    """An answer to bind."""
+    """The result of bind."""
 
     Error: str = ""
 
@@ -119,7 +118,7 @@ class HttpExtenderClient:
         self._sessions.clear()
 
     async def ask(self, question: ExtenderArgs) -> ExtenderResult:
-        """Return the answer to a question; an answer with an error if there is none."""
+        """Call an extender and return its result; a failed call is a result with an error."""
         if isinstance(question, ExtenderFilterArgs):
             return await self._filter(question)
         if isinstance(question, ExtenderPreemptionArgs):
@@ -134,7 +133,7 @@ class HttpExtenderClient:
         return ExtenderPrioritizeResult(scores={entry.Host: entry.Score for entry in scores or ()})
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
-        """Have an extender bind a pod; return what went wrong, or an empty text."""
+        """Call an extender to bind a pod; return the error, or an empty text."""
         arguments = {
             "PodName": bind.name,
             "PodNamespace": bind.namespace,
@@ -191,7 +190,7 @@ class HttpExtenderClient:
         )
 
     def _arguments(self, extender: Extender, pod: ApiObject, names: Sequence[str]) -> dict[str, Any]:
-        """Return pod and nodes: names for an extender that caches nodes, otherwise objects."""
+        """Return the arguments of a call: the pod, and its nodes; only their names if the extender caches nodes."""
         if extender.node_cache_capable:
             return {"Pod": to_builtins(pod), "Nodes": None, "NodeNames": list(names)}
         nodes = [to_builtins(node) for name in names if (node := self._node(name)) is not None]
@@ -200,7 +199,7 @@ class HttpExtenderClient:
     # -- the network
 
     async def _send(self, extender: Extender, verb: str, arguments: Mapping[str, Any], kind: type[Any]) -> Any:
-        """Return the decoded answer; raises ExtenderError with a sentence that names the address."""
+        """Send a request and return the decoded result; raises ExtenderError with a sentence that names the address."""
         path = f"/{verb}"
         shown = extender.shown_url.rstrip("/") + path
         body = msgspec.json.encode(arguments)
@@ -244,12 +243,12 @@ def _key(extender: Extender) -> str:
 
 
 def _server_name(extender: Extender) -> str | None:
-    """Return the name that the certificate is to have, if that is not the one in the address."""
+    """Return the host name to verify the certificate against, if it is configured."""
     return (extender.tls_config.server_name or None) if extender.tls_config is not None else None
 
 
 def tls_context(extender: Extender) -> ssl.SSLContext | None:
-    """Return how to verify an extender and to identify oneself, or None where there is no TLS."""
+    """Return the TLS context for an extender, or None without TLS."""
     config = extender.tls_config
     if config is None and not extender.enable_https and not extender.url_prefix.startswith("https:"):
         return None

@@ -18,7 +18,7 @@ class RateLimiter:
         self._counted_at = 0.0
 
     def delay(self, now: float) -> float:
-        """Take one request out of the bucket; return how many seconds it has to wait for it."""
+        """Take a token for one request out of the bucket; return how many seconds the request has to wait."""
         if self._per_second <= 0:
             return 0.0
         self._left = min(self._burst, self._left + (now - self._counted_at) * self._per_second)
@@ -27,7 +27,7 @@ class RateLimiter:
         return max(0.0, -self._left / self._per_second)
 
     async def turn(self) -> float:
-        """Wait for one's turn; return how long that took."""
+        """Wait until a request may be sent; return the seconds waited."""
         seconds = self.delay(asyncio.get_running_loop().time())
         if seconds > 0:
             await asyncio.sleep(seconds)

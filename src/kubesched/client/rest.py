@@ -1,7 +1,7 @@
 """Requests to an API server: one pool of connections, one rate limit, JSON in and out.
 
-From paths and bodies to bytes, or an error that says whether the server refused (`Refused`, with the code and the words
-of its Status) or was not reached (`Unreachable`, with whether the request may have been carried out all the same).
+From paths and bodies to bytes, or an error: the server refused (`Refused`, with the code and the message of its
+Status), or was not reached (`Unreachable`, with whether the request may have been carried out nevertheless).
 """
 
 # upstream: client-go/rest/request.go (v1.36)
@@ -37,14 +37,14 @@ T = TypeVar("T")
 
 # the API server limits a request to a minute; a connection that is silent for longer is dead
 SILENCE_SECONDS = 70.0
-# a watch hears at least of how far it has got, about every minute
+# a watch gets a bookmark about every minute
 WATCH_SILENCE_SECONDS = 200.0
 CONNECT_SECONDS = 30.0
 
 # the longest Retry-After that is honoured
 LONGEST_PATIENCE_SECONDS = 60.0
 
-# of the text of a refusal that is no Status
+# how much of a refusal that is no Status is quoted
 LONGEST_ERROR_TEXT = 2000
 
 
@@ -118,10 +118,10 @@ class RequestWatcher(Protocol):
         """A request got a response, or (None) none."""
 
     def finished(self, verb: str, seconds: float, sent: int, received: int) -> None:
-        """A request that is not a watch is over; sizes in bytes."""
+        """A request that is not a watch has ended; sizes in bytes."""
 
     def retried(self, verb: str, code: int | None) -> None:
-        """A request is sent again because of the last answer."""
+        """A request is sent again because of the last response."""
 
 
 class Stream(Protocol):
@@ -176,9 +176,9 @@ class RestClient:
         self._pool = ConnectionPool(
             config.server, config.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
         )
-        # what keeps requests from being sent that change something, if anything does
+        # returns the reason why no request that writes may be sent, or an empty text
         self._objection: Callable[[], str] = lambda: ""
-        # for answers that go on and on, and for proxies
+        # for streamed responses, and for proxies
         self._session: aiohttp.ClientSession | None = None
 
     def unless(self, objection: Callable[[], str]) -> None:
@@ -237,7 +237,7 @@ class RestClient:
                 self._watcher.finished("GET", now() - began, 0, received)
 
     async def _send_short(self, request: _Request) -> bytes:
-        """Return the body of a short answer."""
+        """Send a request over the pool; return the body of the response."""
         await self._turn(request)
         with self._in_words():
             async with asyncio.timeout(request.timeout):
@@ -261,7 +261,7 @@ class RestClient:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Raise Unreachable, with a text for people, for every error of the connection."""
+        """Turn every error of the connection into Unreachable, with a text for people."""
         try:
             yield
         except aiohttp.ClientConnectorCertificateError as error:
@@ -276,7 +276,7 @@ class RestClient:
             raise Unreachable(_words(error), maybe_done=True) from None
 
     def _unconnected(self, cause: Exception, where: str = "") -> Unreachable:
-        """Return why there is no connection, and where to mend it."""
+        """Return the error for a connection that could not be opened, with the setting to check."""
         config = self._config
         if isinstance(cause, ssl.CertificateError):
             problem = getattr(cause, "verify_message", "") or str(cause)
@@ -289,7 +289,7 @@ class RestClient:
         return Unreachable(told, maybe_done=False)
 
     async def _answer(self, request: _Request, ask: Callable[[_Request, AuthHeaders], Awaitable[T]]) -> T:
-        """Return the answer to a request; it is sent again if the credentials are refused and there are new ones."""
+        """Return the response to a request; it is sent again if the credentials are rejected and there are new ones."""
         config = self._config
         auth = await config.headers()
         try:
@@ -307,7 +307,7 @@ class RestClient:
             raise self._unauthorized(refused) if refused.code == 401 else refused from None
 
     async def _pooled(self, request: _Request, auth: AuthHeaders) -> HttpResponse:
-        """Return a short answer to a request; raises Refused if it is a refusal."""
+        """Send a request over the pool; return the response, or raise Refused."""
         pooled = HttpRequest(
             request.method,
             request.path,
@@ -329,7 +329,7 @@ class RestClient:
         raise refusal_of(code, answer.headers.get("retry-after"), answer.body)
 
     async def _streamed(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
-        """Return the beginning of an answer to a request; raises Refused if it is a refusal."""
+        """Send a request; return the response before its body is read, or raise Refused."""
         code: int | None = None
         try:
             response = await self._send(request, auth)
@@ -367,7 +367,7 @@ class RestClient:
         )
 
     def _headers(self, request: _Request, auth: AuthHeaders) -> CIMultiDict[str]:
-        # one name may be there several times
+        # a header may occur several times
         headers = CIMultiDict(auth)
         headers["Accept"] = "application/json"
         # no compression: the network is seldom the bottleneck of a scheduler
@@ -422,7 +422,7 @@ def check_encoding(encoding: str | None) -> None:
 
 
 async def read_at_most(response: aiohttp.ClientResponse, most: int, what: str) -> bytes:
-    """Return the body of an answer; OSError if it is longer."""
+    """Return the body of a response; raises OSError if it is longer than `most`."""
     body = bytearray()
     async for piece in response.content.iter_any():
         body += piece
@@ -438,7 +438,7 @@ def _cause(error: Exception) -> str:
     if isinstance(error, TimeoutError) and not error.errno:
         return f"no answer within {CONNECT_SECONDS:g} seconds"
     number = getattr(error, "errno", None)
-    # asyncio puts addresses in place of the words for the number
+    # asyncio replaces the text of the error number by addresses
     words = os.strerror(number) if number and number > 0 else str(getattr(error, "strerror", "") or error)
     return words or "the connection was closed while it was being opened"
 

@@ -1,7 +1,7 @@
 """Credentials from a program: what kubeconfig calls an exec plugin.
 
-From a command to a token, a client certificate or both, kept until they expire or are rejected. The program learns what
-it is asked in the variable KUBERNETES_EXEC_INFO and answers with an ExecCredential on its standard output.
+From a command to a token, a client certificate or both, kept until they expire or are rejected. The program gets an
+ExecCredential in the variable KUBERNETES_EXEC_INFO, and writes one with the credentials to its standard output.
 """
 
 # upstream: client-go/plugin/pkg/client/auth/exec/exec.go (v1.36)
@@ -65,7 +65,7 @@ class _Answer(msgspec.Struct, rename="camel"):
 
 
 class ExecPlugin:
-    """Runs a program for credentials; `cluster` is what it is told of the cluster, if it asks for that."""
+    """Runs a program for credentials; `cluster` is passed to the program if provideClusterInfo is set."""
 
     def __init__(
         self,
@@ -83,11 +83,11 @@ class ExecPlugin:
         self._expires: datetime | None = None
 
     def due(self) -> bool:
-        """Return whether there is nothing valid."""
+        """Return whether there are no credentials yet, or they have expired."""
         return self._proof is None or (self._expires is not None and self._now() > self._expires)
 
     def read(self, *, rejected: bool) -> Proof:
-        """Return what the program gave, run again if that has expired or was rejected."""
+        """Return the program's credentials; it is run again if they have expired or were rejected."""
         if self._proof is not None and not rejected and not self.due():
             return self._proof
         answer = self._understood(self._run())
@@ -100,7 +100,7 @@ class ExecPlugin:
         return self._proof
 
     def _run(self) -> bytes:
-        """Return what the program writes."""
+        """Run the program and return its standard output."""
         config = self._config
         interactive = self._interactive()
         environment = os.environ | {variable.name: variable.value for variable in config.env}
@@ -139,7 +139,7 @@ class ExecPlugin:
         return msgspec.json.encode(document).decode()
 
     def _understood(self, output: bytes) -> _Status:
-        """Return what the program's answer says, if it makes sense; nothing of the answer is in any error."""
+        """Decode and check the program's ExecCredential; error texts quote nothing of it."""
         command, version = self._config.command, self._config.api_version
         try:
             answer = msgspec.convert(without_nulls(parse(output.decode())), _Answer)
@@ -172,7 +172,7 @@ class ExecPlugin:
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str], *, interactive: bool) -> tuple[int, bytes]:
-    """Return the exit code of a program and what it writes, a little more than is allowed at most."""
+    """Return the exit code and the output of a program; output is read to just beyond LARGEST_OUTPUT at most."""
     deadline = None if interactive else time.monotonic() + LONGEST_RUN_SECONDS
     stdin = None if interactive else subprocess.DEVNULL
     with subprocess.Popen(command, env=environment, stdin=stdin, stdout=subprocess.PIPE) as process:
@@ -221,5 +221,5 @@ def without_nulls(document: Any) -> Any:
 
 
 def _one_line(text: str) -> str:
-    """Return a text for one line of a terminal, without what would confuse it."""
+    """Return a text as one line, without control characters."""
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())

@@ -1,4 +1,4 @@
-"""Kubeconfig files: which cluster to speak to, and as whom.
+"""Kubeconfig files: the cluster to connect to, and the user to authenticate as.
 
 From a file to the cluster and the user of its current context, checked: a mistake is one line that names the file, the
 field and what to do. Values that may be secret are in no text.
@@ -35,7 +35,7 @@ class _Part(Secret, frozen=True, rename="kebab"):
 
 
 class Extension(_Part, frozen=True):
-    """What others keep in a kubeconfig."""
+    """clusters[].cluster.extensions[]"""
 
     name: str = ""
     extension: Any = None
@@ -120,7 +120,7 @@ Named = TypeVar("Named", ClusterEntry, AuthInfoEntry, ContextEntry)
 
 
 class Kubeconfig(msgspec.Struct, frozen=True):
-    """What a kubeconfig says for its current context; the server may be one that was given beside it."""
+    """The cluster and user of a kubeconfig's current context; --master may replace the server."""
 
     path: Path
     context: str
@@ -136,7 +136,7 @@ class Kubeconfig(msgspec.Struct, frozen=True):
         return f'kubeconfig {self.path}: {part} "{name}": {field}'
 
     def located(self, path: str) -> Path:
-        """Return the place of a file; relative to the kubeconfig."""
+        """Return the path of a file that the kubeconfig names; relative paths start at the kubeconfig's directory."""
         return Path(os.path.normpath(self.path.absolute().parent / path))
 
     def pem(self, field: str, note: Note) -> Pem:
@@ -181,7 +181,7 @@ def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
         # differs (a context whose user does not exist): with the reference a user that is missing is anonymous
         user = _entry(path, document.users, context.user, f"{of}: user").user
     if master:
-        # upstream: another server has another name
+        # upstream: tls-server-name belongs to the server of the kubeconfig
         cluster = msgspec.structs.replace(cluster, server=master, tls_server_name="")
     config = Kubeconfig(
         path, document.current_context, context.namespace or "default", context.cluster, cluster, context.user, user

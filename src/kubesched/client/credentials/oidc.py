@@ -24,7 +24,7 @@ from kubesched.client.credentials.sources import CredentialsError, Proof, Secret
 from kubesched.common.notes import Clock, Note
 from kubesched.errors import InvalidObjectError
 
-# a token is renewed so long before it expires
+# a token is renewed this long before it expires
 EARLY_SECONDS = 10.0
 ANSWER_SECONDS = 30.0
 LARGEST_ANSWER = 1 << 20
@@ -44,7 +44,7 @@ class OidcConfig(Secret, frozen=True, rename="kebab"):
 
 
 class OidcTokens(Secret, frozen=True):
-    """What an issuer gives for a refresh token."""
+    """The tokens that an issuer returns for a refresh token."""
 
     id_token: str = ""
     refresh_token: str = ""
@@ -138,7 +138,7 @@ class OidcProvider:
             self._note(f"{self._where}: the new tokens cannot be written to the kubeconfig: {error.strerror}")
 
     def _token_endpoint(self) -> str:
-        """Return where the issuer takes refresh tokens."""
+        """Return the URL of the issuer's token endpoint, from its discovery document."""
         url = self._config.idp_issuer_url.removesuffix("/") + "/.well-known/openid-configuration"
         body = self._fetch(urllib.request.Request(url))
         try:

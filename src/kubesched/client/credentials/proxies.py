@@ -1,4 +1,4 @@
-"""Proxies: which one, if any, is on the way to a server.
+"""Proxies: the proxy, if any, for connections to a server.
 
 From a server's address and the environment to a proxy's address, with Go's reading of HTTP_PROXY, HTTPS_PROXY and
 NO_PROXY (networks among them), since clusters are configured for that.
@@ -15,11 +15,11 @@ SCHEMES = ("http", "https")
 
 
 class ProxyError(ValueError):
-    """An address that is no proxy's, or of a proxy that cannot be used; its text does not repeat the address."""
+    """An address that is not a proxy's, or of a proxy that is not supported; its text does not repeat the address."""
 
 
 def checked_proxy(address: str) -> str:
-    """Return a proxy's address, if it is one."""
+    """Return a proxy's address; raises ProxyError if it is invalid or not supported."""
     try:
         parts = urlsplit(address)
         _ = parts.port
@@ -46,7 +46,7 @@ def proxy_from(environment: Mapping[str, str], server: str) -> str | None:
 
 
 def _is_direct(server: SplitResult, exceptions: str) -> bool:
-    """Return whether no proxy is on the way: to this machine, and to what NO_PROXY lists."""
+    """Return whether to connect without a proxy: to this machine, and to the hosts that NO_PROXY lists."""
     host = (server.hostname or "").rstrip(".")
     port = server.port or DEFAULT_PORTS.get(server.scheme, 0)
     address = _address(host)

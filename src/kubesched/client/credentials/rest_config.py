@@ -185,7 +185,7 @@ def _sources(config: Kubeconfig, server: str, proxy: str | None, note: Note) -> 
 
 
 def _exec(config: Kubeconfig, server: str, proxy: str | None, authorities: Pem) -> ExecPlugin:
-    """Return the plugin of a user, with what it may learn of the cluster."""
+    """Return the exec plugin of a user, with the cluster information that is passed to the plugin."""
     plugin = config.user.exec
     assert plugin is not None
     if os.sep in plugin.command:
@@ -226,7 +226,7 @@ def _oidc(config: Kubeconfig, note: Note) -> OidcProvider:
 
 
 def impersonation(user: AuthInfo) -> CIMultiDict[str]:
-    """Return the headers that ask the server to take one user for another."""
+    """Return the impersonation headers of a user."""
     headers: CIMultiDict[str] = CIMultiDict()
     if not user.impersonate:
         return headers

@@ -45,7 +45,7 @@ class CredentialsError(Unreachable):
 
 
 class Secret(msgspec.Struct, frozen=True):
-    """Base of what must not be written anywhere by accident."""
+    """Base of values that must not be written to a log or an error; their text is hidden."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(...)"
@@ -60,7 +60,7 @@ class Proof(Secret, frozen=True):
     authorities: bytes = b""
 
     def over(self, other: "Proof") -> "Proof":
-        """Return this proof, and of the other what this one lacks."""
+        """Return this proof, with the parts that it lacks taken from the other."""
         pairs = zip(msgspec.structs.astuple(self), msgspec.structs.astuple(other), strict=True)
         return Proof(*(mine or theirs for mine, theirs in pairs))
 
@@ -69,14 +69,14 @@ class Source(Protocol):
     """A source of credentials."""
 
     def due(self) -> bool:
-        """Return whether to read, since there is no proof yet or it may be old."""
+        """Return whether to read the source: there is no proof yet, or it may be out of date."""
 
     def read(self, *, rejected: bool) -> Proof:
         """Return the proof, read anew if due or rejected; that may take a while, and raise CredentialsError."""
 
 
 class Pem(Secret, frozen=True):
-    """PEM bytes, given or in a file; `where` names the field that has them."""
+    """PEM bytes, given or in a file; `where` names the field that gives them."""
 
     where: str
     data: bytes = b""
@@ -101,7 +101,7 @@ NO_PEM = Pem("")
 
 
 class StaticSource:
-    """A proof that stays what it is."""
+    """A source whose proof never changes."""
 
     def __init__(self, proof: Proof) -> None:
         self._proof = proof
@@ -139,7 +139,7 @@ class PemSource:
         return self._in_files and self._clock() >= self._look_at
 
     def read(self, *, rejected: bool) -> Proof:
-        """Return what the files hold, or held while they could still be read."""
+        """Return the contents of the files, or the last contents that could be read."""
         if self._in_files and (rejected or self.due()):
             self._look_at = self._clock() + PEM_FILE_SECONDS
             try:
@@ -227,7 +227,7 @@ class _Reading(msgspec.Struct, frozen=True):
 
 
 class Credentials:
-    """What requests to one server show; `pem` comes first, `sources` in the order in which they count."""
+    """The credentials of requests to one server; `pem` takes precedence over `sources`, and these in their order."""
 
     def __init__(
         self,
@@ -269,7 +269,7 @@ class Credentials:
         return self._access.tls
 
     async def rejected(self, headers: Mapping[str, str]) -> bool:
-        """The server did not accept the headers: look for new credentials; return whether there are any."""
+        """Read the sources again after the server rejected the headers; return whether there are new credentials."""
         if headers is self._access.headers:
             try:
                 await self._reading(rejected=True)
@@ -278,7 +278,7 @@ class Credentials:
         return headers is not self._access.headers
 
     async def _reading(self, *, rejected: bool) -> _Access:
-        """Return what a reading of the sources gives, shared with all who wait for one already."""
+        """Read the sources; concurrent callers share one reading."""
         with self._starting:
             reading = self._readings.get(rejected)
             if reading is None or reading.over(self._clock()):
@@ -297,11 +297,11 @@ class Credentials:
                     proof = proof.over(source.read(rejected=reading.rejected))
                 self._access = self._made(proof, self._access)
             reading.outcome.set_result(self._access)
-        except BaseException as error:  # whoever waits has to be told
+        except BaseException as error:  # passed on to the requests that wait
             reading.outcome.set_exception(error)
 
     def _made(self, proof: Proof, before: _Access | None) -> _Access:
-        """Return what a proof gives, the same as before as far as nothing has changed."""
+        """Return the headers and the TLS context of a proof; the ones before if they have not changed."""
         try:
             tls = self._context(proof, before)
         except TlsError as error:

@@ -1,4 +1,4 @@
-"""TLS towards servers: whom to trust and how to identify oneself.
+"""TLS of the client: the certificate authorities it trusts, and its client certificate.
 
 From PEM bytes to a context for connections. A context is never changed after it was made: a new certificate means a new
 context, so that connections opened under the old one are not used again.
@@ -60,7 +60,7 @@ def _load_authorities(context: ssl.SSLContext, authorities: bytes) -> None:
 
 
 def load_identity(context: ssl.SSLContext, certificate: bytes, key: bytes) -> None:
-    """Have a context show a certificate to servers that ask for one."""
+    """Load the client certificate and its key into a context; raises TlsError if they cannot be used."""
     if not certificate_blocks(certificate):
         raise TlsError("certificate", "holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
     if _ENCRYPTED_KEY.search(key):
@@ -78,7 +78,7 @@ def load_identity(context: ssl.SSLContext, certificate: bytes, key: bytes) -> No
 
 
 def _unreadable(certificate: bytes) -> str:
-    """Return which part of an identity is to blame: the certificate unless it can be read."""
+    """Return which part of a client certificate cannot be used: "certificate", or "key" if the certificate is fine."""
     try:
         _load_authorities(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), certificate)
     except TlsError:

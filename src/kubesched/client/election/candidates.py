@@ -1,7 +1,7 @@
-"""Candidates: how a scheduler stands in a coordinated election, where the API server chooses the leader.
+"""The LeaseCandidate of a scheduler in a coordinated leader election, where the API server chooses the leader.
 
-From versions to a LeaseCandidate that is written when it is missing, when the server asks whether the candidate is
-still there (pingTime), and now and then.
+From versions to a LeaseCandidate that is written when it does not exist, when the server sets its pingTime, and
+periodically.
 """
 
 # upstream: client-go/tools/leaderelection/leasecandidate.go (v1.36)
@@ -26,7 +26,7 @@ LONGEST_WAIT_SECONDS = 30.0
 
 
 class CandidateVersions(msgspec.Struct, frozen=True):
-    """Which version a candidate is, and which one it behaves like (1.36.0, for example)."""
+    """The binary version and the emulation version of a candidate (1.36.0, for example)."""
 
     binary: str
     emulation: str
@@ -84,7 +84,7 @@ class LeaseCandidateKeeper:
             self._wanted.set()
 
     def drop(self, obj: ApiObject) -> None:
-        """The LeaseCandidate was deleted: create it again."""
+        """Create a deleted LeaseCandidate again."""
         # differs (a LeaseCandidate that was deleted): the reference does not stand for election again before five
         # minutes have passed
         self._known = None

@@ -1,7 +1,7 @@
-"""Leader election: one of several schedulers leads, and knows at once when it has lost the lease.
+"""Leader election: one of several schedulers leads, and stops at once when it has lost the lease.
 
-    acquire (now and then, jittered) ──▶ lead, renewing ──▶ lost: tell, at once
-                                                  └───────▶ stopped: give the lease up
+    acquire (retried, with jitter) ──▶ lead, renewing ──▶ lost: report it at once
+                                              └─────────▶ stopped: release the lease
 
 `LeaderElector` runs on the loop that it is started on, in virtual time, too; `leader_thread` gives it a thread.
 Only `leases.Candidacy` decides; this module times its attempts and reports the outcome.
@@ -25,9 +25,9 @@ from kubesched.config.types import LeaderElection
 from kubesched.errors import KubeschedError
 
 JITTER = 1.2
-# how long after a lease has run out a leader that did not notice counts as healthy
+# how long a leader still counts as healthy after its lease has expired
 TOLERATED_SECONDS = 20.0
-# how long an attempt that is under way may still take when the election is stopped
+# how long a running attempt may still take when the election is stopped
 LAST_ATTEMPT_SECONDS = 1.0
 
 
@@ -74,10 +74,10 @@ class ElectionObserver:
         """Begin to lead."""
 
     def renewed(self, seconds_left: float) -> None:
-        """The lease was renewed and lasts for so many seconds."""
+        """The lease was renewed and lasts `seconds_left` seconds."""
 
     def lost(self, reason: str) -> None:
-        """Stop at once: another one may lead already."""
+        """The lease is lost: stop at once, since another process may lead already."""
 
     def stopped(self) -> None:
         """The election ended on request."""
@@ -90,7 +90,7 @@ class ElectionObserver:
 
 
 class Lock(Protocol):
-    """The lease, wherever it is."""
+    """Reads and writes the record of the lease."""
 
     async def read(self) -> Record | None:
         """Return the record, or None if there is none."""
@@ -184,7 +184,7 @@ class LeaderElector:
         return self.candidacy.leading and self._clock() < self._renewed_at + self._settings.lease_seconds
 
     def check(self) -> str | None:
-        """Return the problem of a leader whose lease ran out long ago, None otherwise; callable from any thread."""
+        """Return the problem of a leader whose lease expired long ago, None otherwise; callable from any thread."""
         overdue = self._clock() - self.candidacy.observed_at - self._settings.lease_seconds
         if self.candidacy.leading and overdue > TOLERATED_SECONDS:
             return f"failed election to renew leadership on lease {self._settings.name}"
@@ -196,11 +196,11 @@ class LeaderElector:
         try:
             return await _finished(self._attempt(), stop)
         except LostError:
-            # it was ours without our knowing: an answer did not arrive
+            # an earlier attempt had acquired the lease, but its response did not arrive
             return False
 
     async def _renewed(self, stop: asyncio.Event) -> bool:
-        """Try to renew the lease until the deadline; return whether it was, or need not be since all ends."""
+        """Try to renew the lease until the deadline; return True if it was renewed, or if the election is stopped."""
         settings, clock = self._settings, self._clock
         # differs (a renewal of the lease): the reference may go on past the end of its lease when answers are slow
         deadline = min(clock() + settings.renew_seconds, self._renewed_at + settings.lease_seconds)
@@ -220,7 +220,7 @@ class LeaderElector:
     # -- one attempt
 
     async def _attempt(self) -> bool:
-        """Try to acquire or renew the lease; return whether it is ours; raises LostError if it no longer is."""
+        """Try once to acquire or renew the lease; return whether it is held; raises LostError if it was lost."""
         try:
             return await self._acquired()
         except (Refused, Unreachable) as error:
@@ -264,7 +264,7 @@ class LeaderElector:
 
 
 async def _pause(seconds: float, stop: asyncio.Event) -> None:
-    """Wait, at most until stopped."""
+    """Wait so many seconds, or until stopped."""
     try:
         async with asyncio.timeout(max(seconds, 0.0)):
             await stop.wait()
@@ -273,7 +273,7 @@ async def _pause(seconds: float, stop: asyncio.Event) -> None:
 
 
 async def _finished(attempt: Awaitable[bool], stop: asyncio.Event) -> bool:
-    """Return what an attempt returns; when stopped it has only a moment, so that what it wrote is not forgotten."""
+    """Return what an attempt returns; once stopped it has LAST_ATTEMPT_SECONDS to finish, else it counts as failed."""
     task = asyncio.ensure_future(attempt)
     stopping = asyncio.ensure_future(stop.wait())
     try:

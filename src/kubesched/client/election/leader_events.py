@@ -1,4 +1,4 @@
-"""Events of leader election: who became leader and who stopped, told on the Lease.
+"""Events of leader election: an identity became leader or stopped leading; they regard the Lease.
 
 From words to core/v1 events, in the background and one after the other; an event that cannot be written after some
 tries is dropped.
@@ -22,7 +22,7 @@ TRY_AGAIN_SECONDS = 10.0
 
 
 class LeaderEvents:
-    """Writes what an identity does on a lease; `reporter` is the name of the scheduler."""
+    """Writes the events of an identity on a Lease; `reporter` is the name of the scheduler."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class LeaderEvents:
         self._waiting: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     def record(self, words: str) -> None:
-        """Have an event written."""
+        """Queue an event to be written."""
         self._waiting.put_nowait(self._event(words))
 
     async def run(self) -> None:
@@ -76,7 +76,7 @@ class LeaderEvents:
                 return
             except Unreachable as error:
                 self._note(f"the event that {event['message']} could not be written: {error}")
-            # the first wait is a random part, lest all clients of a server that comes back ask at the same time
+            # the first wait is random, lest all clients of a restarted server send at the same time
             await asyncio.sleep(TRY_AGAIN_SECONDS * (Random().random() if number == 0 else 1.0))
 
     def _event(self, words: str) -> dict[str, Any]:

@@ -23,9 +23,9 @@ from kubesched.common.loop_errors import quiet_closed_connections
 
 STANDARD_ERROR = 2
 SHORTEST_TIMEOUT_SECONDS = 1.0
-# how long after the lease has run out a process that can still speak may take to say so
+# how long after the end of the lease a process that still runs may take to report the loss
 LAST_WORDS_SECONDS = 2.0
-# how long the end waits for the last event
+# how long the thread waits at its end for the last event to be written
 LAST_EVENT_SECONDS = 0.5
 
 
@@ -73,7 +73,7 @@ class LeaderThread:
         versions: CandidateVersions | None = None,
         note: Callable[[str], None] = lambda line: None,
     ) -> None:
-        # done when this process begins to lead
+        # set when this process begins to lead
         self.leading: Future[None] = Future()
         self.leading.set_running_or_notify_cancel()
         self._rest_config = rest_config
@@ -84,7 +84,7 @@ class LeaderThread:
         self._versions = versions
         self._note = note
         self._stop = asyncio.Event()
-        # how long giving up the lease may take, once that is asked for
+        # how long releasing the lease may take, once the thread is asked to stop
         self._last_seconds: float | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._elector: LeaderElector | None = None
@@ -95,11 +95,11 @@ class LeaderThread:
         self._thread.start()
 
     def stop(self, seconds: float) -> bool:
-        """Have the lease given up, and wait so long for it; return whether it ended in time."""
+        """Stop the election, which releases the lease; return whether the thread ended within so many seconds."""
         self._last_seconds = seconds
         loop = self._loop
         if loop is not None:
-            with suppress(RuntimeError):  # it has ended
+            with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._stop.set)
         if self._thread.ident is not None:
             self._thread.join(seconds)
@@ -107,7 +107,7 @@ class LeaderThread:
 
     @property
     def holds(self) -> bool:
-        """Return whether the lease is ours at this moment; a process that was stopped for a while may have lost it."""
+        """Return whether this process holds the lease at this moment; a process that was suspended may have lost it."""
         return self._elector is not None and self._elector.holds
 
     def check(self) -> str | None:
@@ -117,7 +117,7 @@ class LeaderThread:
     def _main(self) -> None:
         try:
             asyncio.run(self._run())
-        except BaseException as error:  # whatever it is, nobody renews the lease any more
+        except BaseException as error:  # the lease is no longer renewed
             self._observer.lost(f"the election ended with {type(error).__name__}: {error}")
 
     async def _run(self) -> None:
@@ -125,7 +125,7 @@ class LeaderThread:
         self._loop = asyncio.get_running_loop()
         quiet_closed_connections(self._loop)
         if self._last_seconds is not None:
-            # it was stopped before it began
+            # `stop` was called before the loop existed
             self._stop.set()
         timeout = max(SHORTEST_TIMEOUT_SECONDS, settings.renew_seconds / 2)
         rest = RestClient(self._rest_config, self._user_agent, timeout_seconds=timeout, most_connections=10)
@@ -166,7 +166,7 @@ class LeaderThread:
         self._observer.stopped()
 
     async def _beside(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do what leading does not depend on."""
+        """Run a task whose failure must not end leadership; a failure is logged."""
         try:
             await work()
         except Exception as error:  # a bug there must not end leadership

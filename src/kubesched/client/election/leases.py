@@ -1,8 +1,8 @@
-"""Leases: the record that candidates for leadership write, and what each of them may do with it.
+"""Leases: the record that candidates for leadership write, and the rules by which a candidate may write it.
 
     record of the Lease ──observe──▶ Candidacy ──propose──▶ the record to write, or the reason to wait
 
-Whether a lease has run out is judged by when its record was last seen to change, on a clock that only goes forward;
+Whether a lease has expired is judged by when its record was last seen to change, on a monotonic clock;
 the times in the record are for people, and no two machines have to agree on them. A `Candidacy` decides and does no
 I/O; `LeaseLock` is the Lease on an API server.
 """
@@ -35,7 +35,7 @@ def wall_clock() -> datetime:
 
 
 class Record(msgspec.Struct, frozen=True):
-    """Who leads, since when and for how long."""
+    """The leader election record: holder, times, duration and transitions."""
 
     holder: str = ""
     duration_seconds: int = 0
@@ -73,14 +73,14 @@ def spec_of(record: Record) -> LeaseSpec:
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """The lease is not to be written now; `lost` means that another identity holds the lease that this one held."""
+    """The lease is not to be written now; `lost`: this identity held it, and another one does now."""
 
     reason: str
     lost: bool = False
 
 
 class Candidacy:
-    """What one candidate knows of a lease, and what it may write.
+    """What one candidate has observed of a lease, and the records that it may write.
 
     With `coordinated` the API server chooses the holder, and a candidate only renews what it was given.
     """
@@ -99,18 +99,18 @@ class Candidacy:
         self.coordinated = coordinated
         self._clock = clock
         self._wall = wall
-        # what was seen last, and when: one value, since other threads read it
+        # the record observed last, and when: one value, since other threads read it
         self._observed = (Record(), 0.0)
         self._read = Record()
 
     @property
     def leader(self) -> str:
-        """Return who leads, as far as is known."""
+        """Return the identity of the leader in the record observed last."""
         return self._observed[0].holder
 
     @property
     def leading(self) -> bool:
-        """Return whether this candidate leads, as far as it knows."""
+        """Return whether this candidate is the leader in the record observed last."""
         return self.leader == self.identity
 
     @property
@@ -119,19 +119,19 @@ class Candidacy:
         return self._observed[1]
 
     def renewal(self) -> Record | None:
-        """Return the record to renew with if the one that was seen last is still ours, or None."""
+        """Return the record that renews the lease without reading it first; None if that is not safe."""
         if self.coordinated or not self.leading or not self._valid():
             return None
         return self._continued(self._observed[0])
 
     def observe(self, record: Record) -> None:
-        """Take in the server's record; only a changed one counts as observed now."""
+        """Store the server's record; the time of observation changes only if the record did."""
         if record != self._read:
             self._read = record
             self._observed = (record, self._clock())
 
     def propose(self, current: Record | None) -> Record | Wait:
-        """Return the record to write in place of what the server has, or why to wait."""
+        """Return the record to write in place of the server's, or the reason to wait."""
         led = self.leading
         if current is not None:
             self.observe(current)
@@ -180,17 +180,17 @@ class Candidacy:
 
 
 class LeaseLock:
-    """The Lease on an API server; it is written in the version that was read or written last."""
+    """The Lease on an API server; writes carry the resource version that was read or written last."""
 
     def __init__(self, rest: RestClient, namespace: str, name: str) -> None:
         self.namespace = namespace
         self.name = name
-        # the object as the server has it, with whatever else is in it
+        # the object as the server has it, with fields that are unknown here
         self.document: dict[str, Any] = {}
         self._rest = rest
 
     async def read(self) -> Record | None:
-        """Return the record that the server has, or None if there is none."""
+        """Return the record of the Lease, or None if the Lease does not exist."""
         try:
             return self._took(await self._rest.get(path_of("Lease", self.namespace, self.name)))
         except Refused as refused:
@@ -205,7 +205,7 @@ class LeaseLock:
         self._took(await self._rest.send("POST", path_of("Lease", self.namespace), body))
 
     async def update(self, record: Record) -> None:
-        """Write a record in place of the one that is known; refused if that one is out of date."""
+        """Write a record in place of the last known one; refused with a conflict if that one is out of date."""
         changed = {**self.document, "spec": to_builtins(Lease(spec=spec_of(record)))["spec"]}
         path = path_of("Lease", self.namespace, self.name)
         self._took(await self._rest.send("PUT", path, msgspec.json.encode(changed)))

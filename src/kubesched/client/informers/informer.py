@@ -1,8 +1,8 @@
 """The informers of a scheduler: a reflector for each kind that its plugins need.
 
-From the enabled plugins to list-and-watch of just their kinds: a kind that the scheduler's role does not grant would
-never be listed, and no pod would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are watched, too,
-as objects with any fields.
+From the enabled plugins to list-and-watch of just their kinds: a kind that the scheduler's role does not allow to list
+would never be synced, and no pod would be scheduled. Kinds of out-of-tree plugins (`foos.v1.example.com`) are watched,
+too, as objects with any fields.
 """
 
 # upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
@@ -27,11 +27,11 @@ from kubesched.core.framework.profile import Profile, registered_events
 
 ALWAYS = ("Node", "Pod")
 TRY_AGAIN_SECONDS = 1.0
-# how long a watch may take to catch up before there is a list instead, and what a list takes for each object
+# how long a watch may take to catch up before the kind is listed instead; a list takes LISTED_SECONDS for each object
 MOST_PATIENCE_SECONDS = 2.0
 LEAST_PATIENCE_SECONDS = 0.05
 LISTED_SECONDS = 0.0001
-# finished pods take no room
+# finished pods take up no resources
 UNFINISHED = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
 _OF_GATES = {"DRADeviceTaintRules": "DeviceTaintRule", "GenericWorkload": "PodGroup"}
 
@@ -43,7 +43,7 @@ class WatchedKind(msgspec.Struct, frozen=True):
     path: str
     kind: type[ApiObject]
     query: Query = {}
-    # the plugins that look it up or want to hear of it
+    # the plugins that look up the kind or register events for it
     needed_by: tuple[str, ...] = ()
 
 
@@ -99,7 +99,7 @@ class Informers:
         self._tasks: list[asyncio.Task[None]] = []
 
     def tell_of_unreadable(self, tell: Callable[[str, str, str], None]) -> None:
-        """Call `tell` for objects that cannot be read: with kind, name and reason, which is empty once they can."""
+        """Call `tell` for objects that cannot be decoded: with kind, name and reason, which is empty once they can."""
         for reflector in self.reflectors.values():
             reflector.reader.tell = tell
 
@@ -108,7 +108,7 @@ class Informers:
         self._tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors.values()]
 
     async def stop(self) -> None:
-        """End all watches."""
+        """Stop all reflectors."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -150,10 +150,10 @@ class Informers:
 
 
 async def reach(reflector: Reflector[ApiObject], version: str) -> None:
-    """Wait until a reflector has reached a resource version; list again if its watch does not get there soon.
+    """Wait until a reflector has reached a resource version; list again if its watch does not reach it soon.
 
-    Resource versions count the changes of all kinds: the watch of a quiet kind may never get there, and neither does
-    one that is stuck. Only a list can tell them apart.
+    Resource versions count the changes of all kinds: the watch of a kind without changes may never reach it, nor does a
+    watch that is stuck. Only a list can tell them apart.
     """
     reached = asyncio.Event()
 
@@ -169,7 +169,7 @@ async def reach(reflector: Reflector[ApiObject], version: str) -> None:
                 async with asyncio.timeout(_patience_seconds(len(reflector.objects))):
                     await reached.wait()
             except TimeoutError:
-                # a list that is under way is left to come to its end
+                # a list that is under way is not interrupted
                 if reflector.complete:
                     reflector.relist()
     finally:

@@ -1,9 +1,9 @@
-"""The objects of one kind as they were last reported; a handler is told each difference once.
+"""The objects of one kind as they were last reported; each difference is reported to the handler once.
 
     JSON text of an object ──▶ ObjectCache ──▶ EventHandler: put, drop
 
-An object that comes again in the version that is known is not reported. One whose new version cannot be read is
-dropped, unless it is a pod on a node: that still takes up resources.
+An object whose resource version is known already is not reported. An object whose new version cannot be decoded is
+dropped, unless it is a pod on a node: the pod still takes up resources.
 """
 
 # upstream: client-go/tools/cache/{store,delta_fifo}.go (v1.36)
@@ -27,11 +27,11 @@ class EventHandler(Protocol):
         """An object is new or has changed."""
 
     def drop(self, obj: ApiObject) -> None:
-        """An object is gone."""
+        """An object was deleted."""
 
 
 class ObjectCache(Generic[T]):
-    """Keeps the objects of one kind; `path` is where they come from."""
+    """Keeps the objects of one kind; `path` is the path of their resource."""
 
     def __init__(self, kind: type[T], path: str, handler: EventHandler, note: Callable[[str], None]) -> None:
         # namespace/name -> the object as it was last reported
@@ -51,7 +51,7 @@ class ObjectCache(Generic[T]):
         return obj.metadata.resource_version
 
     def delete(self, raw: msgspec.Raw) -> UnreadableObject:
-        """Report that an object is gone, for which its name suffices; return its identity."""
+        """Report an object as deleted, also if only its name can be decoded; return its identity."""
         gone = identify(bytes(raw))
         self.reader.forget(gone.full_name)
         known = self.objects.get(gone.full_name)
@@ -66,7 +66,7 @@ class ObjectCache(Generic[T]):
         return [obj for name, obj in self.objects.items() if name not in listed]
 
     def drop(self, obj: T) -> None:
-        """Report that an object is gone."""
+        """Report an object as deleted."""
         known = self.objects.pop(obj.full_name, None)
         if known is not None:
             self._handler.drop(known)
@@ -82,7 +82,7 @@ class ObjectCache(Generic[T]):
         self._handler.put(obj)
 
     def _keeps(self, unreadable: UnreadableObject) -> bool:
-        """Drop an object whose new version cannot be read; return whether the old version still counts."""
+        """Drop an object whose new version cannot be decoded; return whether its old version is kept instead."""
         known = self.objects.get(unreadable.full_name)
         if known is None:
             return False

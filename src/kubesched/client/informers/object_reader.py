@@ -17,14 +17,14 @@ from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T", bound=ApiObject)
 
-# so many objects are remembered as noted
+# at most so many objects are remembered as logged
 MOST_NOTED = 1000
 # a reason is cut to so many characters
 LONGEST_NOTE = 500
 
 
 class UnreadableObject(msgspec.Struct, frozen=True):
-    """An object that cannot be used."""
+    """An object that cannot be decoded."""
 
     full_name: str
     uid: str
@@ -45,10 +45,10 @@ class _Identified(msgspec.Struct):
 
 
 class ObjectReader(Generic[T]):
-    """Reads objects of one kind; `path` is where they come from."""
+    """Decodes objects of one kind; `path` is the path of their resource."""
 
     def __init__(self, kind: type[T], path: str, note: Callable[[str], None]) -> None:
-        # called with kind, name and reason, which is empty once the object can be read
+        # called with kind, name and reason, which is empty once the object can be decoded
         self.tell: Callable[[str, str, str], None] = lambda kind, full_name, why: None
         self._kind = kind
         self._path = path
@@ -63,7 +63,7 @@ class ObjectReader(Generic[T]):
         try:
             obj = decode_json(self._kind, data)
             if not obj.metadata.name:
-                # its path would be that of all objects of the kind
+                # its path would be the path of the whole collection
                 raise InvalidObjectError(f"{self._kind.__name__} without a name")
             found = self._share(obj)
         except InvalidObjectError as error:
@@ -75,7 +75,7 @@ class ObjectReader(Generic[T]):
         return found
 
     def forget(self, full_name: str) -> None:
-        """An object can be read again, or is gone: report that it is no longer unreadable."""
+        """Report that an object is no longer unreadable: it can be decoded again, or was deleted."""
         if self._noted.pop(full_name, ""):
             self.tell(self._kind.__name__, full_name, "")
 

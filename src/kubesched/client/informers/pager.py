@@ -1,13 +1,13 @@
 """Lists read item by item as they arrive, however long they are.
 
 From pieces of `{..., "metadata": {...}, "items": [{...}, {...}]}` to items as JSON texts, and the list's metadata at
-the end. A server that knows no pages sends hundreds of megabytes in one answer; neither is it held in memory, nor is
-the loop held up while it is taken apart. An item is told apart by its brackets alone: whether it can be read is found
-out later, and is of no concern to the others.
+the end. A server that knows no pages sends hundreds of megabytes in one response; the response is neither held in
+memory as a whole, nor does splitting it block the loop. Items are split by their brackets alone; they are decoded
+later, each on its own.
 
-How items are told apart without looking at every character: they begin alike (`{"metadata":`), so an end is looked
-for where the next one may begin. No beginning of an object is an object, so what the decoder can read is the item.
-Where it cannot (such a place may be in the midst of an item), brackets are counted, from the item's beginning and once.
+How items are split without looking at every character: all begin alike (`{"metadata":`), so an item is expected to
+end where such a beginning follows. A text that ends too early cannot be decoded, so a text that can be decoded is the
+item. If it cannot (the beginning may also occur within an item), brackets are counted, once, from the item's start.
 """
 
 import re
@@ -20,16 +20,16 @@ from kubesched.api.opaque_json import NESTING, OPENING, QUOTE
 from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.errors import InvalidObjectError
 
-# what the key of the first field of an item is expected within
+# the key of an item's first field is expected within so many bytes
 _LONGEST_KEY: Final = 64
 # an item whose end is not found by the next beginning within so many bytes is split by its brackets
 _LONGEST_LOOK: Final = 1 << 20
-# an item longer than this is none that a server keeps; the reference reads no longer event either
+# servers store no longer item, and the reference reads no longer event
 LONGEST_ITEM: Final = 16 << 20
 # the same for the list's metadata
 _LONGEST_MEMBER: Final = 1 << 20
 
-# a comma if need be, a key, and a value begins
+# an optional comma and a key, before a value
 _MEMBER: Final = re.compile(rb'\s*+(,?)\s*+("(?:[^"\\]++|\\.)*+")\s*+:\s*+(?=\S)', re.DOTALL)
 _SPACES: Final = re.compile(rb"[ \t\r\n]++")
 _IN_STRING: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
@@ -37,14 +37,14 @@ _SCALAR: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[^\s,:"\[\]{}]++', re.DOTALL
 
 
 class ListMeta(msgspec.Struct, rename={"resource_version": "resourceVersion", "more": "continue"}):
-    """How new a list is, and how to ask for the next page."""
+    """The resource version of a list, and the continue token of its next page."""
 
     resource_version: str = ""
     more: str = ""
 
 
 class _Brackets:
-    """Looks for the end of a value that is bracketed and arrives in pieces; each byte is looked at once."""
+    """Finds the end of an object or array that arrives in pieces; each byte is looked at once."""
 
     def __init__(self) -> None:
         self._at = 0
@@ -52,7 +52,7 @@ class _Brackets:
         self._in_string = False
 
     def end(self, text: bytearray) -> int | None:
-        """Return where the value ends with which a text begins; None if that has not arrived yet."""
+        """Return where the value at the start of a text ends; None if its end has not arrived yet."""
         if self._in_string and not self._string_ends(text):
             return None
         for match in NESTING.finditer(text, self._at):
@@ -82,17 +82,17 @@ class _Brackets:
 
 
 class _Items:
-    """Takes the items from the beginning of a text that grows, up to the bracket after the last."""
+    """Removes complete items from the start of a text that grows, up to the bracket after the last item."""
 
     def __init__(self, text: bytearray) -> None:
         self._text = text
-        # whether an item came before, which a comma has to follow, and whether that was there
+        # whether an item came before, which a comma has to follow, and whether the comma was read
         self._follows = False
         self._after_comma = False
-        # what ends an item and begins the next one, and where that is looked for
+        # the end of an item with the beginning of the next one, and where to look for it
         self._seam = b""
         self._from = 0
-        # in use where an item is not found by the seam
+        # set while the end of an item is found by its brackets
         self._brackets: _Brackets | None = None
 
     def take(self, found: list[bytes], *, last: bool) -> bool:
@@ -118,13 +118,13 @@ class _Items:
             self._follows, self._after_comma, self._from, self._brackets = True, False, 0, None
 
     def _before_item(self) -> bool:
-        """Return whether something has arrived; spaces before it are dropped."""
+        """Drop spaces before an item; return whether any text is left."""
         if self._brackets is None and self._from == 0:
             _drop_spaces(self._text)
         return bool(self._text)
 
     def _end(self, *, last: bool) -> int | None:
-        """Return where the item ends with which the text begins, or None if that has not arrived yet."""
+        """Return where the item at the start of the text ends, or None if its end has not arrived yet."""
         text = self._text
         if text[0] not in OPENING:
             return _end_of_scalar(text, last=last)
@@ -134,7 +134,7 @@ class _Items:
                 if at >= 0 and _is_whole(bytes(text[: at + 1])):
                     return at + 1
                 if at < 0 and not last and len(text) < _LONGEST_LOOK:
-                    # a seam may have come in part
+                    # a part of the seam may have arrived
                     self._from = max(1, len(text) - len(self._seam) + 1)
                     return None
             elif not last and len(text) < _LONGEST_KEY:
@@ -143,7 +143,7 @@ class _Items:
         return self._brackets.end(text)
 
     def _find_seam(self) -> bool:
-        """Return whether it is known how items begin."""
+        """Set the seam from the first item's beginning; return whether that was possible."""
         key_ends = self._text.find(b'":', 2, _LONGEST_KEY)
         if key_ends < 0 or not self._text.startswith(b'{"'):
             return False
@@ -152,7 +152,7 @@ class _Items:
 
 
 class ListReader:
-    """Takes a list apart; every method raises InvalidObjectError if it is none."""
+    """Splits a list into items; every method raises InvalidObjectError if the text is no list."""
 
     def __init__(self) -> None:
         self._text = bytearray()
@@ -163,7 +163,7 @@ class ListReader:
         self._meta = ListMeta()
 
     def feed(self, piece: bytes) -> list[bytes]:
-        """Take in a piece; return the items that are complete."""
+        """Add a piece of the text; return the items that are complete."""
         self._text += piece
         return self._read(last=False)
 
@@ -194,7 +194,7 @@ class ListReader:
         return found
 
     def _member(self) -> bool:
-        """Take the next member of the document; return False if it has not arrived yet."""
+        """Read the next member of the document; return False if it has not arrived yet."""
         text = self._text
         match = _MEMBER.match(text)
         if match is None:
@@ -239,14 +239,14 @@ def _drop_spaces(text: bytearray) -> None:
 
 
 def _expect(text: bytearray, sign: bytes) -> None:
-    """Drop a sign with which the text begins."""
+    """Remove a character from the start of the text; raises InvalidObjectError if the text starts otherwise."""
     if not text.startswith(sign):
         raise InvalidObjectError(f"JSON is malformed: expected {sign.decode()}, got {bytes(text[:20])!r}")
     del text[:1]
 
 
 def _end_of_scalar(text: bytearray, *, last: bool) -> int | None:
-    """Return where the text or number ends with which a text begins, or None if that has not arrived yet."""
+    """Return where the scalar at the start of a text ends, or None if its end has not arrived yet."""
     match = _SCALAR.match(text)
     if match is None:
         if text[0] == QUOTE and not last:
@@ -257,7 +257,7 @@ def _end_of_scalar(text: bytearray, *, last: bool) -> int | None:
 
 
 def _is_whole(item: bytes) -> bool:
-    """Return whether a text is an object from its beginning to its end, and can be read."""
+    """Return whether a text is one complete JSON value."""
     try:
         msgspec.json.decode(item, type=msgspec.Raw)
     except UNREADABLE:

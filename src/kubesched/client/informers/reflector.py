@@ -1,4 +1,4 @@
-"""The reflector: lists and watches one kind, and reports every object that is new, changed or gone.
+"""The reflector: lists and watches one kind, and reports every object that is new, changed or deleted.
 
     listing ──list complete──▶ watching ──watch ends──▶ watching, from the last resource version
        ▲                           │ gap: version expired, new incarnation of the server, relist asked for
@@ -6,7 +6,7 @@
 
 A list is streamed (`sendInitialEvents`), or read in pages if streaming failed. After a gap the kind is listed again and
 only the differences are reported. Errors are retried with backoff until the reflector is cancelled; no change is
-reported twice, and none is left out.
+reported twice or omitted.
 """
 
 # upstream: client-go/tools/cache/reflector.go (v1.36)
@@ -30,17 +30,17 @@ T = TypeVar("T", bound=ApiObject)
 PAGE = 500
 FIRST_WAIT_SECONDS = 0.8
 LONGEST_WAIT_SECONDS = 30.0
-# a wait is forgotten after so long without trouble
+# the backoff is reset after so long without an error
 CALM_SECONDS = 120.0
 # the server ends a watch after 5 to 10 minutes, so that load is spread anew
 SHORTEST_WATCH_SECONDS = 300
-# a watch that ends sooner was not worth its while, and the next one has to wait
+# after a watch that ends sooner, the next one waits
 SHORT_SECONDS = 1.0
-# a server that has just started does not know yet who may do what
+# a server that has just started may not know its users and roles yet
 PASSING = (401, 403, 429, 500, 503, 504)
-# the longest silence within a streamed list; a proxy may hold it back for ever
+# the longest silence within a streamed list; a proxy may buffer it for ever
 LIST_SILENCE_SECONDS = 40.0
-# a server that could not stream a list is asked for pages for so long
+# how long lists are read in pages after one could not be streamed
 STREAMED_AGAIN_SECONDS = 1800.0
 # objects reported before other tasks have a turn
 SLICE = 200
@@ -51,7 +51,7 @@ class ExpiredError(Exception):
 
 
 class Reflector(Generic[T]):
-    """Lists and watches one kind; `path` is the resource's, `query` selects among its objects."""
+    """Lists and watches one kind; `path` is the path of its resource, `query` selects among its objects."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Reflector(Generic[T]):
         self._cache = ObjectCache(kind, path, handler, note)
         # the resource version up to which everything was reported
         self.version = ""
-        # the plugins that cannot do without the kind
+        # the plugins that need the kind
         self.needed_by: Sequence[str] = ()
         # called with each resource version that is reached
         self.reached: Callable[[str], None] = lambda version: None
@@ -84,12 +84,12 @@ class Reflector(Generic[T]):
         self._query = dict(query or {})
         self._note = note
         self._random = random or Random()
-        # until when lists are not asked for as streams
+        # when lists are streamed again
         self._streams_from = 0.0
-        # whether the list at the beginning has come to its end
+        # whether the list is complete
         self._complete = False
         self._relist_asked = False
-        # whether the relist is waited for
+        # whether `relist` was called: no pause comes before the list
         self._hurry = False
         self._watch_task: asyncio.Task[None] | None = None
 
@@ -115,14 +115,14 @@ class Reflector(Generic[T]):
                 await self._list_and_watch()
             except ExpiredError:
                 if not self._hurry and loop.time() - began < FIRST_WAIT_SECONDS:
-                    # a server that always answers so must not be asked without a pause
+                    # a server that always responds with Expired must not be asked without a pause
                     await asyncio.sleep(FIRST_WAIT_SECONDS * self._random.random())
             except (Refused, Unreachable) as error:
                 self._server.complain(f"failed to list and watch {self.path}", error, self._consequence(error))
                 if loop.time() - began > CALM_SECONDS:
                     wait = FIRST_WAIT_SECONDS
                 wait = await self._later(wait, error)
-            except Exception as error:  # nobody else would notice that a kind is not followed any more
+            except Exception as error:  # otherwise the kind would silently not be watched any more
                 self._note(f"failed to list and watch {self.path}, internal error: {type(error).__name__}: {error}")
                 wait = await self._later(wait, None)
             finally:
@@ -146,14 +146,14 @@ class Reflector(Generic[T]):
         await self._watch_on()
 
     def _consequence(self, error: Exception) -> str:
-        """Return what it means that the server does not have the kind."""
+        """Return the consequence if the server does not serve the kind, or an empty text."""
         if self.synced.is_set() or not isinstance(error, Refused) or error.code != 404:
             return ""
         needed = f" (needed by {', '.join(self.needed_by)})" if self.needed_by else ""
         return f"nothing is scheduled until the API server serves {self.path}{needed}"
 
     async def _later(self, wait: float, error: Refused | Unreachable | None) -> float:
-        """Wait after something went wrong; return how long to wait the next time."""
+        """Wait after an error; return how long to wait the next time."""
         asked = getattr(error, "retry_after_seconds", None)
         if asked:
             await asyncio.sleep(asked)
@@ -163,11 +163,11 @@ class Reflector(Generic[T]):
 
     @property
     def complete(self) -> bool:
-        """Return whether everything was listed, and is being watched; False while it is listed anew."""
+        """Return whether the kind is listed and being watched; False while it is listed again."""
         return self._complete
 
     def relist(self) -> None:
-        """List anew at once, since the watch may be behind."""
+        """List again at once, since the watch may be behind."""
         self._hurry = True
         self._begin_anew()
 
@@ -184,7 +184,7 @@ class Reflector(Generic[T]):
 
     async def _paged_list(self) -> None:
         seen: set[str] = set()
-        # from the server's cache; the watch brings it up to date
+        # from the server's cache; the watch brings the objects up to date
         query = {**self._query, "limit": str(PAGE)}
         if not self.version:
             query["resourceVersion"] = "0"
@@ -195,7 +195,7 @@ class Reflector(Generic[T]):
                 raise Unreachable(f"the answer is no list: {error}", maybe_done=False) from None
             except Refused as refused:
                 if refused.code == 410 and "continue" in query:
-                    # the pages took too long: all in one
+                    # the continue token has expired: list without pages
                     query = dict(self._query)
                     seen.clear()
                     continue
@@ -222,15 +222,15 @@ class Reflector(Generic[T]):
                 await asyncio.sleep(0)
 
     async def _listed(self, seen: set[str], version: str) -> None:
-        """The list is complete: report the objects that are gone since the last one, and that the kind is synced."""
+        """Complete a list: report the objects that it does not contain as deleted, and the kind as synced."""
         for number, obj in enumerate(self._cache.missing_from(seen)):
             self._cache.drop(obj)
             if number % SLICE == SLICE - 1:
                 await asyncio.sleep(0)
-        # a watch goes on for long after its list
+        # free memory: the watch lasts long after its list
         seen.clear()
         if self._listing != self._server.incarnation:
-            # meanwhile it turned out to be a list of the past
+            # the server is in another incarnation by now
             raise ExpiredError
         self._complete = True
         self.incarnation = self._listing
@@ -253,13 +253,13 @@ class Reflector(Generic[T]):
                 wait = FIRST_WAIT_SECONDS
             if error is None and lasted > SHORT_SECONDS:
                 continue
-            # where it broke off is known: no need to list
+            # the last resource version is known: no need to list
             if error is not None:
                 self._server.complain(f"watch of {self.path} broke off", error)
             wait = await self._later(wait, error)
 
     async def _watch_once(self) -> Refused | Unreachable | None:
-        """Watch until that ends; return what ended it, if it may be resumed all the same."""
+        """Watch until the watch ends; return the error that ended it, if the watch may be resumed nevertheless."""
         self._watch_task = asyncio.ensure_future(self._watch())
         try:
             await self._watch_task
@@ -267,7 +267,7 @@ class Reflector(Generic[T]):
             current = asyncio.current_task()
             if current is None or current.cancelling():
                 raise
-            # only the watch was cancelled: `relist` was called
+            # only the watch was cancelled: to list again
             raise ExpiredError from None
         except (Refused, Unreachable) as error:
             if not self._complete or not _is_passing(error):
@@ -278,7 +278,7 @@ class Reflector(Generic[T]):
         return None
 
     async def _watch(self) -> None:
-        """Watch from where everything is known, or with a list at the beginning."""
+        """Watch from the last resource version, or with a streamed list first."""
         if self._complete:
             await self._check_incarnation()
         query = {
@@ -295,7 +295,7 @@ class Reflector(Generic[T]):
             async with asyncio.timeout(None if self._complete else LIST_SILENCE_SECONDS) as limit:
                 await self._follow(query, limit)
         except TimeoutError:
-            # of a watch that goes on there is no limit here
+            # the timeout is for streamed lists only
             raise Unreachable(
                 f"the streamed list said nothing for {LIST_SILENCE_SECONDS:g} seconds", maybe_done=False
             ) from None
@@ -303,7 +303,7 @@ class Reflector(Generic[T]):
             raise Unreachable("the streamed list ended before it was complete", maybe_done=False)
 
     async def _follow(self, query: Query, limit: asyncio.Timeout) -> None:
-        """Take in the events of a watch; the time limit is for silence within a streamed list."""
+        """Report the events of a watch; the time limit is for silence within a streamed list."""
         seen: set[str] = set()
         now = asyncio.get_running_loop().time
         async with self._rest.stream(self.path, query) as stream:
@@ -321,12 +321,12 @@ class Reflector(Generic[T]):
                 limit.reschedule(None if self._complete else now() + LIST_SILENCE_SECONDS)
 
     async def _check_incarnation(self) -> None:
-        """Raise ExpiredError if the server is in another incarnation than the one that was listed."""
+        """Raise ExpiredError if the kind was listed in another incarnation of the server."""
         if not await self._server.is_still(self.incarnation, self.path, self.version):
             raise ExpiredError
 
     async def _take_listed(self, event: WatchEvent, seen: set[str]) -> None:
-        """Take in an event of a list that is streamed; a bookmark ends it."""
+        """Report an event of a streamed list; a bookmark completes the list."""
         if event.type == "BOOKMARK":
             mark = read_bookmark(event)
             if mark.ends_list:
@@ -356,7 +356,7 @@ class Reflector(Generic[T]):
 
 
 def _is_passing(error: Exception) -> bool:
-    """Return whether a watch may be resumed where it broke off; a version that is too old cannot."""
+    """Return whether a watch may be resumed after an error; raises ExpiredError if its resource version is too old."""
     if isinstance(error, Refused) and error.code == 410:
         raise ExpiredError from None
     return isinstance(error, Unreachable) or (isinstance(error, Refused) and error.code in PASSING)

@@ -60,7 +60,7 @@ class IncarnationTracker:
         return self.incarnation
 
     async def is_still(self, incarnation: int, path: str, version: str) -> bool:
-        """Return whether the server is in an incarnation in which a resource had reached a version."""
+        """Return whether the server is still in an incarnation, in which a resource had reached a version."""
         if await self.current_incarnation() == incarnation:
             older = is_older(await self.newest(path), version)
             if older and self.incarnation == incarnation:
@@ -76,7 +76,7 @@ class IncarnationTracker:
         try:
             uid = (await self._read(KUBE_SYSTEM, {})).uid
         except Refused:
-            # a role without access to the namespace; resource versions have to do then
+            # the role does not grant access to the namespace: only resource versions are compared
             return
         if self._cluster_uid and uid != self._cluster_uid:
             self._begin_incarnation()
@@ -113,7 +113,7 @@ class IncarnationTracker:
             self._note(f"lists are read in pages, since {path} could not be streamed: {error}")
 
     def is_well(self) -> None:
-        """A request has succeeded: let paused reflectors try again, and log the next problem at once."""
+        """A request has succeeded: wake paused reflectors, and log the next problem at once."""
         self._repetition.clear()
         self._well.set()
         self._well = asyncio.Event()

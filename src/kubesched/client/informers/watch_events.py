@@ -1,7 +1,7 @@
 """The lines of a watch: events, bookmarks, errors.
 
-From the pieces of a stream to lines, and from a line to an event whose object is still a text. What cannot be read as
-an event is trouble with the server (`Unreachable`); whether its object can be read is of no concern here.
+From the pieces of a stream to lines, and from a line to an event whose object is still JSON. A line that is no event
+is an error of the server (`Unreachable`); the object is decoded elsewhere.
 """
 
 from collections.abc import AsyncIterator
@@ -23,7 +23,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class WatchEvent(msgspec.Struct):
-    """The type of a change, and the object's JSON."""
+    """The type of an event, and the object's JSON."""
 
     type: str
     object: msgspec.Raw
@@ -76,7 +76,7 @@ def _read(text: bytes, kind: type[T], otherwise: str) -> T:
 
 
 async def lines(stream: Stream) -> AsyncIterator[list[bytes]]:
-    """Yield the whole lines of each piece that arrives; one without end is given up."""
+    """Yield the complete lines of each piece that arrives; a line that is too long raises an error."""
     pending: list[bytes] = []
     length = 0
     async for piece in stream.iter_any():
