@@ -1,7 +1,7 @@
-"""Resource claims that come and go with pods.
+"""ResourceClaims that are created for pods and deleted with them.
 
-From pods that name a template to claims made from it, and from terminal pods to released claims: reservations end,
-devices are deallocated, and claims that were made for a pod are deleted with it.
+From pods that name a ResourceClaimTemplate to claims, and from terminal pods to claims without their reservations. A
+claim without consumers is deallocated; a claim that was created for a terminal pod is deleted.
 """
 
 # upstream: pkg/controller/resourceclaim/controller.go (v1.36)
@@ -17,12 +17,12 @@ TEMPLATES = "resourceclaimtemplates.resource.k8s.io"
 FINALIZER = "resource.kubernetes.io/delete-protection"
 POD_CLAIM = "resource.kubernetes.io/pod-claim-name"
 MOST_CONSUMERS = 256
-# room for a hyphen and five characters that are made up, in a name of 63
+# a name of 63 characters, less a hyphen and the five characters that generateName appends
 _LONGEST_START = 57
 
 
 class ResourceClaimController(Controller):
-    """Creates claims from templates for pods, and reserves allocated claims for pods that were bound without it."""
+    """Creates claims from templates for pods; reserves allocated claims for bound pods without a reservation."""
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -33,7 +33,7 @@ class ResourceClaimController(Controller):
             self._add(change)
 
     def _template_changed(self, change: Change) -> None:
-        # pods may have waited for it
+        # pods may wait for the template
         if change.type != DELETED:
             for stored in self.context.store.set_of(PODS).in_order(change.new.namespace):
                 if b'"resourceClaimTemplateName"' in stored.body:
@@ -45,7 +45,7 @@ class ResourceClaimController(Controller):
             self.workqueue.add((change.new.namespace, owner["name"]))
 
     def reconcile(self, key: Key) -> None:
-        """Make the claims that a pod wants and has not got."""
+        """Create the missing claims of a pod, and reserve its allocated claims once it is bound."""
         pod = self.context.find(PODS, *key)
         if pod is None or "deletionTimestamp" in pod["metadata"] or is_done(pod):
             return
@@ -64,7 +64,7 @@ class ResourceClaimController(Controller):
             self._reserve(pod)
 
     def _claim_for(self, pod: Document, wanted: Document) -> str | None:
-        """Return the name of the claim for an entry of a pod, made if there is none; None if it cannot be made."""
+        """Return the name of the claim for an entry of a pod, created if missing; None without its template."""
         namespace, name = pod["metadata"]["namespace"], wanted["name"]
         for status in pod["status"].get("resourceClaimStatuses") or ():
             if status["name"] == name:
@@ -84,7 +84,7 @@ class ResourceClaimController(Controller):
         return made
 
     def _reserve(self, pod: Document) -> None:
-        """Reserve claims that are allocated for a pod that was bound without its scheduler doing so."""
+        """Reserve the allocated claims of a bound pod that its scheduler did not reserve."""
         namespace, meta = pod["metadata"]["namespace"], pod["metadata"]
         names = {
             each["name"]: each.get("resourceClaimName") for each in pod["status"].get("resourceClaimStatuses") or ()
@@ -126,7 +126,7 @@ class ClaimConsumers(Controller):
                 self.workqueue.add((change.new.namespace, name))
 
     def reconcile(self, key: Key) -> None:
-        """Remove consumers that no longer exist from a claim."""
+        """Remove terminal and deleted pods from the reservations of a claim; deallocate or delete an unused claim."""
         claim = self.context.find(CLAIMS, *key)
         if claim is None:
             return
@@ -141,7 +141,7 @@ class ClaimConsumers(Controller):
             self._delete_if_done(key)
 
     def _give_back(self, claim: Document, left: list[Document], held: bool) -> None:
-        """Write the remaining consumers of a claim; without any its allocation is removed."""
+        """Write the remaining consumers of a claim; without consumers, remove its allocation and finalizer."""
         status = claim["status"] = dict(claim.get("status") or {})
         status["reservedFor"] = left
         if not left:
@@ -160,7 +160,7 @@ class ClaimConsumers(Controller):
         return pod is not None and pod["metadata"]["uid"] == consumer["uid"] and not is_done(pod)
 
     def _delete_if_done(self, key: Key) -> None:
-        """Delete a claim that was made for a terminal pod."""
+        """Delete a claim that was created for a terminal or replaced pod."""
         stored = self.context.get(CLAIMS, *key)
         if stored is None:
             return
@@ -169,13 +169,13 @@ class ClaimConsumers(Controller):
         if owner is None or "deletionTimestamp" in claim["metadata"]:
             return
         pod = self.context.find(PODS, key[0], owner["name"])
-        # a pod that is gone takes its claims with it: that is for the garbage collector
+        # claims of a deleted pod are left to the garbage collector
         if pod is not None and (pod["metadata"]["uid"] != owner["uid"] or is_done(pod)):
             self.context.delete(CLAIMS, stored)
 
 
 def is_done(pod: Document) -> bool:
-    """Return whether a pod will not run (any more)."""
+    """Return whether a pod is terminal, or is terminating and was never bound."""
     if pod["status"].get("phase") in TERMINAL:
         return True
     return "deletionTimestamp" in pod["metadata"] and not pod["spec"].get("nodeName")
@@ -195,11 +195,11 @@ def _is_for(claim: Document, pod: Document) -> bool:
 
 
 def _claim(pod: Document, name: str, template: Document) -> Document:
-    """Return a claim made from a template."""
+    """Return the claim for an entry of a pod, from the spec of a template."""
     meta, described = pod["metadata"], template.get("metadata") or {}
     start = f"{meta['name']}-{name}-"
     if len(start) > _LONGEST_START:
-        # each gets its share of the room; the reference leaves the last hyphen out here
+        # both names are cut in proportion; the reference leaves the last hyphen out here
         parts = (text[: len(text) * _LONGEST_START // len(start)] for text in (meta["name"], name))
         start = "-".join(parts)
     owner = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"], "controller": True}

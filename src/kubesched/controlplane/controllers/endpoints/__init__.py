@@ -1,1 +1,1 @@
-"""Endpoints: where the pods of services are to be found."""
+"""The controllers of Endpoints, EndpointSlices and the addresses of services."""

@@ -1,6 +1,6 @@
-"""Pods as endpoints of services: addresses, ports, and whether they serve.
+"""Pods as endpoints of services: addresses, ports, and conditions.
 
-From a pod as it is stored to the little that endpoints are made of.
+From a stored pod to the fields that Endpoints and EndpointSlices need.
 """
 
 # upstream: k8s.io/endpointslice/{utils,util/controller_utils}.go (v1.36)
@@ -62,7 +62,7 @@ _decode = msgspec.json.Decoder(_Object).decode
 
 
 class Backend(msgspec.Struct, frozen=True, gc=False):
-    """A pod that can be sent requests."""
+    """A pod with an address, as an endpoint of services."""
 
     namespace: str
     name: str
@@ -77,15 +77,15 @@ class Backend(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def reference(self) -> Document:
-        """Return how endpoints say which pod they are."""
+        """Return the targetRef of the endpoint."""
         return {"kind": "Pod", "namespace": self.namespace, "name": self.name, "uid": self.uid}
 
     def address(self, family: str) -> str:
-        """Return its address of a family, an empty text if it has none."""
+        """Return the pod's address of an IP family, an empty text if the pod has none."""
         return next((each for each in self.addresses if (":" in each) == (family == "IPv6")), "")
 
     def host_in(self, service: Document) -> str:
-        """Return the name by which it is found under a service, if it wants to be."""
+        """Return the pod's hostname if its subdomain is the service, an empty text otherwise."""
         return self.hostname if self.hostname and self.subdomain == service["metadata"]["name"] else ""
 
     def port(self, port: Document) -> int | None:
@@ -125,7 +125,7 @@ def backend_of(stored: Stored) -> Backend | None:
 
 
 def ports_in(service: Document, backend: Backend) -> tuple[Any, ...]:
-    """Return the ports of a service that a pod has: name, number, protocol, and what is spoken there."""
+    """Return the ports of a service that a pod has: name, number, protocol, and application protocol."""
     found = []
     for port in service["spec"].get("ports") or ():
         number = backend.port(port)
@@ -135,5 +135,5 @@ def ports_in(service: Document, backend: Backend) -> tuple[Any, ...]:
 
 
 def is_headless(service: Document) -> bool:
-    """Return whether a service has no address of its own."""
+    """Return whether a service has no cluster IP."""
     return service["spec"].get("clusterIP") in (None, "", "None")

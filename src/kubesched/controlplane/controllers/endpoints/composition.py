@@ -1,4 +1,4 @@
-"""The controllers of endpoints, in the order in which they get changes."""
+"""The controllers of endpoints, in the order in which they receive events."""
 
 from kubesched.controlplane.controllers.endpoints.controllers import (
     SLICE_MANAGER,
@@ -12,7 +12,7 @@ from kubesched.controlplane.controllers.framework.controller import Controller, 
 
 
 def endpoint_controllers(context: ControllerContext) -> list[Controller]:
-    """Return the controllers of endpoints; the indexes that others ask come first."""
+    """Return the controllers of endpoints; the indexes come before the controllers that read them."""
     pods, slices, mirrored = ServicePods(context), Slices(context, SLICE_MANAGER), Slices(context, MIRROR_MANAGER)
     return [
         slices,

@@ -30,7 +30,7 @@ _NEAR = ("PreferClose", "PreferSameZone", "PreferSameNode")
 
 
 class _OfServices(Controller):
-    """Looks at services when they have changed, or their pods have."""
+    """Reconciles services when they or their pods have changed."""
 
     def __init__(self, context: ControllerContext, pods: ServicePods) -> None:
         super().__init__(context)
@@ -44,14 +44,14 @@ class _OfServices(Controller):
 
 
 def unless_ending(error: ApiError) -> None:
-    """Raise an error again, unless the namespace is at its end and takes nothing new."""
+    """Raise an error again, unless the namespace is terminating or an object was not found."""
     causes = (error.details or {}).get("causes") or ()
     if error.code != 404 and not any(each.get("reason") == "NamespaceTerminating" for each in causes):
         raise error
 
 
 class EndpointSliceController(_OfServices):
-    """Keeps the slices of services."""
+    """Keeps the EndpointSlices of services."""
 
     def __init__(self, context: ControllerContext, pods: ServicePods, slices: Slices) -> None:
         super().__init__(context, pods)
@@ -59,7 +59,7 @@ class EndpointSliceController(_OfServices):
         slices.changed_by_others = self.enqueue
 
     def reconcile(self, key: Key) -> None:
-        """Bring the slices of a service up to date; those of one that is gone go with it."""
+        """Bring the EndpointSlices of a service up to date; after its deletion the garbage collector deletes them."""
         service = self.context.find(SERVICES, *key)
         if service is None or not self.pods.selects(key):
             return
@@ -125,7 +125,7 @@ class EndpointsController(_OfServices):
             self.enqueue(key)
 
     def reconcile(self, key: Key) -> None:
-        """Bring the Endpoints of a service up to date; those of one that is gone go, too."""
+        """Bring the Endpoints of a service up to date; delete the Endpoints of a deleted service."""
         service = self.context.find(SERVICES, *key)
         if service is None:
             stored = self.context.get(ENDPOINTS, *key)
@@ -160,7 +160,7 @@ class EndpointsController(_OfServices):
 
 
 def _subsets(service: Document, backends: Any) -> list[Document]:
-    """Return the pods of a service by the ports they have, ready or not."""
+    """Return the subsets of a service's Endpoints: pods with the same ports, ready and not ready addresses apart."""
     spec = service["spec"]
     unready = bool(spec.get("publishNotReadyAddresses"))
     family = (spec.get("ipFamilies") or ["IPv4"])[0]
@@ -199,7 +199,7 @@ def _endpoint_port(name: str, number: int, protocol: str, spoken: str | None) ->
 
 
 def _cut(subsets: list[Document]) -> tuple[list[Document], bool]:
-    """Return as many addresses as Endpoints may have, ready ones first; and whether that is all of them."""
+    """Cut subsets to the most addresses that Endpoints may have, ready ones first; return whether nothing was cut."""
     total = sum(len(each.get(field) or ()) for each in subsets for field in ("addresses", "notReadyAddresses"))
     if total <= MOST_ADDRESSES:
         return subsets, True

@@ -1,8 +1,8 @@
-"""Which pods are behind which service.
+"""An index of the pods that each service selects.
 
-From changes of services and pods to the pods of each service, and to the controllers of endpoints. A service is found
-from a pod by one of the labels that it selects by, so that a change of a pod costs little however many services there
-are; pods that no service selects are not even read.
+From events of services and pods to the pods of each service, and to the controllers of endpoints. Services are indexed
+by one label of their selector, so that the cost of a pod's event does not grow with the number of services; pods that
+no service selects are not decoded.
 """
 
 from collections.abc import Callable, Mapping
@@ -38,7 +38,7 @@ class ServicePods(Controller):
         super().__init__(context)
         self._listeners: list[Told] = []
         self._selectors: dict[Key, dict[str, str]] = {}
-        # services by namespace and one label that they select by
+        # services by namespace and one label of their selector
         self._by_label: dict[tuple[str, str, str], dict[str, None]] = {}
         self._pods: dict[Key, dict[str, Backend]] = {}
 
@@ -51,11 +51,11 @@ class ServicePods(Controller):
         return self._pods.get(key, {})
 
     def selects(self, key: Key) -> bool:
-        """Return whether there is a service that selects pods."""
+        """Return whether a service exists and selects pods."""
         return key in self._selectors
 
     def watches(self) -> dict[str, Changed]:
-        """Return the event handlers, by prefix; services come first."""
+        """Return the event handlers, by prefix; services are listed before pods."""
         return {SERVICES: self._service_changed, PODS: self._pod_changed}
 
     def _tell(self, key: Key) -> None:
@@ -84,7 +84,7 @@ class ServicePods(Controller):
         self._by_label.setdefault((namespace, *pair), {})[name] = None
         pods = self._pods[key] = {}
         if PODS not in self._stops:
-            # not watched yet; each will be told of
+            # pods are not watched yet; each will come as an ADDED event
             return
         for stored in self.context.store.set_of(PODS).in_order(namespace):
             if selector.items() <= stored.labels.items():

@@ -1,7 +1,7 @@
-"""The service `kubernetes` in the namespace `default`: how programs in a cluster find its API server.
+"""The service `kubernetes` in the namespace `default`, by which pods find the API server.
 
-From the address that is served on to a Service, its Endpoints and an EndpointSlice, which are made again when they are
-deleted and put right when they are changed.
+From the address of the API server to a Service, its Endpoints and an EndpointSlice; deleted ones are created again,
+and changes of the endpoints are undone.
 """
 
 # upstream: pkg/controlplane/controller/kubernetesservice/controller.go, pkg/controlplane/reconcilers (v1.36)
@@ -16,14 +16,14 @@ from kubesched.controlplane.storage.store import Change, Changed
 
 ENDPOINTS, SLICES = "endpoints", "endpointslices.discovery.k8s.io"
 NAMESPACE, NAME = "default", "kubernetes"
-# stands for an address that no endpoint may have: one of the nodes' network that no node gets
+# in place of an address that endpoints may not have: an address of the nodes' network that no node gets
 UNREACHABLE_FROM_NODES = "10.63.255.255"
 _LABELS = {"component": "apiserver", "provider": "kubernetes"}
 _PORT = "https"
 
 
 class KubernetesServiceController(Controller):
-    """Keeps the objects by which an API server is found."""
+    """Keeps the service `kubernetes`, its Endpoints and its EndpointSlice."""
 
     def __init__(self, context: ControllerContext, host: str, port: int) -> None:
         super().__init__(context)
@@ -35,7 +35,7 @@ class KubernetesServiceController(Controller):
         return dict.fromkeys((SERVICES, ENDPOINTS, SLICES), self._changed)
 
     def start(self) -> None:
-        """Make what is not there, and go on with what changes."""
+        """Create the missing objects, then start watching."""
         self.reconcile((NAMESPACE, NAME))
         super().start()
 
@@ -44,7 +44,7 @@ class KubernetesServiceController(Controller):
             self._add(change)
 
     def reconcile(self, key: Key) -> None:
-        """Make or put right the service and its endpoints."""
+        """Create the service if it is missing; create or correct its Endpoints and EndpointSlice."""
         if self.context.get("namespaces", "", NAMESPACE) is None:
             return
         if self.context.get(SERVICES, *key) is None:
@@ -61,7 +61,7 @@ class KubernetesServiceController(Controller):
         except ApiError as error:
             if error.code != 422:
                 raise
-            # the first address is taken
+            # another service has the first address
             self.context.create(SERVICES, {**service, "spec": spec})
 
     def _endpoints(self) -> Document:
@@ -79,7 +79,7 @@ class KubernetesServiceController(Controller):
         }
 
     def _keep(self, prefix: str, wanted: Document) -> None:
-        """Have an object say what it should; other labels and annotations stay."""
+        """Create an object, or restore its wanted fields; labels and annotations of other clients stay."""
         found = self.context.find(prefix, NAMESPACE, NAME)
         if found is None:
             self.context.create(prefix, wanted)
@@ -92,7 +92,7 @@ class KubernetesServiceController(Controller):
 
 
 def _address_of(host: str) -> str:
-    """Return the address under which others find a server that listens on a host."""
+    """Return the address for the endpoints of a server that listens on a host."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -1,6 +1,6 @@
-"""EndpointSlices of Endpoints that people write themselves, for services that select no pods.
+"""EndpointSlices that mirror Endpoints which users write, for services without a selector.
 
-From Endpoints to slices with the same addresses, for clients that read slices only.
+From Endpoints to EndpointSlices with the same addresses, for clients that read only EndpointSlices.
 """
 
 # upstream: pkg/controller/endpointslicemirroring/{endpointslicemirroring_controller,reconciler,utils}.go (v1.36)
@@ -20,13 +20,13 @@ from kubesched.controlplane.storage.store import Changed
 
 MIRROR_MANAGER = "endpointslicemirroring-controller.k8s.io"
 SKIP_MIRROR, LEADER = "endpointslice.kubernetes.io/skip-mirror", "control-plane.alpha.kubernetes.io/leader"
-# of each subset
+# the most addresses of a subset that are mirrored
 MOST_MIRRORED = 1000
 _NOT_COPIED = ("kubectl.kubernetes.io/last-applied-configuration", "endpoints.kubernetes.io/last-change-trigger-time")
 
 
 class EndpointSliceMirroringController(Controller):
-    """Keeps slices beside Endpoints that no controller keeps."""
+    """Mirrors Endpoints that no controller manages to EndpointSlices."""
 
     def __init__(self, context: ControllerContext, slices: Slices) -> None:
         super().__init__(context)
@@ -38,7 +38,7 @@ class EndpointSliceMirroringController(Controller):
         return {ENDPOINTS: self._add, SERVICES: self._add}
 
     def reconcile(self, key: Key) -> None:
-        """Bring the slices beside Endpoints up to date."""
+        """Bring the mirrored EndpointSlices up to date; delete them if the Endpoints are not to be mirrored."""
         endpoints, service = self.context.find(ENDPOINTS, *key), self.context.find(SERVICES, *key)
         if endpoints is None or service is None or not _is_mirrored(endpoints, service):
             self._slices.delete(key)

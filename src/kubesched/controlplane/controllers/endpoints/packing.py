@@ -1,6 +1,6 @@
-"""How endpoints are put into slices of at most so many, with as few writes as possible.
+"""How endpoints are packed into EndpointSlices of limited size, with as few writes as possible.
 
-From the slices there are and the endpoints there should be to slices that change, that are new, and that go.
+From existing slices and wanted endpoints to slices to update, to create and to delete.
 """
 
 # upstream: k8s.io/endpointslice/reconciler.go (reconcileByPortMapping) (v1.36)
@@ -14,7 +14,7 @@ MOST_IN_A_SLICE = 100
 
 
 class PackedSlices(NamedTuple):
-    """Slices with other endpoints than before, endpoints for new slices, and slices that are not needed any more."""
+    """Slices to update, the endpoints of each slice to create, and slices to delete."""
 
     changed: list[Document]
     created: list[list[Document]]
@@ -22,12 +22,12 @@ class PackedSlices(NamedTuple):
 
 
 def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> PackedSlices:
-    """Return the changes that give slices of the same ports the wanted endpoints."""
+    """Return the writes that bring the slices of one set of ports to the wanted endpoints."""
     missing = {_key(endpoint): endpoint for endpoint in wanted}
     changed: list[Document] = []
     same: list[Document] = []
     deleted: list[Document] = []
-    # 1. What is there stays where it is.
+    # 1. Endpoints that are still wanted stay in their slices.
     for each in slices:
         before = each.get("endpoints") or []
         kept = [found for endpoint in before if (found := missing.pop(_key(endpoint), None)) is not None]
@@ -38,10 +38,10 @@ def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> PackedSlices
         else:
             changed.append({**each, "endpoints": kept})
     left = list(missing.values())
-    # 2. What is new goes where something changes anyway, the fullest first.
+    # 2. New endpoints go into slices that are updated anyway, the fullest first.
     for each in sorted(changed, key=lambda found: -len(found["endpoints"])):
         left = _fill(each["endpoints"], left)
-    # 3. The rest goes into one slice with enough room, or into new ones.
+    # 3. The rest goes into one slice with enough room, or into new slices.
     created: list[list[Document]] = []
     while left:
         roomy = [each for each in same if len(each["endpoints"]) + len(left) <= MOST_IN_A_SLICE]
@@ -51,7 +51,7 @@ def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> PackedSlices
             changed.append({**fullest, "endpoints": [*fullest["endpoints"], *left]})
             break
         if deleted:
-            # one that would go takes them
+            # a slice that would be deleted is reused
             taken = {**deleted.pop(0), "endpoints": []}
             left = _fill(taken["endpoints"], left)
             changed.append(taken)
@@ -62,13 +62,13 @@ def pack(slices: Sequence[Document], wanted: Sequence[Document]) -> PackedSlices
 
 
 def _fill(endpoints: list[Document], left: list[Document]) -> list[Document]:
-    """Put as many endpoints into a slice as it takes; return the others."""
+    """Fill a slice up to its limit; return the endpoints that are left."""
     room = max(0, MOST_IN_A_SLICE - len(endpoints))
     endpoints += left[:room]
     return left[room:]
 
 
 def _key(endpoint: Document) -> tuple[str, ...]:
-    """Return the key under which an endpoint is the same one in another state."""
+    """Return the identity of an endpoint, the same whatever its conditions: its addresses and its target."""
     reference = endpoint.get("targetRef") or {}
     return (*endpoint["addresses"], reference.get("uid") or reference.get("name") or "")

@@ -1,6 +1,6 @@
-"""Addresses of services as objects: each that a service has is written down while the service has it.
+"""IPAddress objects for the cluster IPs of services.
 
-From services to IPAddress objects.
+From services to one IPAddress for each of their cluster IPs, deleted when the service no longer uses it.
 """
 
 # upstream: pkg/registry/core/service/ipallocator/ipallocator.go, pkg/controlplane/controller/... (repairip) (v1.36)
@@ -20,11 +20,11 @@ _FAMILY, _MANAGED_BY, _ALLOCATOR = (
 
 
 class ServiceAddressController(Controller):
-    """Keeps an object for every address of a service."""
+    """Keeps an IPAddress for every cluster IP of a service."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
-        # by service: the addresses that it has or had
+        # by service: the addresses that the service has or had
         self._known: defaultdict[Key, set[str]] = defaultdict(set)
 
     def watches(self) -> dict[str, Changed]:

@@ -1,7 +1,7 @@
-"""The EndpointSlices of one owner, a service or an Endpoints object, as they are kept.
+"""The EndpointSlices of one owner, a Service or an Endpoints object.
 
-From endpoints by family and ports to slices that are written, made and deleted. What a slice is made of besides is
-the same for all of an owner: labels, annotations, and whose it is.
+From endpoints by family and ports to slices that are created, updated and deleted. All slices of an owner have the
+same labels, annotations and owner reference.
 """
 
 # upstream: k8s.io/endpointslice/{reconciler,utils}.go (v1.36)
@@ -21,13 +21,13 @@ SERVICE_NAME, MANAGED_BY = "kubernetes.io/service-name", "endpointslice.kubernet
 HEADLESS = "service.kubernetes.io/headless"
 RESERVED = (SERVICE_NAME, MANAGED_BY, HEADLESS)
 
-# family, and ports as `backends.ports_in` has them
+# IP family, and ports as `backends.ports_in` returns them
 Group = tuple[str, tuple[Any, ...]]
 Groups = Mapping[Group, list[Document]]
 
 
 class SliceOwner(msgspec.Struct, frozen=True):
-    """Whose slices they are, and what each of them says."""
+    """The owner of slices, with the labels and annotations that each slice gets."""
 
     namespace: str
     name: str
@@ -37,13 +37,13 @@ class SliceOwner(msgspec.Struct, frozen=True):
 
 
 class Slices(Controller):
-    """The slices that one controller keeps, by the service that they are of; has them written as they should be."""
+    """The slices that one controller manages, by service; creates, updates and deletes them."""
 
     def __init__(self, context: ControllerContext, manager: str) -> None:
         super().__init__(context)
         self._manager = manager
         self._names: dict[Key, dict[str, None]] = {}
-        # called with services whose slices another client changed
+        # called with the key of a service whose slices another client changed
         self.changed_by_others: Callable[[Key], None] = lambda key: None
         self._writing = False
 
@@ -65,7 +65,7 @@ class Slices(Controller):
             self.changed_by_others(key)
 
     def of(self, key: Key) -> list[Document]:
-        """Return the slices of a service that are not on their way out."""
+        """Return the slices of a service that are not terminating."""
         found = (self.context.find(SLICES, key[0], name) for name in self._names.get(key, ()))
         return [each for each in found if each is not None and "deletionTimestamp" not in each["metadata"]]
 
@@ -81,7 +81,7 @@ class Slices(Controller):
             self.context.delete(SLICES, stored)
 
     def keep(self, owner: SliceOwner, groups: Groups) -> None:
-        """Have the slices of an owner hold just these endpoints."""
+        """Create, update and delete slices of an owner until they hold exactly these endpoints."""
         labels = {key: value for key, value in owner.labels.items() if key not in RESERVED or key == HEADLESS}
         labels |= {SERVICE_NAME: owner.name, MANAGED_BY: self._manager}
         existing: dict[Group, list[Document]] = {}
@@ -101,7 +101,7 @@ class Slices(Controller):
         group: Group,
         state: tuple[list[Document], list[Document] | None],
     ) -> None:
-        """Have the slices of some ports hold just some endpoints; an empty one stands for a service without any."""
+        """Bring the slices of one group to the wanted endpoints; without endpoints, keep one empty slice."""
         there, wanted = state
         if wanted == []:
             changed = [{**each, "endpoints": []} for each in there[:1] if each.get("endpoints")]
@@ -120,7 +120,7 @@ class Slices(Controller):
             self._delete(each)
 
     def _write(self, slice_: Document, owner: SliceOwner, labels: dict[str, str], *, changed: bool) -> None:
-        """Write a slice that has changed, or that says something else of its owner than it should."""
+        """Update a slice whose endpoints, labels or annotations differ from the wanted ones."""
         meta = slice_["metadata"]
         right = {**meta, "labels": labels}
         if owner.annotations or meta.get("annotations"):

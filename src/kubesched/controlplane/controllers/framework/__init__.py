@@ -1,1 +1,1 @@
-"""What all controllers share: the base class, the workqueue, the event recorder, retries, the index of pods by node."""
+"""The framework of all controllers: base class, workqueue, event recorder, retries, and the index of pods by node."""

@@ -1,4 +1,4 @@
-"""The base of controllers: they watch resources and reconcile changed objects.
+"""The base class of controllers, which watch resources and reconcile changed objects.
 
 From the store's changes to keys on a workqueue, and from there to requests like any client's.
 """
@@ -31,7 +31,7 @@ class ControllerContext(msgspec.Struct):
 
     @property
     def resources(self) -> Mapping[str, Resource]:
-        """Return the resources by prefix; of several versions the first."""
+        """Return the resources by prefix: the first version of each."""
         return self.catalog.by_prefix
 
     @property
@@ -41,23 +41,23 @@ class ControllerContext(msgspec.Struct):
 
     @property
     def store(self) -> Store:
-        """Return all objects."""
+        """Return the store of all objects."""
         return self.client.server.registry.store
 
     def now(self) -> datetime:
-        """Return the time."""
+        """Return the time of the server's clock."""
         return self.client.server.registry.clock()
 
     def time(self) -> str:
-        """Return the time as objects carry it."""
+        """Return the time as a timestamp for objects."""
         return timestamp(self.now())
 
     def get(self, prefix: str, namespace: str, name: str) -> Stored | None:
-        """Return an object as it is kept."""
+        """Return a stored object, None if it does not exist."""
         return self.store.get(prefix, namespace, name)
 
     def find(self, prefix: str, namespace: str, name: str) -> Document | None:
-        """Return an object as a document, the caller's own."""
+        """Return an object as a document that the caller may change, None if it does not exist."""
         found = self.store.get(prefix, namespace, name)
         return None if found is None else found.document()
 
@@ -70,7 +70,7 @@ class ControllerContext(msgspec.Struct):
         return self.client.update(self.resources[prefix], document, subresource)
 
     def written(self) -> int:
-        """Return the store's version, which counts all writes."""
+        """Return the resource version of the store, which grows with every write."""
         return self.store.version
 
     def delete(self, prefix: str, stored: Stored, grace_seconds: int | None = None, propagation: str = "") -> None:
@@ -89,7 +89,7 @@ class Controller:
     def __init__(self, context: ControllerContext) -> None:
         self.context = context
         self.workqueue: Workqueue[Key] = Workqueue(context.loop, self.reconcile, self._note, context.written)
-        # how to end watching, by set
+        # functions that stop the watches, by prefix
         self._stops: dict[str, Callable[[], None]] = {}
 
     def watches(self) -> dict[str, Changed]:
@@ -105,7 +105,7 @@ class Controller:
         self.context.catalog.watchers.append(self._watch)
 
     def _watch(self) -> None:
-        """Watch what is not watched yet: there may be kinds that were not there before."""
+        """Watch the resources that are not watched yet; the catalog calls this for new kinds."""
         for prefix, changed in self.watches().items():
             if prefix in self._stops:
                 continue
@@ -114,7 +114,7 @@ class Controller:
             self._stops[prefix] = self.context.store.watch(prefix, changed)
 
     def seconds_left(self) -> float:
-        """Return after how many seconds there is something to do, infinity for never."""
+        """Return the seconds until the next key is due, infinity if no key is queued."""
         return self.workqueue.seconds_left()
 
     def stop(self) -> None:

@@ -1,4 +1,4 @@
-"""How the simulated part of a cluster behaves."""
+"""The options of the simulated nodes and of the controllers."""
 
 from collections.abc import Mapping
 
@@ -7,41 +7,41 @@ from msgspec.structs import replace
 
 
 class Options(msgspec.Struct, frozen=True):
-    """Delays, in seconds of the loop's clock, and what nodes have that say nothing of it."""
+    """Delays, in seconds of the event loop's clock, and the default capacity of nodes."""
 
     # from a node's creation to its being ready
     node_ready_seconds: float = 0.0
-    # from one sign of life of a node to the next; 0 for none at all
+    # between two status reports of a node; 0 for none
     heartbeat_seconds: float = 0.0
-    # from one renewal of a node's lease to the next; 0: nodes have no leases
+    # between two renewals of a node's lease; 0 for no leases
     lease_seconds: float = 0.0
     # from a pod's binding to its containers running, and from there to its being ready
     pod_start_seconds: float = 0.0
     ready_seconds: float = 0.0
-    # a pod that is deleted goes on for its grace period, but no longer than this
+    # a terminating pod runs for its grace period, but no longer than this
     termination_seconds: float = 1.0
-    # how long pods stay whose node does not exist
+    # after which pods whose node does not exist are deleted
     orphan_seconds: float = 40.0
-    # from the moment that a volume is wanted to the volume
+    # from a claim that needs a volume to the provisioned volume
     provision_seconds: float = 0.0
-    # how long pods of jobs run that do not say
+    # how long the pods of a job run, unless an annotation says otherwise
     job_seconds: float = 5.0
-    # how many times faster than pods themselves say (grace periods, annotations) nodes live; the above is as it is
+    # divides the times that pods specify (grace periods, annotations); the delays above are not divided
     speed: float = 1.0
-    # deployments, jobs and the like are seen to, and quotas are counted
+    # whether the controllers of workloads and of quotas run
     workloads: bool = True
-    # what a node can hold that does not say
+    # the capacity of a node that specifies none
     capacity: Mapping[str, str] = msgspec.field(
         default_factory=lambda: {"cpu": "8", "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
     )
 
     def at_speed(self, speed: float) -> "Options":
-        """Return the options of nodes that live so many times as fast, whatever takes time."""
+        """Return these options with all delays divided by a speed, and with their speed multiplied by it."""
         delays = {name: getattr(self, name) / speed for name in self.__struct_fields__ if name.endswith("_seconds")}
         return replace(self, speed=self.speed * speed, **delays)
 
 
-# about the time that things take in a data centre; kubelets report that nothing has changed every five minutes
+# about the delays of a real cluster, where kubelets report an unchanged status every five minutes
 LIFELIKE = Options(
     node_ready_seconds=10.0,
     heartbeat_seconds=300.0,

@@ -1,6 +1,6 @@
-"""Which pods are on which node, whether the node exists or not.
+"""An index of pods by node, whether the node exists or not.
 
-From changes of pods to an index. It is started before the controllers that read it.
+From events of pods to the index. It is started before the controllers that read it.
 """
 
 from kubesched.controlplane.api.prefixes import PODS
@@ -9,7 +9,7 @@ from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
 
 class PodIndex(Controller):
-    """Pods by node."""
+    """The pods that are bound to each node."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -20,7 +20,7 @@ class PodIndex(Controller):
         return {PODS: self._changed}
 
     def on(self, node: str) -> list[Key]:
-        """Return the pods on a node, in the order in which they came."""
+        """Return the pods on a node, in the order in which they were bound."""
         return list(self._pods.get(node, ()))
 
     def nodes(self) -> list[str]:

@@ -1,7 +1,7 @@
-"""Events about workloads: what was created, deleted, scaled, refused.
+"""The event recorder of controllers.
 
-From a message about an object to an event in its namespace. What is said again is counted; what is said often in other
-words becomes one event; an object about which too much is said is not written about any more for a while.
+From a message about an object to an Event in its namespace. A repeated message raises the event's count; many messages
+with the same reason are combined into one event; events about one object are rate limited.
 """
 
 # upstream: client-go/tools/record/{event,events_cache}.go (v1.36)
@@ -18,28 +18,28 @@ from kubesched.controlplane.controllers.framework.controller import ControllerCo
 
 NORMAL, WARNING = "Normal", "Warning"
 EVENTS: Final = "events"
-# so many in other words become one, if they come within this time of each other
+# so many different messages with the same reason are combined, if they follow each other within this time
 _MOST_ALIKE, _ALIKE_SECONDS = 10, 600.0
-# so many at once about an object, then one in so many seconds
+# the rate limit of an object: so many events at once, then one in so many seconds
 _BURST, _REFILL_SECONDS = 25, 300.0
 _COMBINED: Final = "(combined from similar events): "
-# how many objects are remembered; what was said longest ago is forgotten first
+# how many objects are remembered; the one with the oldest event is forgotten first
 _MOST_OBJECTS: Final = 4096
 
 
 class _About(msgspec.Struct):
-    """What was said about an object."""
+    """The recent events about an object, and its rate limit."""
 
     tokens: float
     at: float
-    # by type and reason: when last, and in how many different words
+    # by type and reason: the last time, and the different messages
     alike: dict[tuple[str, str], tuple[float, set[str]]] = msgspec.field(default_factory=dict)
-    # by type, reason and message: the event
+    # by type, reason and message: the name of the event
     events: dict[tuple[str, str, str], str] = msgspec.field(default_factory=dict)
 
 
 class ControllerEventRecorder:
-    """Writes events in the name of a controller."""
+    """Records events of one component."""
 
     def __init__(self, context: ControllerContext, component: str) -> None:
         self._context = context
@@ -48,7 +48,7 @@ class ControllerEventRecorder:
         self._number = 0
 
     def normal(self, regarding: Document, reason: str, message: str) -> None:
-        """Note something that is as it should be."""
+        """Record an event of type Normal."""
         self._record(regarding, NORMAL, reason, message)
 
     def warning(self, regarding: Document, reason: str, message: str) -> None:
@@ -74,7 +74,7 @@ class ControllerEventRecorder:
             if key not in about.events or not self._count(regarding, about.events[key], message):
                 about.events[key] = self._write(regarding, kind, reason, message)
         except ApiError:
-            # a terminating namespace takes no events
+            # for example in a terminating namespace
             about.events.pop(key, None)
 
     def _remembered(self, uid: str, now: float) -> _About:
@@ -89,7 +89,7 @@ class ControllerEventRecorder:
         return about
 
     def _count(self, regarding: Document, name: str, message: str) -> bool:
-        """Count an event once more; return whether it was there."""
+        """Raise the count of an event; return whether the event still exists."""
         event = self._context.find(EVENTS, regarding["metadata"]["namespace"], name)
         if event is None:
             return False
@@ -128,5 +128,5 @@ class ControllerEventRecorder:
 
 
 def _unique(now: datetime, number: int) -> str:
-    """Return the end of an event's name: the time in nanoseconds, made unique."""
+    """Return the suffix of an event's name: the time in nanoseconds, made unique by a number."""
     return f"{int(now.timestamp() * 1_000_000) * 1000 + number % 1000:x}"

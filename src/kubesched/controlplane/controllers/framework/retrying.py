@@ -1,6 +1,6 @@
 """Retries with exponential backoff.
 
-From keys that could not be reconciled to times on the workqueue.
+From keys whose reconcile failed to the same keys on the workqueue, after their backoff.
 """
 
 # upstream: client-go/util/workqueue/default_rate_limiters.go (v1.36)

@@ -1,6 +1,6 @@
 """The workqueue of controllers: keys to be reconciled now or later.
 
-From changes to calls, in batches: a key that is added several times is reconciled once, in the loop's next turn. One
+From keys to calls of reconcile: a key that is added several times is reconciled once, in the loop's next turn. One
 timer serves all keys that are due later.
 """
 
@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from kubesched.controlplane.api.statuses import ApiError
 
 K = TypeVar("K", bound=Hashable)
-# so many in one turn, or until so much was written, so that others get theirs
+# a turn ends after so many keys or so many writes, so that other tasks of the loop get their turn
 MOST_IN_A_TURN = 25
 MOST_WRITES_IN_A_TURN = 25
 _RETRY_SECONDS = 1.0
@@ -37,16 +37,16 @@ class Workqueue(Generic[K]):
         self._written = written
         self._handler = reconcile
         self._note = note
-        # what waits for its turn; the queue may hold what was forgotten meanwhile
+        # keys for the next turn; the queue may also hold forgotten keys
         self._ready: set[K] = set()
         self._queue: deque[K] = deque()
-        # what waits for its time: key -> when; the heap may hold times that are no longer true
+        # keys for later, with their time; the heap may also hold outdated times
         self._due: dict[K, float] = {}
         self._heap: list[tuple[float, int, K]] = []
         self._order = count()
         self._turn: Handle | None = None
         self._timer: TimerHandle | None = None
-        # remembered, since a handle of uvloop does not tell if it is due at once
+        # remembered, since uvloop returns a handle without a time for a timer that is due at once
         self._timer_at = inf
         self._tries: dict[K, int] = {}
 

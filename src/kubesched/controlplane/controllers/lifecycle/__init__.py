@@ -1,1 +1,1 @@
-"""The controllers that end objects or count them: garbage collector, namespaces, taint eviction, disruption budgets."""
+"""The controllers of object lifecycles: garbage collector, namespaces, taint eviction, disruption budgets."""

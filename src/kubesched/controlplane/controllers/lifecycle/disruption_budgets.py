@@ -1,7 +1,7 @@
-"""The status of disruption budgets: how many pods there should be, how many are healthy, how many may go.
+"""The status of PodDisruptionBudgets: expected pods, healthy pods, allowed disruptions.
 
-From pods, and the controllers that own them, to counts. What a budget selects is remembered, so that a change
-of one pod costs the same however many there are.
+From pods, and the controllers that own them, to counts. The pods of a budget are indexed, so that the cost of a
+pod's event does not grow with their number.
 """
 
 # upstream: pkg/controller/disruption/disruption.go (v1.36)
@@ -23,9 +23,9 @@ from kubesched.controlplane.kinds.workload.templates import share_of
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 BUDGETS = "poddisruptionbudgets.policy"
-# a pod whose eviction was allowed counts as gone for so long
+# a pod whose eviction was allowed counts as disrupted for so long
 _GONE_SECONDS = 120
-# (API group, kind) -> set
+# (API group, kind) -> prefix
 _OWNERS = {
     ("", "ReplicationController"): "replicationcontrollers",
     ("apps", "ReplicaSet"): "replicasets.apps",
@@ -44,7 +44,7 @@ class _Status(msgspec.Struct, frozen=True):
 
 
 class _Pod(msgspec.Struct, frozen=True):
-    """Of a pod what budgets ask about."""
+    """The fields of a pod that budgets read."""
 
     metadata: ObjectMeta
     status: _Status = _Status()
@@ -63,12 +63,12 @@ class _Member(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def healthy(self) -> bool:
-        """Return whether it counts as one that is there."""
+        """Return whether the pod is ready and not terminating."""
         return self.ready and not self.terminating
 
 
 class _Watched:
-    """A budget, and what it selects; pods are by name. What is asked of all of them is counted as they change."""
+    """The pods that a budget selects, by name, with their number of healthy pods and their owners."""
 
     def __init__(self, selector: Selector) -> None:
         self.selector = selector
@@ -77,7 +77,7 @@ class _Watched:
         self.owners: Counter[_Reference] = Counter()
 
     def put(self, name: str, member: _Member | None) -> bool:
-        """Take in how a pod stands, None if it is none of them any more; return whether that is news."""
+        """Store the state of a pod, None if it is not selected any more; return whether the state changed."""
         before = self.members.pop(name, None)
         if member is not None:
             self.members[name] = member
@@ -98,7 +98,7 @@ _decode_pod = msgspec.json.Decoder(_Pod).decode
 
 
 class DisruptionController(Controller):
-    """Keeps the status of budgets."""
+    """Keeps the status of PodDisruptionBudgets."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -165,7 +165,7 @@ class DisruptionController(Controller):
             self.context.update(BUDGETS, budget, "status")
 
     def _goal(self, spec: Document, namespace: str, watched: _Watched) -> tuple[int, int]:
-        """Return how many pods there should be, and how many of them healthy."""
+        """Return the number of expected pods, and how many of them should be healthy."""
         least, most_gone = spec.get("minAvailable"), spec.get("maxUnavailable")
         if most_gone is not None:
             expected = self._scale(namespace, watched.owners)
@@ -178,11 +178,11 @@ class DisruptionController(Controller):
         return 0, 0
 
     def _scale(self, namespace: str, owners: Iterable[_Reference]) -> int:
-        """Return how many pods those in charge want, each asked once."""
+        """Return the sum of the replicas of the owners, each counted once."""
         wanted: dict[str, int] = {}
         for reference in owners:
             owner = self._owner(namespace, *reference)
-            # a deployment knows better than the replica sets between which it moves its pods
+            # a deployment counts in place of its replica sets, between which a rollout moves the pods
             for each in () if owner is None else owner["metadata"].get("ownerReferences") or ():
                 if each.get("controller") and each.get("kind") == "Deployment":
                     owner = self._owner(namespace, each["apiVersion"], each["kind"], each["name"], each["uid"]) or owner
@@ -196,7 +196,7 @@ class DisruptionController(Controller):
         return owner if owner is not None and owner["metadata"]["uid"] == uid else None
 
     def _still_terminating(self, key: Key, status: Document, members: dict[str, _Member]) -> Iterator[tuple[str, str]]:
-        """Yield the pods whose eviction was allowed, and when, that are still there and should not be for long."""
+        """Yield the pods, and the time of their allowed eviction, that are not terminating yet; requeue the budget."""
         now = self.context.now()
         for name, since in (status.get("disruptedPods") or {}).items():
             pod = members.get(name)

@@ -1,8 +1,8 @@
-"""The garbage collector: objects whose owners are gone, and owners that wait for their dependents.
+"""The garbage collector: deletes objects without owners, and ends foreground deletions and orphaning.
 
-    owner gone ─────────────────────────────▶ what it owned goes, unless another owner is left
-    owner going, `foregroundDeletion` ──────▶ what it owns goes first; then the finalizer, and with it the owner
-    owner going, `orphan` ──────────────────▶ what it owns forgets it; then the finalizer, and with it the owner
+    deleted owner ───────────────────▶ dependents are deleted, unless another owner exists
+    terminating `foregroundDeletion` ▶ dependents are deleted, then the finalizer is removed and the owner is deleted
+    terminating `orphan` ────────────▶ owner references are removed, then the finalizer, and the owner is deleted
 
 From deletions to deletions: dependents are indexed by each of their owners.
 """
@@ -21,16 +21,16 @@ from kubesched.controlplane.storage.store import DELETED, Change, Changed, Store
 
 _OWNERS = b'"ownerReferences"'
 _DELETION_TIMESTAMP = b'"deletionTimestamp"'
-# set, namespace, name
+# prefix, namespace, name
 Place = tuple[str, str, str]
 
 
 class GarbageCollector(Controller):
-    """Deletes dependents without owners, and finishes owners that wait for their dependents."""
+    """Deletes dependents without owners, and removes the finalizers of owners that wait for their dependents."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
-        # who names an owner, by the owner's UID, and whether the owner waits for it
+        # the dependents by the UID of their owner, and whether each blocks the owner's deletion
         self._dependents: dict[str, dict[Place, bool]] = {}
         self._owners: dict[Place, tuple[OwnerReference, ...]] = {}
         # the UIDs of waiting owners whose dependents are being deleted
@@ -44,7 +44,7 @@ class GarbageCollector(Controller):
         return {prefix: self._watcher(prefix) for prefix in sorted(prefixes)}
 
     def start(self) -> None:
-        """Start with the stored objects; dependents of owners deleted just before a restart are collected, too."""
+        """Start watching; queue dependents whose owner was deleted before a restart, as far as the history goes."""
         super().start()
         for prefix in self.watches():
             for change in self.context.store.set_of(prefix).since(0):
@@ -53,7 +53,7 @@ class GarbageCollector(Controller):
                         self._queue.add(dependent)
 
     def seconds_left(self) -> float:
-        """Return after how many seconds there is something to do, infinity for never."""
+        """Return the seconds until the next object is due, infinity if none is queued."""
         return self._queue.seconds_left()
 
     def stop(self) -> None:
@@ -61,7 +61,7 @@ class GarbageCollector(Controller):
         super().stop()
         self._queue.stop()
 
-    # -- who owns whom
+    # -- the index of dependents
 
     def _watcher(self, prefix: str) -> Changed:
         def changed(change: Change) -> None:
@@ -86,7 +86,7 @@ class GarbageCollector(Controller):
         return changed
 
     def _remember(self, place: Place, owners: tuple[OwnerReference, ...]) -> None:
-        """Note whom an object names; an owner that it does not name any more may have waited for that."""
+        """Index the owners of an object; queue terminating former owners, which may have waited for it."""
         before = self._owners.get(place, ())
         if owners == before:
             return
@@ -114,16 +114,16 @@ class GarbageCollector(Controller):
             self._queue.add(place)
 
     def _place_of(self, owner: OwnerReference, namespace: str) -> Place | None:
-        """Return where an owner is, if its kind is served here."""
+        """Return the place of an owner, None if its kind is not served."""
         resource = self.context.client.server.registry.catalog.of_kind(owner.api_version, owner.kind)
         if resource is None:
             return None
         return resource.prefix, namespace if resource.namespaced else "", owner.name
 
-    # -- what is to be done
+    # -- reconciling
 
     def _judge(self, place: Place) -> None:
-        """See to an owner that waits; delete an object if none of its owners is left."""
+        """Orphan or await the dependents of a terminating owner; delete an object if none of its owners exists."""
         stored = self.context.get(*place)
         if stored is None:
             return
@@ -150,7 +150,7 @@ class GarbageCollector(Controller):
             self._drop_finalizer(place, FIRST_DEPENDENTS)
 
     def _collect(self, place: Place, stored: Stored, meta: ObjectMeta) -> None:
-        """Delete an object without owners that last; with one, let it forget the others."""
+        """Delete an object without lasting owners; otherwise remove its references to deleted and waiting owners."""
         lasting: list[OwnerReference] = []
         terminating: set[str] = set()
         waited_for = False
@@ -170,7 +170,7 @@ class GarbageCollector(Controller):
         dependents = self._dependents.get(stored.uid, {})
         if waited_for and dependents:
             if any(self._waits(dependent) for dependent in dependents):
-                # a circle: each would wait for the other
+                # a cycle of owners: each would wait for the other
                 self._change(place, _unblock)
             self.context.delete(place[0], stored, propagation=FOREGROUND)
         elif ORPHANS in meta.finalizers:
@@ -209,7 +209,7 @@ class GarbageCollector(Controller):
         self._change(place, drop)
 
     def _change(self, place: Place, change: Callable[[Document], None]) -> None:
-        """Change the metadata of an object that is there."""
+        """Change the metadata of an object if it exists."""
         document = self.context.find(*place)
         if document is not None:
             change(document["metadata"])

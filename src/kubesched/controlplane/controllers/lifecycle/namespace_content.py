@@ -1,6 +1,6 @@
-"""What is left of a namespace that terminates, and how its status says so.
+"""The remaining content of a terminating namespace, and its conditions.
 
-From the objects that are still there to conditions.
+From remaining objects to the conditions of the namespace.
 """
 
 # upstream: pkg/controller/namespace/deletion/status_condition_utils.go (v1.36)
@@ -13,7 +13,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.storage.store import Stored
 
 _REMAINING, _FINALIZERS = "NamespaceContentRemaining", "NamespaceFinalizersRemaining"
-# how a condition reads when there is nothing to complain about
+# reason and message of a condition that is False
 _GOOD = {
     "NamespaceDeletionDiscoveryFailure": ("ResourcesDiscovered", "All resources successfully discovered"),
     "NamespaceDeletionGroupVersionParsingFailure": ("ParsedGroupVersions", "All legacy kube types successfully parsed"),
@@ -27,7 +27,7 @@ _GOOD = {
 
 
 class NamespaceContent:
-    """The remaining content of a namespace, for its conditions; `waits` says whether there is any."""
+    """The remaining content of a namespace; `waits` is whether any object remains."""
 
     def __init__(self, *, waits: bool = False) -> None:
         self.waits = waits
@@ -35,13 +35,13 @@ class NamespaceContent:
         self._finalizers: Counter[str] = Counter()
 
     def add(self, kind: Resource, stored: Stored) -> None:
-        """Count an object that is still there."""
+        """Count a remaining object."""
         self.waits = True
         self._kinds[f"{kind.plural}.{kind.group}"] += 1
         self._finalizers.update(stored.document()["metadata"].get("finalizers") or ())
 
     def conditions(self, before: Sequence[Document], time: str) -> list[Document]:
-        """Return the conditions of the namespace; those of others stay, and times where nothing has changed."""
+        """Return the conditions of the namespace; other types, and times of unchanged conditions, are kept."""
         known = {condition["type"]: condition for condition in before}
         for kind, (reason, message) in _GOOD.items():
             status = "False"

@@ -1,6 +1,6 @@
-"""The end of namespaces: what is in them is deleted, then they are.
+"""Deletion of namespaces: first of their objects, then of the namespace.
 
-From a namespace that terminates to deletions, and to the last word that lets it go.
+From a terminating namespace to deletions of its objects, and to the removal of its finalizer.
 """
 
 # upstream: pkg/controller/namespace/deletion/namespaced_resources_deleter.go (v1.36)
@@ -21,12 +21,12 @@ MOST_AT_A_TIME = 200
 
 
 class NamespaceController(Controller):
-    """Empties namespaces that terminate."""
+    """Deletes the objects of terminating namespaces."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._ending: set[str] = set()
-        # the contents are watched only while something ends
+        # stops the watches of objects in namespaces; empty while no namespace is terminating
         self._contents: list[Callable[[], None]] = []
 
     def watches(self) -> dict[str, Changed]:
@@ -61,13 +61,13 @@ class NamespaceController(Controller):
             self.workqueue.add(("", change.new.namespace))
 
     def _kinds(self) -> list[Resource]:
-        """Return the resources that are in namespaces, each set once."""
+        """Return the namespaced resources that can be deleted, one for each prefix."""
         resources = self.context.client.server.registry.catalog.resources
         kinds = {each.prefix: each for each in resources if each.namespaced and "delete" in each.verbs}
         return list(kinds.values())
 
     def reconcile(self, key: Key) -> None:
-        """Delete what is in a namespace, and say what is left; if there is nothing, let it go."""
+        """Delete the objects of a namespace and write its conditions; remove its finalizer if no object remains."""
         name = key[1]
         namespace = self.context.find(NAMESPACES, *key)
         if namespace is None or name not in self._ending:
@@ -83,7 +83,7 @@ class NamespaceController(Controller):
         self.context.update(NAMESPACES, namespace, "finalize")
 
     def _empty(self, name: str) -> NamespaceContent | None:
-        """Delete the objects of a namespace, pods first; return the rest, None if there are more for the next turn."""
+        """Delete the objects of a namespace, pods first; return what remains, None if the namespace was requeued."""
         kinds = sorted(self._kinds(), key=lambda kind: kind.prefix != PODS)
         left, deleted = NamespaceContent(), 0
         for kind in kinds:
@@ -98,12 +98,12 @@ class NamespaceController(Controller):
                 if found is not None:
                     left.add(kind, found)
             if kind.prefix == PODS and left.waits:
-                # nothing that a pod may still need goes before it
+                # pods may need the other objects until they are deleted
                 return NamespaceContent(waits=True)
         return left
 
     def _say(self, namespace: Document, left: NamespaceContent) -> Document:
-        """Bring the conditions of a namespace up to date; return it as it is then."""
+        """Write the conditions of a namespace; return the updated namespace."""
         before = (namespace.get("status") or {}).get("conditions") or []
         conditions = left.conditions(before, self.context.time())
         if conditions == before:

@@ -31,7 +31,7 @@ _OWNED = {(key, NO_SCHEDULE) for key in (*_KEYS.values(), UNSCHEDULABLE)} | {
 
 
 class NodeTaintController(Controller):
-    """Keeps taints in line with conditions."""
+    """Keeps the taints of nodes in line with their conditions."""
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -42,7 +42,7 @@ class NodeTaintController(Controller):
             self._add(change)
 
     def reconcile(self, key: Key) -> None:
-        """Give a node the taints that it should have."""
+        """Add and remove taints of a node by its conditions."""
         node = self.context.find(NODES, *key)
         if node is None:
             return

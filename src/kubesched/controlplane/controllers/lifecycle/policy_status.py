@@ -12,7 +12,7 @@ _POLICIES = "validatingadmissionpolicies.admissionregistration.k8s.io"
 
 
 class PolicyStatusController(Controller):
-    """Writes what is observed into policies."""
+    """Writes the observed generation of validating admission policies."""
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""

@@ -1,6 +1,6 @@
-"""Pods that do not belong where they are: on tainted nodes that they do not tolerate, on nodes that are gone.
+"""Deletion of pods on nodes with NoExecute taints, and on nodes that do not exist.
 
-From taints and missing nodes to deletions, at once or after as long as a pod tolerates it.
+From taints and missing nodes to deletions of pods, at once or after their toleration seconds.
 """
 
 # upstream: pkg/controller/tainteviction/taint_eviction.go, pkg/controller/podgc/gc_controller.go (v1.36)
@@ -24,13 +24,13 @@ _decode_node = msgspec.json.Decoder(Node).decode
 
 
 class TaintEvictionController(Controller):
-    """Deletes pods from nodes whose NoExecute taints they do not tolerate, or no longer."""
+    """Deletes pods that do not tolerate the NoExecute taints of their node, or no longer tolerate them."""
 
     def __init__(self, context: ControllerContext, pod_index: PodIndex) -> None:
         super().__init__(context)
         self._pod_index = pod_index
         self._taints: dict[str, tuple[Taint, ...]] = {}
-        # until when a pod tolerates its node; by UID
+        # by UID: until when a pod tolerates the taints of its node
         self._until: dict[str, float] = {}
 
     def watches(self) -> dict[str, Changed]:
@@ -82,7 +82,7 @@ class TaintEvictionController(Controller):
 
 
 def tolerated_seconds(taints: tuple[Taint, ...], tolerations: tuple[Toleration, ...]) -> float | None:
-    """Return how long taints are tolerated: None is for ever, 0 not at all."""
+    """Return for how long taints are tolerated: None is for ever, 0 not at all."""
     least: float | None = None
     for taint in taints:
         found = [toleration for toleration in tolerations if tolerates(toleration, taint)]
@@ -96,7 +96,7 @@ def tolerated_seconds(taints: tuple[Taint, ...], tolerations: tuple[Toleration, 
 
 
 class PodGarbageCollector(Controller):
-    """Removes pods whose node does not exist, after a while."""
+    """Deletes pods whose node does not exist, after a delay."""
 
     def __init__(self, context: ControllerContext, pod_index: PodIndex) -> None:
         super().__init__(context)
@@ -116,7 +116,7 @@ class PodGarbageCollector(Controller):
             self.workqueue.add_after(("", node), self.context.options.orphan_seconds)
 
     def reconcile(self, key: Key) -> None:
-        """Remove the pods of a node that is still not there."""
+        """Delete the pods of a node that still does not exist."""
         if self.context.get(NODES, *key) is not None:
             return
         for pod in self._pod_index.on(key[1]):
@@ -129,7 +129,7 @@ class PodGarbageCollector(Controller):
 
 
 def mark_disrupted(context: ControllerContext, stored: Stored, reason: str, message: str, phase: str = "") -> None:
-    """Write into a pod's status why it is about to go."""
+    """Add the condition DisruptionTarget to a pod that is about to be deleted; set its phase if one is given."""
     pod = stored.document()
     if phase:
         pod["status"]["phase"] = phase

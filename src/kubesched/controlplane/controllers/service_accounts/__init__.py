@@ -1,1 +1,1 @@
-"""Service accounts: one in every namespace, what pods get of them, and their tokens."""
+"""The controllers of service accounts: defaults of every namespace, and token secrets."""

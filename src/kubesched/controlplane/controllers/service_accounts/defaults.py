@@ -1,6 +1,6 @@
-"""What every namespace has from its beginning: the account `default`, and whom to trust who serves the API.
+"""The default objects of every namespace: the service account `default` and the certificates of the API server.
 
-From namespaces to a ServiceAccount and a ConfigMap in each; what is deleted is made again, and put right.
+From namespaces to a ServiceAccount and a ConfigMap in each; deleted ones are created again, changed ones corrected.
 """
 
 # upstream: pkg/controller/serviceaccount/serviceaccounts_controller.go,
@@ -25,7 +25,7 @@ _ABOUT_CERTIFICATES = (
 
 
 class _InEveryNamespace(Controller):
-    """Keeps an object of one name in every namespace that is not at its end."""
+    """Keeps an object of one name in every namespace that is not terminating."""
 
     prefix = ""
     name = ""
@@ -43,7 +43,7 @@ class _InEveryNamespace(Controller):
             self.workqueue.add(("", change.new.namespace))
 
     def reconcile(self, key: Key) -> None:
-        """Make the object of a namespace, or put it right."""
+        """Create the object of a namespace, or correct its contents."""
         namespace = self.context.get(NAMESPACES, *key)
         if namespace is None or namespace.fields.get("status.phase") == TERMINATING:
             return
@@ -55,23 +55,23 @@ class _InEveryNamespace(Controller):
             self.context.update(self.prefix, self.put_right(found))
 
     def put_right(self, document: Document) -> Document:
-        """Return an object as it has to be."""
+        """Return the object with its wanted contents."""
         return document
 
 
 class ServiceAccountController(_InEveryNamespace):
-    """Keeps an account for pods that name none."""
+    """Keeps the service account `default`, for pods that name none."""
 
     prefix, name = ACCOUNTS, DEFAULT
 
 
 class RootCertificatePublisher(_InEveryNamespace):
-    """Keeps the certificates by which pods know the API server."""
+    """Keeps the ConfigMap with the certificates by which pods verify the API server."""
 
     prefix, name = CONFIG_MAPS, ROOT_CERTIFICATES
 
     def put_right(self, document: Document) -> Document:
-        """Return the object with the certificates of the cluster's authority, and what they are for."""
+        """Return the ConfigMap with the certificates of the cluster's authority and their description."""
         meta = document["metadata"]
         meta["annotations"] = {**(meta.get("annotations") or {}), _DESCRIPTION: _ABOUT_CERTIFICATES}
         document["data"] = {_CERTIFICATE_KEY: root_certificates(self.context)}
@@ -79,6 +79,6 @@ class RootCertificatePublisher(_InEveryNamespace):
 
 
 def root_certificates(context: ControllerContext) -> str:
-    """Return by whom clients know the API server, an empty text where it is not served."""
+    """Return the certificates by which clients verify the API server, an empty text if there are none."""
     config = context.find(CONFIG_MAPS, SYSTEM, AUTHENTICATION_CONFIG) or {}
     return str((config.get("data") or {}).get("client-ca-file") or "")

@@ -1,7 +1,7 @@
-"""Secrets that hold a token of a service account for as long as both are there.
+"""Secrets of type service-account-token.
 
-From a secret of that type to one with a token, the namespace and the certificates of the API server; an account that is
-deleted takes its secrets along.
+From such a secret to the same secret with a token, the namespace and the certificates of the API server; the secrets
+of a deleted service account are deleted.
 """
 
 # upstream: pkg/controller/serviceaccount/tokens_controller.go, pkg/serviceaccount/legacy.go (v1.36)
@@ -21,7 +21,7 @@ NAME, UID = "kubernetes.io/service-account.name", "kubernetes.io/service-account
 
 
 class TokenController(Controller):
-    """Puts tokens into secrets that ask for one."""
+    """Writes tokens into secrets of service accounts; deletes the secrets of deleted accounts."""
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -45,7 +45,7 @@ class TokenController(Controller):
                 self.workqueue.add((stored.namespace, stored.name))
 
     def reconcile(self, key: Key) -> None:
-        """Complete a secret, if its account is there."""
+        """Write token, namespace and certificates into a secret, if its service account exists."""
         secret = self.context.find(SECRETS, *key)
         if secret is None or "deletionTimestamp" in secret["metadata"]:
             return

@@ -1,6 +1,6 @@
-"""Finalizers that protect storage in use, removed when it is unused; and claims for ephemeral volumes.
+"""Finalizers that protect storage in use from deletion; and claims for ephemeral volumes.
 
-From pods, claims and volumes to claims, volumes and classes that may be deleted.
+From pods, claims and volumes to terminating claims, volumes and classes without their protection finalizer.
 """
 
 # upstream: pkg/controller/volume/{pvcprotection,pvprotection,vacprotection,ephemeral} (v1.36)
@@ -20,7 +20,7 @@ _DELETION_TIMESTAMP = b'"deletionTimestamp"'
 
 
 class StorageProtectionController(Controller):
-    """Lets claims, volumes and classes of attributes go that are deleted and not used."""
+    """Removes the finalizers of terminating claims, volumes and VolumeAttributesClasses that are not in use."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -68,13 +68,13 @@ class StorageProtectionController(Controller):
         self._add_classes()
 
     def _add_classes(self) -> None:
-        """Look at the classes that wait to go; there are few, if any."""
+        """Queue the terminating VolumeAttributesClasses."""
         for stored in self.context.store.set_of(ATTRIBUTES_CLASSES):
             if _DELETION_TIMESTAMP in stored.body:
                 self.workqueue.add(("", f"{ATTRIBUTES_CLASSES}/{stored.name}"))
 
     def reconcile(self, key: Key) -> None:
-        """Remove the finalizer of a claim, a volume or a class that is not in use."""
+        """Remove the finalizer of a terminating claim, volume or class that is not in use."""
         namespace, name = key
         if namespace:
             claim = self.context.find(CLAIMS, namespace, name)
@@ -107,7 +107,7 @@ class StorageProtectionController(Controller):
 
 
 class EphemeralVolumeController(Controller):
-    """Makes the claims of pods' ephemeral volumes."""
+    """Creates the claims of pods' ephemeral volumes."""
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -118,7 +118,7 @@ class EphemeralVolumeController(Controller):
             self._add(change)
 
     def reconcile(self, key: Key) -> None:
-        """Make the claims of a pod's ephemeral volumes that are not there."""
+        """Create the missing claims of a pod's ephemeral volumes."""
         pod = self.context.find(PODS, *key)
         if pod is None or "deletionTimestamp" in pod["metadata"]:
             return

@@ -1,7 +1,7 @@
-"""Volumes made on request, as external provisioners make them.
+"""Dynamic provisioning of volumes, as external provisioners do it.
 
-From a claim and its class to a volume in the topology of the node that was chosen for the claim's pod. A node that
-cannot have such a volume is given back to the scheduler.
+From a claim and its class to a volume in the topology of the node that was selected for the claim's pod. If the node
+cannot have such a volume, its annotation is removed from the claim, so that the scheduler selects another node.
 """
 
 # upstream: pkg/controller/volume/persistentvolume/pv_controller.go (provisionClaim);
@@ -26,15 +26,15 @@ _Topology = dict[str, list[str]]
 
 
 class Provisioner:
-    """Makes volumes, each after a while."""
+    """Creates volumes for claims, each after the provisioning delay."""
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
-        # when a claim's volume is ready, by the claim's UID and node
+        # when a claim's volume is ready, by the claim's UID and selected node
         self._ready: dict[tuple[str, str], float] = {}
 
     def provide(self, claim: Document, storage_class: Document) -> float | None:
-        """Make a claim's volume, or return after how many seconds to ask again."""
+        """Create the volume of a claim, or return the seconds after which to requeue the claim."""
         meta = claim["metadata"]
         annotations = part(meta, "annotations")
         driver = storage_class["provisioner"]
@@ -58,7 +58,7 @@ class Provisioner:
         return None
 
     def _topology(self, node_name: str, storage_class: Document) -> list[_Topology] | None:
-        """Return where a volume may be, no entry for anywhere; None if it cannot be where it is wanted."""
+        """Return the topology terms of a volume, an empty list for any topology; None if the node cannot have it."""
         allowed = [
             {each["key"]: list(each["values"]) for each in term.get("matchLabelExpressions") or ()}
             for term in storage_class.get("allowedTopologies") or ()
@@ -78,7 +78,7 @@ class Provisioner:
         return [{key: [labels[key]] for key in keys}] if keys else []
 
     def _topology_keys(self, node_name: str, driver: str) -> list[str]:
-        """Return the topology keys of a driver."""
+        """Return the topology keys of a driver on a node."""
         csi_node = self._context.find(CSI_NODES, "", node_name) or {}
         for each in (csi_node.get("spec") or {}).get("drivers") or ():
             if each.get("name") == driver:
@@ -102,7 +102,7 @@ def _volume(claim: Document, storage_class: Document, topology: list[_Topology])
             "name": meta["name"],
             "uid": meta["uid"],
         },
-        # names of drivers that are no CSI drivers' may have a path
+        # names of provisioners that are not CSI drivers may have a slash
         "csi": {"driver": driver.replace("/", ".")[:63], "volumeHandle": name},
     }
     if wanted.get("volumeAttributesClassName"):

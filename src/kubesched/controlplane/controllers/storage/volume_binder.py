@@ -1,11 +1,11 @@
-"""Volumes and claims find each other; volumes that are wanted are made.
+"""Binding of volumes and claims, and provisioning of missing volumes.
 
     claim ──names a volume──▶ bind          volume ──names a claim──▶ bind
       │ no name: a volume that fits, unless its class waits for a consumer
-      └─ none fits: provision, once the class does not wait or a node is chosen for it
-    claim gone ──▶ volume released ──▶ kept, or deleted
+      └─ no volume fits: provision, unless the class waits for a consumer and no node is selected yet
+    claim deleted ──▶ volume released ──▶ retained or deleted, by its reclaim policy
 
-From volumes and claims to bound ones.
+From volumes and claims to bound volumes and claims.
 """
 
 # upstream: pkg/controller/volume/persistentvolume/{pv_controller.go,index.go}, component-helpers/storage/volume (v1.36)
@@ -41,9 +41,9 @@ class PersistentVolumeController(Controller):
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._provisioner = Provisioner(context)
-        # claims that wait for a volume of a class, or for the class
+        # by class: claims that wait for a volume of the class, or for the class
         self._waiting: dict[str, dict[Key, None]] = {}
-        # unbound volumes by class and name, and volumes that name a claim
+        # volumes without a claim reference, by class and name; and names of volumes by the claim that they reference
         self._free: dict[str, dict[str, Document]] = {}
         self._promised: dict[Key, dict[str, None]] = {}
 
@@ -93,7 +93,7 @@ class PersistentVolumeController(Controller):
                 self.workqueue.add(key)
 
     def reconcile(self, key: Key) -> None:
-        """See to a volume, or to a claim."""
+        """Reconcile a claim, or a volume if the key has no namespace."""
         if key[0]:
             claim = self.context.find(CLAIMS, *key)
             if claim is not None:
@@ -127,7 +127,7 @@ class PersistentVolumeController(Controller):
             self._bind(volume, claim)
 
     def _see_to_bound(self, claim: Document, name: str | None) -> None:
-        """Look after a claim that was bound: without its volume it is lost."""
+        """Complete the binding of a bound claim; a claim without its volume is lost."""
         volume = self.context.find(VOLUMES, "", name) if name else None
         reference = volume["spec"].get("claimRef") if volume is not None else None
         if volume is not None and (not reference or reference.get("uid") == claim["metadata"]["uid"]):
@@ -137,7 +137,7 @@ class PersistentVolumeController(Controller):
             self.context.update(CLAIMS, claim, "status")
 
     def _find_volume(self, key: Key, claim: Document) -> None:
-        """Bind a claim to a volume that is there, or have one made."""
+        """Bind a claim to an existing volume, or provision one."""
         class_name = class_of_claim(claim)
         storage_class = self.context.find(STORAGE_CLASSES, "", class_name) if class_name else None
         waits = (storage_class or {}).get("volumeBindingMode", IMMEDIATE) == WAIT_FOR_FIRST_CONSUMER
@@ -160,7 +160,7 @@ class PersistentVolumeController(Controller):
                 self.workqueue.add_after(key, delay)
 
     def _best_volume(self, claim: Document, waits: bool) -> Document | None:
-        """Return the volume that names a claim, or else the smallest unbound one that fits it."""
+        """Return the volume that references a claim, or else the smallest available volume that fits the claim."""
         key = (claim["metadata"]["namespace"], claim["metadata"]["name"])
         for name in self._promised.get(key, ()):
             volume = self.context.find(VOLUMES, "", name)
@@ -176,7 +176,7 @@ class PersistentVolumeController(Controller):
         return self.context.find(VOLUMES, "", min(fitting)[1]) if fitting else None
 
     def _bind(self, volume: Document, claim: Document) -> None:
-        """Write into a volume and a claim that they belong together, each part that is not written yet."""
+        """Bind a volume and a claim to each other; skip the writes that were already made."""
         reference = volume["spec"].get("claimRef") or {}
         meta = claim["metadata"]
         if reference.get("uid") != meta["uid"]:
@@ -220,7 +220,7 @@ class PersistentVolumeController(Controller):
     # -- volumes
 
     def _see_to_volume(self, volume: Document) -> None:
-        """Bring the phase of a volume up to date; a released one is kept or deleted, as it says."""
+        """Bring the phase of a volume up to date; delete a released volume if its reclaim policy is Delete."""
         reference = volume["spec"].get("claimRef") or {}
         phase = volume["status"].get("phase")
         if not reference.get("uid"):
@@ -250,7 +250,7 @@ class PersistentVolumeController(Controller):
         return self.context.update(VOLUMES, volume, "status")
 
     def _unbind(self, volume: Document) -> None:
-        """Let a volume be free again whose claim has another one."""
+        """Remove the reference of a volume to a claim that is bound to another; a user's reference loses its UID."""
         annotations = volume["metadata"].get("annotations") or {}
         if annotations.pop(BOUND_BY_CONTROLLER, None):
             volume["spec"].pop("claimRef")
@@ -265,27 +265,27 @@ class PersistentVolumeController(Controller):
 
 
 def _claim_key(volume: Document) -> Key | None:
-    """Return the claim that a volume names."""
+    """Return the key of the claim that a volume references, None without one."""
     reference = volume["spec"].get("claimRef")
     return (reference.get("namespace") or "", reference.get("name") or "") if reference else None
 
 
 def class_of_claim(claim: Document) -> str:
-    """Return the class that a claim wants, an empty text for none."""
+    """Return the storage class of a claim, an empty text for none."""
     annotations = claim["metadata"].get("annotations") or {}
     name: str = annotations.get(CLASS_ANNOTATION) or claim["spec"].get("storageClassName") or ""
     return name
 
 
 def class_of_volume(volume: Document) -> str:
-    """Return the class of a volume, an empty text for none."""
+    """Return the storage class of a volume, an empty text for none."""
     annotations = volume["metadata"].get("annotations") or {}
     name: str = annotations.get(CLASS_ANNOTATION) or volume["spec"].get("storageClassName") or ""
     return name
 
 
 def is_for(volume: Document, claim: Document) -> bool:
-    """Return whether a volume names a claim."""
+    """Return whether a volume references a claim."""
     reference, meta = volume["spec"].get("claimRef") or {}, claim["metadata"]
     if (reference.get("namespace"), reference.get("name")) != (meta["namespace"], meta["name"]):
         return False
@@ -293,7 +293,7 @@ def is_for(volume: Document, claim: Document) -> bool:
 
 
 def mismatch(volume: Document, claim: Document) -> str:
-    """Return why a volume is not what a claim wants, an empty text if it is."""
+    """Return why a volume does not fit a claim, an empty text if it fits."""
     wanted, spec = claim["spec"], volume["spec"]
     if "deletionTimestamp" in volume["metadata"]:
         return "the volume is marked for deletion"
@@ -312,7 +312,7 @@ def mismatch(volume: Document, claim: Document) -> str:
 
 
 def _selected(volume: Document, claim: Document) -> bool:
-    """Return whether a claim's selector, if it has one, takes a volume."""
+    """Return whether a volume matches the claim's selector; a claim without a selector matches every volume."""
     selector = claim["spec"].get("selector")
     if selector is None:
         return True

@@ -1,7 +1,7 @@
 """The controller behind HorizontalPodAutoscalers: every 15 seconds it reads the usage of pods and scales their owner.
 
-From autoscalers and pods to replicas of what they scale. Nothing runs in pods, so what they use is a guess unless
-annotations say it (`usage`): an autoscaler shows the guess and leaves the number of replicas alone.
+From autoscalers and pods to the replicas of scale targets. Nothing runs in pods, so their usage is a guess unless
+annotations give it (`usage`): an autoscaler reports a guess in its status, but does not scale by it.
 """
 
 # upstream: pkg/controller/podautoscaler/horizontal.go (v1.36)
@@ -29,13 +29,13 @@ _GUESS = "nothing says what pods use: annotate them with kubesched.io/cpu-usage 
 
 
 class HorizontalController(Controller):
-    """Scales what autoscalers name."""
+    """Scales the targets of HorizontalPodAutoscalers."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._recorder = ControllerEventRecorder(context, "horizontal-pod-autoscaler")
         self._histories: dict[str, History] = {}
-        # pods that run, by namespace and name
+        # running pods, by namespace and name
         self._pods: dict[str, dict[str, Stored]] = {}
 
     def watches(self) -> dict[str, Changed]:
@@ -43,7 +43,7 @@ class HorizontalController(Controller):
         return {PODS: self._pod_changed, AUTOSCALERS: self._changed}
 
     def seconds_left(self) -> float:
-        """Return infinity: a cluster settles without autoscalers."""
+        """Return infinity: waiting for a cluster to settle does not include its autoscalers."""
         return inf
 
     def _pod_changed(self, change: Change) -> None:
@@ -62,7 +62,7 @@ class HorizontalController(Controller):
             self.workqueue.add_after(key, PERIOD_SECONDS / self.context.options.speed)
 
     def reconcile(self, key: Key) -> None:
-        """See how much is used, and scale if that is too much or too little."""
+        """Compute the wanted replicas from the usage of pods, scale the target, and write the status; requeue."""
         stored = self.context.get(AUTOSCALERS, *key)
         if stored is None:
             return
@@ -122,7 +122,7 @@ class HorizontalController(Controller):
         return None
 
     def _measure(self, scaler: Document, owner: Document, current: int) -> Measurement | None:
-        """Return the metric that asks for most; None if none is to be acted upon, which conditions say."""
+        """Return the metric with the most wanted replicas; None, and a condition, if no metric may be used to scale."""
         pods = self._ready_pods(owner)
         found: list[Measurement] = []
         error: MetricError | None = None
@@ -185,7 +185,7 @@ class HorizontalController(Controller):
 
 
 def _selector(owner: Document) -> Selector:
-    """Return which pods belong to something that is scaled; of replication controllers it is a map of labels."""
+    """Return the pod selector of a scale target; that of replication controllers is a map of labels."""
     selector = owner["spec"].get("selector") or {}
     if "matchLabels" in selector or "matchExpressions" in selector:
         return from_label_selector(msgspec.convert(selector, LabelSelector))

@@ -1,6 +1,6 @@
-"""All controllers of workloads, in the order in which they get changes.
+"""All controllers of workloads, in the order in which they receive events.
 
-From what controllers work with to controllers; the indexes that others ask come first.
+From a context to controllers; the indexes come before the controllers that read them.
 """
 
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext

@@ -11,7 +11,7 @@ from kubesched.controlplane.api.documents import Document
 
 
 def find_condition(status: Document, kind: str) -> Document | None:
-    """Return a condition of a status."""
+    """Return the condition of a type, None if the status has none."""
     for condition in status.get("conditions") or ():
         if condition.get("type") == kind:
             found: Document = condition
@@ -20,7 +20,7 @@ def find_condition(status: Document, kind: str) -> Document | None:
 
 
 def set_condition(status: Document, condition: Document) -> None:
-    """Put a condition at the end, unless it says what is there already; the time of transition lasts with the state."""
+    """Set a condition unless its status and reason are unchanged; an unchanged status keeps its transition time."""
     old = find_condition(status, condition["type"])
     if old is not None and old.get("status") == condition["status"]:
         if old.get("reason") == condition.get("reason"):
@@ -30,7 +30,7 @@ def set_condition(status: Document, condition: Document) -> None:
 
 
 def drop_condition(status: Document, kind: str) -> None:
-    """Take a condition out."""
+    """Remove the condition of a type."""
     kept = without(status, kind)
     if kept:
         status["conditions"] = kept

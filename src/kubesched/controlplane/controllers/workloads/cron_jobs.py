@@ -1,9 +1,9 @@
-"""Cron jobs: jobs that are started by the clock.
+"""Cron jobs: jobs that are started by a schedule.
 
-    last start ──schedule──▶ due? ──▶ too late, or one still runs and may not be joined: not this time ──▶ a job
+    last start ──schedule──▶ due? ──▶ past its deadline, or forbidden while another job runs? no ──▶ a job
 
-From schedules and the time to jobs; a few finished ones are kept. Only the last of several starts that were
-missed is made up for.
+From schedules and the time to jobs; finished jobs are kept up to the history limits. Of several missed starts only
+the last is made up for.
 """
 
 # upstream: pkg/controller/cronjob/{cronjob_controllerv2,utils}.go (v1.36)
@@ -32,12 +32,12 @@ from kubesched.controlplane.storage.store import DELETED, Change, Changed
 CRON_JOBS = "cronjobs.batch"
 _SCHEDULED: Final = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _MANY_MISSED: Final = 100
-# so long after its time a start is looked for, in case clocks differ
+# added to the time of the next start, in case clocks differ
 _DELTA_SECONDS: Final = 0.1
 
 
 class _Starts(msgspec.Struct):
-    """The starts since the last one: the most recent that is due, and about how many were missed."""
+    """The starts since the last one: the most recent due start, and about how many were missed."""
 
     since: datetime
     due: datetime | None = None
@@ -45,16 +45,16 @@ class _Starts(msgspec.Struct):
 
 
 class CronJobController(Controller):
-    """Starts jobs by the clock."""
+    """Starts the jobs of cron jobs."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._recorder = ControllerEventRecorder(context, "cronjob-controller")
         self._retries = Retries(self.workqueue)
-        # the names of jobs by the cron job that started them
+        # the names of jobs by their cron job
         self._jobs: dict[Key, dict[str, None]] = {}
 
-    # -- what changes
+    # -- events
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -85,17 +85,17 @@ class CronJobController(Controller):
         before = {} if change.old is None else change.old.document()["spec"]
         fields = ("schedule", "timeZone")
         if before and any(cron_job["spec"].get(field) != before.get(field) for field in fields):
-            # a new schedule is for the time to come
+            # a new schedule applies from now on
             schedule = self._schedule(cron_job)
             if schedule is not None:
                 self._plan(key, cron_job, schedule)
             return
         self.workqueue.add(key)
 
-    # -- a look
+    # -- reconciling
 
     def reconcile(self, key: Key) -> None:
-        """See to the jobs of a cron job, and start one if it is time."""
+        """Delete and count the finished jobs of a cron job, and start a job if one is due."""
         cron_job = self.context.find(CRON_JOBS, *key)
         if cron_job is None:
             return
@@ -115,7 +115,7 @@ class CronJobController(Controller):
             self.context.update(CRON_JOBS, cron_job, "status")
 
     def _take_in(self, cron_job: Document, jobs: list[Document]) -> None:
-        """Note finished jobs and deleted ones."""
+        """Remove finished and deleted jobs from the active ones of the status."""
         status = cron_job["status"]
         active = {each.get("uid") for each in status.get("active") or ()}
         for job in jobs:
@@ -163,10 +163,10 @@ class CronJobController(Controller):
         self._recorder.normal(cron_job, "SuccessfulDelete", f"Deleted job {name}")
         return True
 
-    # -- the clock
+    # -- the schedule
 
     def _schedule(self, cron_job: Document) -> Schedule | None:
-        """Return the schedule of a cron job, None if it makes no sense."""
+        """Return the schedule of a cron job; None, and a warning event, if it cannot be parsed."""
         spec = cron_job["spec"]
         try:
             return parse_schedule(spec.get("schedule") or "", spec.get("timeZone"))
@@ -185,7 +185,7 @@ class CronJobController(Controller):
             self.workqueue.add_after(key, max(0.0, (following - now).total_seconds()) + _DELTA_SECONDS)
 
     def _starts(self, cron_job: Document, schedule: Schedule, now: datetime, *, within_deadline: bool) -> _Starts:
-        """Return which starts are due."""
+        """Return the due start of a cron job, and the number of missed starts."""
         last = cron_job["status"].get("lastScheduleTime") or cron_job["metadata"]["creationTimestamp"]
         since = moment(last)
         seconds = cron_job["spec"].get("startingDeadlineSeconds")
@@ -199,7 +199,7 @@ class CronJobController(Controller):
             return _Starts(since, first)
         between = max(1, round((second - first).total_seconds()))
         missed = int((now - first).total_seconds()) // between + 1
-        # from about the last but one on, since the times between starts may differ
+        # search from about the last but one on, since the intervals between starts may differ
         due: datetime | None = None
         following = schedule.next(first + timedelta(seconds=(missed - 2) * between))
         while following is not None and following <= now:
@@ -276,7 +276,7 @@ def _job_name(cron_job: Document, due: datetime) -> str:
 
 
 def _job_of(cron_job: Document, name: str, due: datetime) -> Document:
-    """Return the job that a cron job starts at a time."""
+    """Return the job of a cron job for a start."""
     meta, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]
     described = template.get("metadata") or {}
     zone = zone_of(cron_job["spec"].get("timeZone") or "")

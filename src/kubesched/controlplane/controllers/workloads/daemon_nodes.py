@@ -1,6 +1,6 @@
-"""The nodes on which pods of a daemon set belong, and the node affinity of such pods.
+"""The nodes on which a daemon set runs pods, and the node affinity of such pods.
 
-From a template and nodes to yes or no; and from a template and a node to a pod that can only be placed there.
+From a template and a node to whether a pod should run there, and to a spec whose pods can be placed only there.
 """
 
 # upstream: pkg/controller/daemon/{daemon_controller.go (NodeShouldRunDaemonPod),util/daemonset_util.go} (v1.36)
@@ -19,7 +19,7 @@ from kubesched.controlplane.storage.store import Stored
 
 _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _NODE: Final = "node.kubernetes.io"
-# what daemons put up with: key and effect
+# the tolerations of all daemon pods: key and effect
 _TOLERATED: Final = (
     ("not-ready", "NoExecute"),
     ("unreachable", "NoExecute"),
@@ -32,7 +32,7 @@ _decode_node = msgspec.json.Decoder(Node).decode
 
 
 class DaemonNode(msgspec.Struct, frozen=True, gc=False):
-    """Of a node what daemon sets ask about."""
+    """The fields of a node that daemon sets read."""
 
     name: str
     labels: dict[str, str]
@@ -40,13 +40,13 @@ class DaemonNode(msgspec.Struct, frozen=True, gc=False):
 
 
 def node_of(stored: Stored) -> DaemonNode:
-    """Return the part of a node that daemon sets read."""
+    """Return the fields of a stored node that daemon sets read."""
     taints = _decode_node(stored.body).spec.taints if b'"taints"' in stored.body else ()
     return DaemonNode(stored.name, stored.labels, taints)
 
 
 class NodeFitness:
-    """Tells on which nodes the pods of a template belong."""
+    """Decides on which nodes the pods of a template should run."""
 
     def __init__(self, template: Document) -> None:
         spec = msgspec.convert({"spec": daemon_spec(template["spec"])}, FullPod).spec
@@ -55,7 +55,7 @@ class NodeFitness:
         self._tolerations: tuple[Toleration, ...] = spec.tolerations
 
     def judge(self, node: DaemonNode) -> tuple[bool, bool]:
-        """Return whether a pod should be started on a node, and whether one that is there may stay."""
+        """Return whether a pod should be started on a node, and whether an existing pod may stay there."""
         if self._node_name and self._node_name != node.name:
             return False, False
         if not self._affinity.matches(node.labels, node.name):
@@ -67,7 +67,7 @@ class NodeFitness:
 
 
 def daemon_spec(spec: Document) -> Document:
-    """Return the spec of a template with the tolerations that daemons have."""
+    """Return the pod spec of a template with the tolerations of daemon pods."""
     tolerations = list(spec.get("tolerations") or ())
     wanted = [*_TOLERATED, *((("network-unavailable", "NoSchedule"),) if spec.get("hostNetwork") else ())]
     for key, effect in wanted:
@@ -86,7 +86,7 @@ def _is_alike(one: Document, other: Document) -> bool:
 
 
 def bound_to(spec: Document, node: str) -> Document:
-    """Return a spec whose pods can only be placed on a node; other demands on nodes were met by choosing it."""
+    """Return a spec whose required node affinity is replaced by the name of a node."""
     affinity = dict(spec.get("affinity") or {})
     term = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
     affinity["nodeAffinity"] = {**(affinity.get("nodeAffinity") or {}), _REQUIRED: {"nodeSelectorTerms": [term]}}
@@ -94,7 +94,7 @@ def bound_to(spec: Document, node: str) -> Document:
 
 
 def target_of(pod: Document) -> str:
-    """Return the node that a pod is on, or is meant for; an empty text if there is none."""
+    """Return the node of a pod, or the node that its required affinity names; an empty text for none."""
     spec = pod.get("spec") or {}
     required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_REQUIRED) or {}
     name: str = spec.get("nodeName") or ""

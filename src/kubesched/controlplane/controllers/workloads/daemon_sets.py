@@ -1,9 +1,9 @@
-"""Daemon sets: one pod on every node where it belongs.
+"""Daemon sets: one pod on every node that fits the template.
 
-    node or pod changes ──▶ that node is checked: no pod, too many, failed?
-    template changes ─────▶ all nodes; old pods go, so many at a time, and new ones come
+    node or pod changes ──▶ that node is checked: are pods missing, surplus, or failed?
+    template changes ─────▶ all nodes are checked; old pods are replaced within maxUnavailable or maxSurge
 
-From daemon sets and nodes to pods and counts.
+From daemon sets and nodes to pods and to the status of daemon sets.
 """
 
 # upstream: pkg/controller/daemon/{daemon_controller,update}.go (v1.36)
@@ -40,11 +40,11 @@ _LEAST_FAILED_SECONDS, _MOST_FAILED_SECONDS = 1.0, 900.0
 
 
 class _Sync(msgspec.Struct):
-    """One reconcile of a set."""
+    """One reconcile of a daemon set."""
 
     daemon_set: Document
     places: DaemonPods
-    # tells pods of the current template
+    # the label value of pods of the current template
     template_hash: str
 
     @property
@@ -53,18 +53,18 @@ class _Sync(msgspec.Struct):
         return self.daemon_set["spec"].get("minReadySeconds") or 0
 
     def is_new(self, pod: PodView) -> bool:
-        """Return whether a pod is of the current template."""
+        """Return whether a pod was created from the current template."""
         return pod.labels.get(HASH) == self.template_hash
 
     def surge(self, nodes: int) -> int:
-        """Return on how many of so many nodes a new pod may stand beside an old one."""
+        """Return maxSurge as a number of nodes; 0 unless pods are replaced by a rolling update."""
         updates = self.daemon_set["spec"]["updateStrategy"]
         share = (updates.get("rollingUpdate") or {}).get("maxSurge")
         return share_of(share, nodes, round_up=True) if updates["type"] == ROLLING_UPDATE and share else 0
 
 
 class DaemonSetController(PodOwners):
-    """Sees to daemon sets."""
+    """Creates, replaces and deletes the pods of daemon sets, and keeps their status."""
 
     prefix = DAEMON_SETS
     api_version, kind, component = "apps/v1", "DaemonSet", "daemonset-controller"
@@ -75,7 +75,7 @@ class DaemonSetController(PodOwners):
         self._nodes: dict[str, DaemonNode] = {}
         self._places: dict[Key, DaemonPods] = {}
 
-    # -- what changes
+    # -- events
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -95,7 +95,7 @@ class DaemonSetController(PodOwners):
             self.workqueue.add(key)
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Mark the node of a pod, and queue its owner."""
+        """Mark the node of a pod to be checked, and queue the pod's owner."""
         for pod in (before, after):
             places = None if pod is None or pod.owner is None else self._places.get((pod.namespace, pod.owner.name))
             if pod is None or pod.owner is None or places is None or places.uid != pod.owner.uid:
@@ -114,13 +114,13 @@ class DaemonSetController(PodOwners):
         places.put(pod, node)
 
     def forget(self, key: Key, uid: str) -> None:
-        """Forget a set that is gone."""
+        """Forget a deleted daemon set."""
         self._places.pop(key, None)
 
-    # -- a look
+    # -- reconciling
 
     def reconcile(self, key: Key) -> None:
-        """See to the nodes of a set that have changed, replace old pods, and bring the status up to date."""
+        """Create and delete pods on changed nodes, replace old pods, and write the status."""
         daemon_set = self.context.find(self.prefix, *key)
         if daemon_set is None or "deletionTimestamp" in daemon_set["metadata"]:
             return
@@ -147,7 +147,7 @@ class DaemonSetController(PodOwners):
             self.retries.again(key)
 
     def _labelled(self, revision: Document) -> Document:
-        """Return a revision with the label that its pods have: one that was made by others gets its name as that."""
+        """Return a revision with the hash label of its pods; without the label, its name becomes the hash."""
         labels = part(revision["metadata"], "labels")
         if HASH in labels:
             return revision
@@ -155,9 +155,9 @@ class DaemonSetController(PodOwners):
         return self.context.update(REVISIONS, revision)
 
     def _known_hash(self, daemon_set: Document) -> str:
-        """Return the hash that pods give to the template, empty if they do not.
+        """Return the hash label of pods of the current template generation, empty if there is none.
 
-        Sets that are loaded from another cluster without their revisions keep their pods that way.
+        With it, daemon sets that were imported without their revisions keep their pods.
         """
         meta = daemon_set["metadata"]
         generation = (meta.get("annotations") or {}).get(TEMPLATE_GENERATION)
@@ -167,7 +167,7 @@ class DaemonSetController(PodOwners):
         return next((labels[HASH] for labels in fitting if HASH in labels), "")
 
     def _remembered(self, key: Key, daemon_set: Document) -> DaemonPods:
-        """Return the remembered places of a set; a change of the set has all nodes judged again."""
+        """Return the pods of a daemon set by node; a new generation of the set marks all nodes to be checked."""
         meta = daemon_set["metadata"]
         places = self._places.get(key)
         if places is None or places.uid != meta["uid"]:
@@ -189,7 +189,7 @@ class DaemonSetController(PodOwners):
     # -- nodes
 
     def _see_to_nodes(self, sync: _Sync) -> None:
-        """Start and delete pods on nodes that have changed, some at a time."""
+        """Create and delete pods on changed nodes, up to a limit."""
         places, left = sync.places, BURST
         places.next_due(self.context.loop.time())
         while places.changed and left > 0:
@@ -198,7 +198,7 @@ class DaemonSetController(PodOwners):
             left -= self._reconcile_node(sync, name)
 
     def _reconcile_node(self, sync: _Sync, name: str) -> int:
-        """Start or delete pods on a node; return how many. A node where that failed is checked again."""
+        """Create or delete pods on a node; return how many. After an error the node is checked again."""
         places, node = sync.places, self._nodes.get(name)
         pods = [pod for pod in places.on(name) if not (pod.deleting and pod.terminal)]
         if node is None:
@@ -220,7 +220,7 @@ class DaemonSetController(PodOwners):
         return missing + len(doomed)
 
     def _judge(self, sync: _Sync, name: str, pods: list[PodView], *, should_run: bool) -> NodeTally:
-        """Return a node's part in the counts, by its oldest pod."""
+        """Return the contribution of a node to the counts, by its oldest pod."""
         if not should_run:
             return NodeTally(misscheduled=bool(pods))
         if not pods:
@@ -245,7 +245,7 @@ class DaemonSetController(PodOwners):
     def _decide(
         self, sync: _Sync, name: str, pods: list[PodView], *, should_run: bool, may_stay: bool
     ) -> tuple[bool, list[PodView]]:
-        """Return whether a node needs a pod, and which pods are to go."""
+        """Return whether to create a pod on a node, and which pods to delete."""
         if should_run and not pods:
             return True, []
         if not may_stay:
@@ -259,7 +259,7 @@ class DaemonSetController(PodOwners):
         return False, doomed + self._surplus(sync, running)
 
     def _surplus(self, sync: _Sync, running: list[PodView]) -> list[PodView]:
-        """Return which of several pods on a node go: an old one may stay until a new one is available."""
+        """Return which of several pods on a node to delete: an old pod stays until a new one is available."""
         new = [pod for pod in running if sync.is_new(pod)]
         old = [pod for pod in running if not sync.is_new(pod)]
         doomed = new[1:] + old[1:]
@@ -268,7 +268,7 @@ class DaemonSetController(PodOwners):
         return doomed
 
     def _may_go(self, sync: _Sync, name: str, pod: PodView) -> bool:
-        """Return whether a terminal pod may be replaced now: failed pods back off."""
+        """Return whether to delete a terminal pod now: failed pods back off."""
         named = f"daemon pod {pod.namespace}/{pod.name} on node {name}"
         if pod.phase == "Succeeded":
             message = f"Found succeeded {named}, will try to delete it"
@@ -301,7 +301,7 @@ class DaemonSetController(PodOwners):
     # -- replacing
 
     def _replace(self, sync: _Sync) -> None:
-        """Delete old pods, or start new ones beside them, so many at a time; pods that are of no use go anyway."""
+        """Delete old pods, or surge new ones, within the limits of the update; unavailable pods do not count."""
         places, desired = sync.places, sync.places.totals["desired"]
         surge = sync.surge(desired)
         share = sync.daemon_set["spec"]["updateStrategy"]["rollingUpdate"]["maxUnavailable"]
@@ -321,7 +321,7 @@ class DaemonSetController(PodOwners):
                 if pod.active:
                     self.delete_pod(sync.daemon_set, pod)
 
-    # -- what is said of it
+    # -- status
 
     def _report(self, key: Key, sync: _Sync) -> None:
         totals, stored = sync.places.totals, self.context.find(self.prefix, *key)

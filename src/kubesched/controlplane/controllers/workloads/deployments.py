@@ -1,10 +1,10 @@
-"""Deployments: a replica set for each template there was, pods moved from the old ones to the new one.
+"""Deployments: a replica set for each revision of the template, scaled from the old sets to the new one.
 
-    template ──hash──▶ the new set ──grows──▶ all pods new ──▶ old sets kept for going back, then deleted
-                       old sets ──shrink──┘
+    template ──hash──▶ new set ──scaled up──▶ rollout complete ──▶ old sets kept for rollbacks, then deleted
+                    old sets ──scaled down──┘
 
-From a deployment and its replica sets to sizes of the sets, and to conditions that say how it goes. A deployment is
-written once in a look, at the end.
+From a deployment and its replica sets to the replicas of the sets and the deployment's status, which is written once,
+at the end of a reconcile.
 """
 
 # upstream: pkg/controller/deployment/{deployment_controller,sync,rolling,recreate,progress}.go (v1.36)
@@ -58,7 +58,7 @@ class DeploymentController(Controller):
         self._orphans: dict[str, dict[str, None]] = {}
         pods.listen("ReplicaSet", self)
 
-    # -- what changes
+    # -- events
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -115,10 +115,10 @@ class DeploymentController(Controller):
     def orphan_changed(self, pod: PodView) -> None:
         """Ignore orphan pods; replica sets adopt them."""
 
-    # -- a look
+    # -- reconciling
 
     def reconcile(self, key: Key) -> None:
-        """Take the next step with a deployment."""
+        """Take the next step of a deployment's rollout, and write its status."""
         deployment = self.context.find(DEPLOYMENTS, *key)
         if deployment is None:
             return
@@ -159,7 +159,7 @@ class DeploymentController(Controller):
             self.workqueue.add_after(key, left)
 
     def _fresh(self, deployment: Document) -> tuple[Document | None, list[Document]]:
-        """Return the new set and the old ones as they are now."""
+        """Return the new set and the old sets, read again."""
         return self._split(deployment, self._claim(deployment))
 
     def _split(self, deployment: Document, sets: list[Document]) -> tuple[Document | None, list[Document]]:
@@ -169,10 +169,10 @@ class DeploymentController(Controller):
             new = self._keep_in_line(deployment, new, old)
         return new, old
 
-    # -- whose sets are whose
+    # -- adoption and release
 
     def _claim(self, deployment: Document) -> list[Document]:
-        """Return the replica sets of a deployment: release those that no longer match, adopt those that do."""
+        """Return the replica sets of a deployment; release sets that no longer match, adopt orphans that match."""
         meta = deployment["metadata"]
         namespace, deleting = meta["namespace"], "deletionTimestamp" in meta
         selector = self._selectors[namespace][meta["name"]]
@@ -201,7 +201,7 @@ class DeploymentController(Controller):
     # -- revisions
 
     def _keep_in_line(self, deployment: Document, new: Document, old: list[Document]) -> Document:
-        """Bring the new set in line with its deployment, and note in the deployment which revision it is."""
+        """Copy annotations and minReadySeconds to the new set, and its revision to the deployment."""
         before = dict(new["metadata"].get("annotations") or {})
         least = deployment["spec"].get("minReadySeconds") or 0
         hand_on_annotations(deployment, new, next_revision(old))
@@ -215,7 +215,7 @@ class DeploymentController(Controller):
         return new
 
     def _create_set(self, deployment: Document, old: list[Document]) -> Document | None:
-        """Make a set for a template; return None if its name is taken by another, which counts as a collision."""
+        """Create the set of the current template; return None after a collision of names, which is counted."""
         meta = deployment["metadata"]
         collisions = deployment["status"].get("collisionCount")
         replicas = set_for(deployment)
@@ -260,10 +260,10 @@ class DeploymentController(Controller):
             if stored is not None and seen and not status.get("replicas") and not wanted(replicas):
                 self.context.delete(REPLICA_SETS, stored)
 
-    # -- sizes
+    # -- scaling
 
     def _is_scaled(self, deployment: Document, sets: list[Document]) -> bool:
-        """Return whether a deployment was scaled since its sets were last sized."""
+        """Return whether a deployment was scaled since its sets were last scaled."""
         sizes = [rollouts.whole_annotation(each, rollouts.DESIRED_REPLICAS) for each in rollouts.active(sets)]
         return any(size is not None and size != wanted(deployment) for size in sizes)
 
@@ -280,7 +280,7 @@ class DeploymentController(Controller):
                 self._resize(deployment, each, size, note=True)
 
     def _resize(self, deployment: Document, replicas: Document, size: int, *, note: bool = False) -> bool:
-        """Give a set a size, and note what its deployment wants even if it has it; return whether the size is new."""
+        """Scale a set; with `note`, update its annotations even at the same size. Return whether it was scaled."""
         before = wanted(replicas)
         if before == size and not note:
             return False

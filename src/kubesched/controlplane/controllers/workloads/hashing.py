@@ -1,6 +1,6 @@
-"""Names for templates: short, the same for the same template, hardly ever the same for another.
+"""Hashes of templates, for names and labels.
 
-From a document to a text that may stand in names and labels.
+From a document to a short text that is valid in names and labels.
 """
 
 # upstream: pkg/controller/controller_utils.go (ComputeHash), apimachinery/pkg/util/rand (SafeEncodeString) (v1.36)
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from kubesched.api.go_text import to_json
 
-# without letters and digits that make words or look alike
+# without vowels, and without digits that look like letters
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 _OFFSET, _PRIME, _MASK = 2166136261, 16777619, 2**32 - 1
 
 
 def short_hash(value: Any, collisions: int | None = None) -> str:
-    """Return a name for a value; a count of collisions makes another one."""
+    """Return the hash of a value; a count of collisions changes it."""
     # differs (hashes of templates): the reference hashes a dump of Go's structs, so its names for the same template are
     # others
     number = _OFFSET

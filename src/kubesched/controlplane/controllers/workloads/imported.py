@@ -1,7 +1,7 @@
-"""Workloads of another cluster: the revision that was the current one there is the current one here.
+"""Imported workloads keep their current revision, and with it their pods.
 
-From a deployment, stateful set or daemon set that was loaded, its revisions or replica sets, and its pods, to revisions
-or replica sets with the template as it is written here. What is missing among them is made from what the pods say.
+From an imported deployment, stateful set or daemon set to its current revision or replica set with the template as this
+server defaults it. A missing revision or replica set is created from the labels and owner references of the pods.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient
 
 PODS: Final = "pods"
-# the label by which pods tell their revision
+# the label of pods with their revision
 REVISION: Final = "controller-revision-hash"
 _PREFIXES: Final = {
     "Deployment": DEPLOYMENTS,
@@ -30,7 +30,7 @@ _PREFIXES: Final = {
 
 
 class ImportedWorkloads:
-    """Settles one workload after another; the server has all objects already, and its controllers do not run yet."""
+    """Restores current revisions after an import, when all objects are stored and the controllers do not run yet."""
 
     def __init__(self, client: LocalClient) -> None:
         self._client = client
@@ -40,7 +40,7 @@ class ImportedWorkloads:
         self._sets = self._by_owner(REPLICA_SETS)
 
     def _by_owner(self, prefix: str) -> dict[str, list[Document]]:
-        """Return objects by the UID of who is in charge of them."""
+        """Return objects by the UID of their controller."""
         found: dict[str, list[Document]] = {}
         for stored in self._store.set_of(prefix):
             document = stored.document()
@@ -49,7 +49,7 @@ class ImportedWorkloads:
         return found
 
     def settle(self, kind: str, namespace: str, name: str) -> None:
-        """Have a workload keep its pods."""
+        """Make the template of a workload its current revision, so that its controller keeps the pods."""
         stored = self._store.get(_PREFIXES[kind], namespace, name)
         if stored is None:
             return
@@ -59,7 +59,7 @@ class ImportedWorkloads:
             self._settle_set(kind, stored.document())
 
     def _replace(self, prefix: str, document: Document) -> None:
-        """Store an object without the strategy of its kind, which would refuse the change."""
+        """Store an object without its kind's update validation, which would refuse the change."""
         services = self._client.server.registry
         strategy = services.strategy(services.catalog.by_prefix[prefix])
         self._store.put(prefix, document, strategy.fields(document))
@@ -80,18 +80,18 @@ class ImportedWorkloads:
             self._mark(pods, _told_by_pods(kind, current))
 
     def _made(self, kind: str, owner: Document, told: str) -> Document | None:
-        """Return a revision of a set's template, under the name that its pods are labelled with."""
+        """Create the revision of a set's template, named as its pods are labelled; return None if that fails."""
         label = daemon_sets.HASH if kind == "DaemonSet" else stateful_sets.HASH
         known_as = told.removeprefix(f"{owner['metadata']['name']}-") if kind == "StatefulSet" else told
         revision = revision_of(owner, 1, controller_reference("apps/v1", kind, owner), label, known_as)
         try:
             return self._client.create(self._client.resource("apps/v1", "ControllerRevision"), revision)
         except ApiError:
-            # the controller names one in its own way
+            # the controller will create one with its own name
             return None
 
     def _mark(self, pods: Iterable[Document], told: str) -> None:
-        """Label pods with a revision that have no such label."""
+        """Add the revision label to pods without one."""
         for pod in pods:
             labels = pod["metadata"].setdefault("labels", {})
             if told and not labels.get(REVISION):
@@ -117,7 +117,7 @@ class ImportedWorkloads:
             self._bring_back_set(deployment)
 
     def _bring_back_set(self, deployment: Document) -> None:
-        """Make the replica set that pods of a deployment name as theirs, if it was left behind."""
+        """Create the replica set that owns most of a deployment's pods, if it was not imported."""
         meta, spec = deployment["metadata"], deployment["spec"]
         wanted = (spec["selector"].get("matchLabels") or {}).items()
         found: Counter[tuple[str, str, str]] = Counter()
@@ -150,7 +150,7 @@ def _owner(document: Document) -> dict[str, Any] | None:
 
 
 def _most_common_revision(owner: Document, pods: Iterable[Document]) -> str:
-    """Return the revision that a set's status names, or else most of its pods."""
+    """Return the update revision of a set's status, or else the most common revision label of its pods."""
     named = (owner.get("status") or {}).get("updateRevision") or ""
     told = Counter((pod["metadata"].get("labels") or {}).get(REVISION, "") for pod in pods)
     told.pop("", None)
@@ -158,13 +158,13 @@ def _most_common_revision(owner: Document, pods: Iterable[Document]) -> str:
 
 
 def _told_by_pods(kind: str, revision: Document) -> str:
-    """Return the revision that most pods are labelled with."""
+    """Return the label value of a revision's pods: its name for stateful sets, its hash for daemon sets."""
     if kind == "StatefulSet":
         return str(revision["metadata"]["name"])
     return str((revision["metadata"].get("labels") or {}).get(daemon_sets.HASH, ""))
 
 
 def _current_set(deployment: Document, sets: Iterable[Document]) -> Document | None:
-    """Return the replica set that was a deployment's newest: by its revision, which both carry."""
+    """Return the replica set with the same revision annotation as its deployment."""
     revision = rollouts.annotation(deployment, rollouts.REVISION)
     return next((each for each in sets if revision and rollouts.annotation(each, rollouts.REVISION) == revision), None)

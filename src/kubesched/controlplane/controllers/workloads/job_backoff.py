@@ -1,7 +1,7 @@
-"""How long a job waits before it makes a pod again after one has failed.
+"""The backoff of jobs after failed pods.
 
-From ends of pods to a number of seconds: ten after the first failure, twice as many after each other one in a row, ten
-minutes at most.
+From the times of terminal pods to the seconds until the next pod: ten after the first failure, doubled with each
+further failure in a row, ten minutes at most.
 """
 
 # upstream: pkg/controller/job/backoff_utils.go (v1.36)
@@ -15,13 +15,13 @@ LEAST_SECONDS, MOST_SECONDS = 10.0, 600.0
 
 
 class Backoff(msgspec.Struct, frozen=True, order=True):
-    """Failures since the last success, and when the last one was."""
+    """The number of failures since the last success, and the time of the last failure."""
 
     failures: int = 0
     last: datetime | None = None
 
     def after(self, succeeded: Sequence[datetime], failed: Sequence[datetime]) -> "Backoff":
-        """Return it with more pods that have ended."""
+        """Return the backoff after further pods have succeeded and failed at these times."""
         if not succeeded:
             return Backoff(self.failures + len(failed), max(failed)) if failed else self
         success = max(succeeded)
@@ -29,7 +29,7 @@ class Backoff(msgspec.Struct, frozen=True, order=True):
         return Backoff(len(later), max(later)) if later else Backoff()
 
     def seconds_left(self, now: datetime) -> float:
-        """Return how many seconds are left to wait."""
+        """Return the seconds until the next pod may be created."""
         if not self.failures or self.last is None:
             return 0.0
         seconds = min(LEAST_SECONDS * (1 << min(self.failures - 1, 10)), MOST_SECONDS)

@@ -1,6 +1,7 @@
-"""The pods of jobs: how they ended, and what a job's policies make of that.
+"""The pods of jobs: their termination, the policies that apply to it, and their templates.
 
-From pods as they are kept to exit codes, times and counts of failures; and from a job to the template of its pods.
+From stored pods to exit codes, times and failure counts, and to policy decisions; from a job to the template of its
+pods.
 """
 
 # upstream: pkg/controller/job/{pod_failure_policy,backoff_utils,indexed_job_utils,success_policy}.go (v1.36)
@@ -72,7 +73,7 @@ class _Meta(msgspec.Struct, rename="camel"):
 
 
 class PodTermination(msgspec.Struct):
-    """How a pod ended, as it is kept."""
+    """The fields of a stored pod that describe its termination."""
 
     metadata: _Meta
     spec: _Spec = msgspec.field(default_factory=_Spec)
@@ -80,16 +81,16 @@ class PodTermination(msgspec.Struct):
 
     @property
     def failures(self) -> int:
-        """Return how many pods of the same index failed before it."""
+        """Return how many earlier pods of the same index failed, ignored failures not counted."""
         return _whole(self.metadata.annotations.get(FAILURES, ""))
 
     @property
     def ignored_failures(self) -> int:
-        """Return how many of them do not count."""
+        """Return how many earlier failures of the same index were ignored."""
         return _whole(self.metadata.annotations.get(IGNORED_FAILURES, ""))
 
     def finished(self) -> datetime:
-        """Return when it ended: when its containers did, or it was no longer ready, or was to go."""
+        """Return when the pod finished: by its containers, its Ready condition, its deletion, or its creation."""
         sidecars = {each.name for each in self.spec.init_containers if each.restart_policy == "Always"}
         statuses = (
             *self.status.container_statuses,
@@ -111,7 +112,7 @@ _decode = msgspec.json.Decoder(PodTermination).decode
 
 
 def end_of(stored: Stored) -> PodTermination:
-    """Return how a pod ended."""
+    """Return the termination of a pod."""
     return _decode(stored.body)
 
 
@@ -121,7 +122,7 @@ def _whole(text: str) -> int:
 
 
 def index_of(pod: PodView, completions: int) -> int | None:
-    """Return the index of a pod, None if it has none below a number."""
+    """Return the completion index of a pod, None if it has no valid one."""
     number = parse_int64(pod.labels.get(INDEX, ""))
     return number if number is not None and 0 <= number < completions else None
 
@@ -169,7 +170,7 @@ def _matching_condition(end: PodTermination, patterns: list[Document]) -> str | 
 
 
 def success_rule(policy: Document | None, completions: int, succeeded: indexes.Intervals) -> int | None:
-    """Return the number of the rule by which a job with some indexes done has succeeded, None if there is none."""
+    """Return the number of the success policy's rule that the succeeded indexes meet, None if they meet none."""
     for number, rule in enumerate((policy or {}).get("rules") or () if succeeded else ()):
         count = rule.get("succeededCount")
         if rule.get("succeededIndexes") is None:
@@ -191,7 +192,7 @@ def success_rule(policy: Document | None, completions: int, succeeded: indexes.I
 
 
 def tracked_template(job: Document) -> Document:
-    """Return a job's template, with the tracking finalizer and, for indexed jobs, the index."""
+    """Return a job's template with the tracking finalizer and, for indexed jobs, the index as a variable."""
     template: Document = copy.deepcopy(job["spec"]["template"])
     meta = part(template, "metadata")
     meta["finalizers"] = [*(each for each in meta.get("finalizers") or () if each != JOB_TRACKING), JOB_TRACKING]
@@ -205,7 +206,7 @@ def tracked_template(job: Document) -> Document:
 
 
 def with_index(pod: Document, job: Document, index: int, before: tuple[int, int] | None) -> None:
-    """Give a pod its index; `before` counts the failures of the index so far, and those of them that do not count."""
+    """Write the index into a pod; `before` are the counted and the ignored failures of the index so far."""
     name, meta = job["metadata"]["name"], pod["metadata"]
     end = f"-{index}-"
     meta["generateName"] = f"{name[: _LONGEST_START - len(end)]}{end}"

@@ -1,7 +1,7 @@
-"""One reconcile of a job: which pods and indexes have ended, and whether that ends the job.
+"""One reconcile of a job: its terminal pods, its completed and failed indexes, and whether the job ends.
 
-From a job, its pods and how those ended to counts, to indexes that are done or lost, and to the condition under which
-the job ends. It writes nothing to the server.
+From a job and its pods to counts, to completed and failed indexes, and to the condition that ends the job. Nothing is
+written to the server.
 """
 
 # upstream: pkg/controller/job/{job_controller,indexed_job_utils}.go (v1.36)
@@ -28,17 +28,17 @@ class JobSync(msgspec.Struct):
 
     job: Document
     pods: list[PodView]
-    # those not counted yet, by name: how they ended
+    # by name: the termination of pods that are not counted yet
     ends: dict[str, PodTermination]
     now: datetime
     succeeded: int = 0
     failed: int = 0
-    # the condition under which the job ends, None if it goes on
+    # the condition that ends the job, None if it continues
     end: Document | None = None
-    # completed indexes, and failed ones
+    # completed indexes, and failed indexes
     done: indexes.Intervals = ()
     lost: indexes.Intervals = ()
-    # the last pod that failed of each index that is to be tried again
+    # the last failed pod of each index that will be retried
     last_failed: dict[int, PodView] = msgspec.field(default_factory=dict)
 
     @property
@@ -54,53 +54,53 @@ class JobSync(msgspec.Struct):
 
     @property
     def deleting(self) -> bool:
-        """Return whether the job is being deleted."""
+        """Return whether the job is terminating."""
         return "deletionTimestamp" in self.job["metadata"]
 
     @property
     def active(self) -> list[PodView]:
-        """Return the pods that run, or will."""
+        """Return the active pods."""
         return [pod for pod in self.pods if pod.active]
 
     @property
     def indexed(self) -> bool:
-        """Return whether each pod stands for an index."""
+        """Return whether the job's completion mode is Indexed."""
         return bool(self.spec.get("completionMode") == INDEXED)
 
     @property
     def per_index(self) -> bool:
-        """Return whether failures are counted for each index."""
+        """Return whether the job has a backoff limit for each index."""
         return self.spec.get("backoffLimitPerIndex") is not None
 
     @property
     def waits_for_end(self) -> bool:
-        """Return whether a terminating pod is replaced only once it has failed."""
+        """Return whether a terminating pod is replaced only when it is terminal."""
         return self.spec.get("podReplacementPolicy") == FAILED or self.spec.get("podFailurePolicy") is not None
 
     def index(self, pod: PodView) -> int | None:
-        """Return the index of a pod."""
+        """Return the completion index of a pod, None if it has no valid one."""
         return job_pods.index_of(pod, self.spec.get("completions") or 0)
 
     def has_failed(self, pod: PodView) -> bool:
-        """Return whether a pod counts as failed."""
+        """Return whether a pod has failed; terminating pods count as failed unless their end is awaited."""
         if pod.phase == "Failed":
             return True
         return not self.waits_for_end and pod.deleting and pod.phase != "Succeeded"
 
     def is_counted(self, pod: PodView) -> bool:
-        """Return whether the failure of a pod counts."""
+        """Return whether the failure of a pod counts, which the pod failure policy may ignore."""
         policy = self.spec.get("podFailurePolicy")
         if policy is None or pod.name not in self.ends:
             return True
         return job_pods.failure_action(policy, pod, self.ends[pod.name])[0] != job_pods.IGNORE
 
     def times_failed(self, pod: PodView) -> Backoff:
-        """Return how often the index of a failed pod has failed, and when it did last."""
+        """Return the backoff of a failed pod's index: all its failures, and the time of this one."""
         end = self.ends[pod.name]
         return Backoff(end.failures + end.ignored_failures + 1, end.finished())
 
     def failures_before(self, index: int) -> tuple[int, int]:
-        """Return how often an index has failed so far, and how often that did not count."""
+        """Return the counted and the ignored failures of an index so far."""
         last = self.last_failed.get(index)
         if last is None:
             return 0, 0
@@ -108,7 +108,7 @@ class JobSync(msgspec.Struct):
         return end.failures + counted, end.ignored_failures + (not counted)
 
     def pending_indexes(self, count: int) -> list[int]:
-        """Return the first indexes that are not done, not given up, and not running."""
+        """Return the first indexes that are neither completed, failed nor running, up to a number."""
         running = [pod for pod in self.pods if pod.active or (self.waits_for_end and pod.terminating)]
         taken = [index for pod in running if (index := self.index(pod)) is not None]
         settled = indexes.with_indexes(indexes.joined((*self.done, *self.lost)), taken)
@@ -120,14 +120,14 @@ class JobSync(msgspec.Struct):
         return found
 
     def condition(self, kind: str, reason: str, message: str, state: str = "True") -> Document:
-        """Return a condition."""
+        """Return a condition with the time of this reconcile."""
         now = timestamp(self.now)
         times = {"lastProbeTime": now, "lastTransitionTime": now}
         return {"type": kind, "status": state, **times, "reason": reason, "message": message}
 
 
 def take_stock(sync: JobSync, backoff: Backoff) -> Backoff:
-    """Count what has ended of a job, and find the condition under which it ends; return what it has to wait for."""
+    """Count the terminal pods of a job, and find the condition that ends it; return its new backoff."""
     status = sync.status
     uncounted = part(status, "uncountedTerminatedPods")
     noted = {*(uncounted.get("succeeded") or ()), *(uncounted.get("failed") or ())}
@@ -154,7 +154,7 @@ def take_stock(sync: JobSync, backoff: Backoff) -> Backoff:
 
 
 def seconds_to_deadline(sync: JobSync) -> float | None:
-    """Return how many seconds a job has left, None if it has no deadline."""
+    """Return the seconds until the active deadline of a job, None without one."""
     seconds, start = sync.spec.get("activeDeadlineSeconds"), sync.status.get("startTime")
     if seconds is None or start is None or sync.spec.get("suspend"):
         return None
@@ -162,7 +162,7 @@ def seconds_to_deadline(sync: JobSync) -> float | None:
 
 
 def _failure(sync: JobSync) -> Document | None:
-    """Return the condition of a job that fails as a whole."""
+    """Return the condition of a job that failed by policy, backoff limit or deadline; None if it did not."""
     for pod in sync.pods:
         if pod.name in sync.ends and sync.has_failed(pod):
             action, why = job_pods.failure_action(sync.spec.get("podFailurePolicy"), pod, sync.ends[pod.name])
@@ -179,7 +179,7 @@ def _failure(sync: JobSync) -> Document | None:
 
 
 def _restarted_too_often(sync: JobSync) -> bool:
-    """Return whether the containers of a job's pods were restarted in place more often than pods may fail."""
+    """Return whether the container restarts of a job's pods have reached its backoff limit."""
     if sync.spec["template"]["spec"].get("restartPolicy") != "OnFailure":
         return False
     restarts = sum(pod.restarts for pod in sync.pods if pod.phase in ("Running", "Pending"))
@@ -188,7 +188,7 @@ def _restarted_too_often(sync: JobSync) -> bool:
 
 
 def _judge_indexes(sync: JobSync) -> None:
-    """See which indexes are done and which are given up, and what that means for the job."""
+    """Find the completed and the failed indexes of a job, and whether they end the job."""
     spec, status = sync.spec, sync.status
     completions = spec["completions"]
     ended = [(index, pod) for pod in sync.pods if pod.name in sync.ends and (index := sync.index(pod)) is not None]
@@ -212,7 +212,7 @@ def _judge_indexes(sync: JobSync) -> None:
 
 
 def _is_given_up(sync: JobSync, pod: PodView) -> bool:
-    """Return whether an index is given up because of a pod that failed."""
+    """Return whether the index of a pod has failed: by policy, or by its backoff limit."""
     if not sync.has_failed(pod):
         return False
     end = sync.ends[pod.name]
@@ -224,7 +224,7 @@ def _is_given_up(sync: JobSync, pod: PodView) -> bool:
 
 
 def _find_last_failed(sync: JobSync, ended: list[tuple[int, PodView]]) -> None:
-    """Find the last failed pod of each index, whose failure count the next pod gets."""
+    """Find the last failed pod of each index to retry; the next pod continues its failure count."""
     running = {sync.index(pod) for pod in sync.active}
     for index, pod in ended:
         settled = indexes.contains(sync.done, index) or indexes.contains(sync.lost, index) or index in running

@@ -1,9 +1,9 @@
-"""Jobs: pods that are run until enough of them have succeeded.
+"""Jobs: run pods until enough of them have succeeded.
 
-    pods end ──▶ enough? too many failures? too late? ──▶ pods made or deleted ──▶ pods counted ──▶ complete or failed
+    terminal pods ──▶ enough succeeded? backoff limit? deadline? ──▶ pods created or deleted ──▶ complete or failed
 
-From jobs to pods, and from how those ended to counts and conditions. A pod stays until it is counted: first its UID is
-noted in the status, then its finalizer is taken off, then the count is raised; so none is counted twice or not at all.
+From jobs to pods, and from terminal pods to counts and conditions. A finalizer keeps a pod until it is counted: its UID
+is written into the status, then the finalizer is removed, then the count is raised; so each pod is counted once.
 """
 
 # upstream: pkg/controller/job/{job_controller,indexed_job_utils}.go, pkg/controller/ttlafterfinished (v1.36)
@@ -31,14 +31,14 @@ from kubesched.controlplane.server.verbs.delete_options import FOREGROUND
 
 JOBS = "jobs.batch"
 _OURS: Final = "kubernetes.io/job-controller"
-# so many pods are counted in one look, since their UIDs stand in the status meanwhile
+# the most pods that are counted in one reconcile, since their UIDs are in the status meanwhile
 _MOST_UNCOUNTED: Final = 500
-# begins the keys of pods among those of jobs
+# the prefix of keys that are pods, not jobs
 _POD: Final = "pod/"
 
 
 class JobController(PodOwners):
-    """Runs jobs."""
+    """Creates, counts and deletes the pods of jobs, and keeps their status."""
 
     prefix = JOBS
     api_version, kind, component = "batch/v1", "Job", "job-controller"
@@ -51,23 +51,23 @@ class JobController(PodOwners):
     # -- orphan pods
 
     def forget(self, key: Key, uid: str) -> None:
-        """Forget a job that is gone; its pods need not be counted."""
+        """Forget a deleted job; queue its pods, to remove their tracking finalizers."""
         self._backoffs.pop(key, None)
         for pod in self.pods.of(uid):
             self.lost(pod)
 
     def lost(self, pod: PodView) -> None:
-        """Let a pod go whose job is not there."""
+        """Queue a pod whose job does not need to count it, to remove its tracking finalizer."""
         if pod.tracked:
             self.workqueue.add((pod.namespace, _POD + pod.name))
 
     def orphan_changed(self, pod: PodView) -> None:
-        """Have a pod adopted, or let it go if it is of a job no more."""
+        """Queue the jobs that may adopt a pod, and the pod itself, to remove its tracking finalizer."""
         super().orphan_changed(pod)
         self.lost(pod)
 
     def adopted(self, meta: Document) -> None:
-        """Have a pod counted that is adopted."""
+        """Add the tracking finalizer to an adopted pod."""
         meta["finalizers"] = [*(meta.get("finalizers") or ()), JOB_TRACKING]
 
     def _let_go(self, namespace: str, name: str) -> None:
@@ -86,10 +86,10 @@ class JobController(PodOwners):
 
         self.change_pod(pod, drop)
 
-    # -- a look
+    # -- reconciling
 
     def reconcile(self, key: Key) -> None:
-        """Count a job's terminal pods, end the job if they do, and create or delete pods."""
+        """Count a job's terminal pods, create or delete pods, and write the status; delete an expired job."""
         if key[1].startswith(_POD):
             self._let_go(key[0], key[1].removeprefix(_POD))
             return
@@ -117,7 +117,7 @@ class JobController(PodOwners):
             self.retries.again(key)
 
     def _ends(self, pods: Iterable[PodView]) -> dict[str, job_pods.PodTermination]:
-        """Return how pods ended that are not counted yet."""
+        """Return the termination, by name, of pods that are not counted yet."""
         found = {}
         for pod in pods:
             if pod.tracked and (pod.terminal or pod.deleting):
@@ -127,11 +127,11 @@ class JobController(PodOwners):
         return found
 
     def _own(self, sync: JobSync) -> list[PodView]:
-        """Return the pods of a job as they are now."""
+        """Return the current pods of a job."""
         return self.pods.of(sync.job["metadata"]["uid"])
 
     def _see_to_end(self, key: Key, job: Document) -> None:
-        """Let the pods of a finished job go, and delete it when its time has come."""
+        """Remove the tracking finalizers of a finished job's pods; delete the job after its time to live."""
         self._backoffs.pop(key, None)
         for pod in self.pods.of(job["metadata"]["uid"]):
             self.lost(pod)
@@ -147,10 +147,10 @@ class JobController(PodOwners):
         elif stored is not None:
             self.context.delete(self.prefix, stored, propagation=FOREGROUND)
 
-    # -- pods made and deleted
+    # -- creating and deleting pods
 
     def _manage(self, key: Key, sync: JobSync) -> None:
-        """Make or delete pods as the job needs them, and see whether it is complete."""
+        """Create or delete pods of a job, and find whether it has succeeded or is suspended."""
         if sync.end is not None:
             for pod in sync.active:
                 self.delete_pod(sync.job, pod)
@@ -166,7 +166,7 @@ class JobController(PodOwners):
             self._note_suspension(sync)
 
     def _match(self, key: Key, sync: JobSync) -> None:
-        """Make the number of pods that run what it should be."""
+        """Create or delete pods until the active ones match the parallelism and remaining completions."""
         spec, active = sync.spec, len(sync.active)
         if spec.get("suspend"):
             self._retire(sync, sync.active)
@@ -195,7 +195,7 @@ class JobController(PodOwners):
                     return
 
     def _start_indexes(self, key: Key, sync: JobSync, count: int) -> None:
-        """Make pods for indexes that have none, unless they have to wait after a failure."""
+        """Create pods for pending indexes; requeue the job after the backoff of failed indexes."""
         template = job_pods.tracked_template(sync.job)
         waits = []
         for index in sync.pending_indexes(count):
@@ -213,13 +213,13 @@ class JobController(PodOwners):
             self.workqueue.add_after(key, min(waits))
 
     def _retire(self, sync: JobSync, pods: Iterable[PodView]) -> None:
-        """Delete pods that are not needed, and need not be counted."""
+        """Remove the tracking finalizers of surplus pods, and delete the pods."""
         for pod in pods:
             self._untrack(pod)
             self.delete_pod(sync.job, pod)
 
     def _surplus(self, sync: JobSync, count: int) -> list[PodView]:
-        """Return pods that are not needed: of one index all but one, those of none, and so many more."""
+        """Return the pods to delete: duplicates of an index, pods without an index, and more up to the count."""
         doomed: list[PodView] = []
         rest = sync.active
         if sync.indexed:
@@ -270,7 +270,7 @@ class JobController(PodOwners):
             self.recorder.warning(sync.job, finished["reason"], finished["message"])
 
     def _write(self, key: Key, sync: JobSync) -> None:
-        """Store the status of a job if it is news."""
+        """Write the status of a job if it has changed."""
         own = self._own(sync)
         active = [pod for pod in own if pod.active]
         _write_count(sync.status, "active", len(active))
@@ -280,7 +280,7 @@ class JobController(PodOwners):
             sync.job = self.context.update(self.prefix, sync.job, "status")
 
     def _note_uncounted(self, sync: JobSync) -> list[PodView]:
-        """Note in the status which pods are being counted; return them, and others that need not be."""
+        """Write the UIDs of pods to count into the status; return the pods whose finalizer can be removed."""
         uncounted = part(sync.status, "uncountedTerminatedPods")
         ended = sync.end is not None and sync.end["type"] != SUCCESS_MET
         ready: list[PodView] = []
@@ -290,7 +290,7 @@ class JobController(PodOwners):
             ready.append(pod)
             field = "succeeded" if pod.phase == "Succeeded" else "failed"
             if field == "succeeded":
-                # an index is counted by itself
+                # indexed jobs count completed indexes, not pods
                 counts = not sync.indexed
             else:
                 valid = not sync.indexed or sync.index(pod) is not None
@@ -301,7 +301,7 @@ class JobController(PodOwners):
         return ready
 
     def _may_count(self, sync: JobSync, pod: PodView) -> bool:
-        """Return whether a pod may be counted now; the last failed pod of an index waits for its replacement."""
+        """Return whether a pod can be counted now; the last failed pod of an index waits for its replacement."""
         if sync.end is not None or sync.deleting or pod.phase == "Succeeded":
             return True
         if not sync.has_failed(pod) or pod.name not in sync.ends:
@@ -311,7 +311,7 @@ class JobController(PodOwners):
         return last is None or last.uid != pod.uid
 
     def _raise_counts(self, sync: JobSync) -> None:
-        """Count the pods that were noted and are let go."""
+        """Raise the counts by the uncounted pods of the status whose finalizer was removed."""
         uncounted = part(sync.status, "uncountedTerminatedPods")
         tracked = {pod.uid for pod in self._own(sync) if pod.tracked}
         for field in ("succeeded", "failed"):
@@ -322,7 +322,7 @@ class JobController(PodOwners):
             _write_count(sync.status, field, (sync.status.get(field) or 0) + len(uids) - len(left))
 
     def _finish(self, sync: JobSync) -> Document | None:
-        """Declare a job over once nothing of it is left to count; return the condition that says so."""
+        """Set the final condition of a job that has ended and has no pods left to count; return the condition."""
         status = sync.status
         left = any(pod.active or pod.terminating or pod.tracked for pod in self._own(sync))
         if sync.end is None or left or any(status["uncountedTerminatedPods"].values()):
@@ -337,7 +337,7 @@ class JobController(PodOwners):
 
 
 def _write_indexes(sync: JobSync) -> None:
-    """Write into the status of a job which indexes are done, and which are given up."""
+    """Write the completed and the failed indexes into the status of a job."""
     if not sync.indexed:
         return
     status = sync.status
@@ -356,7 +356,7 @@ def _write_count(status: Document, field: str, number: int) -> None:
 
 
 def _put(status: Document, condition: Document) -> None:
-    """Put a condition in the place of the one of its type, or at the end."""
+    """Replace the condition of the same type, or append the condition."""
     conditions = list(status.get("conditions") or ())
     places = [number for number, each in enumerate(conditions) if each.get("type") == condition["type"]]
     if places:

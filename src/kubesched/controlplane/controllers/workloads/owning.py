@@ -1,8 +1,8 @@
-"""The base of controllers that own pods: adoption and release, creation and deletion, retries.
+"""The base class of controllers whose objects own pods: adoption and release, creation and deletion, retries.
 
     owner ──selector──▶ orphan pods ──adopt──▶ own pods ──labels no longer match──▶ released
 
-From changes of owners and pods to keys on the workqueue.
+From events of owners and pods to keys on the workqueue.
 """
 
 # upstream: pkg/controller/{controller_ref_manager,controller_utils}.go (v1.36)
@@ -24,21 +24,21 @@ from kubesched.controlplane.controllers.workloads.pods import PodsByOwner, PodVi
 from kubesched.controlplane.kinds.checks import as_selector
 from kubesched.controlplane.storage.store import DELETED, Change, Changed
 
-# so many pods are made or deleted in one go, so that others get their turn
+# the most pods that are created or deleted in one reconcile, so that other owners get their turn
 BURST: Final = 25
 _DELETION_TIMESTAMP = b'"deletionTimestamp"'
 
 
 class _Known(msgspec.Struct):
-    """What is remembered of an owner."""
+    """The state of an owner: its selector, and the pods to adopt or to check."""
 
     uid: str
     generation: int
     deleting: bool
     selector: Selector
-    # orphan pods that it may adopt
+    # orphan pods that the owner may adopt
     candidates: dict[str, None]
-    # pods of its own that may not fit: they are new, or have new labels, or it has a new selector
+    # own pods that may no longer match: the pod is new or has new labels, or the selector has changed
     unchecked: dict[str, None]
 
 
@@ -49,11 +49,11 @@ class PodOwners(Controller):
     api_version: ClassVar[str]
     kind: ClassVar[str]
     component: ClassVar[str]
-    # a status that the controller itself has written is no reason to look
+    # whether an owner is not queued by the controller's own write of its status
     knows_its_status: ClassVar[bool] = False
-    # changes of pods wait for others, so that many are seen to at once
+    # how long an owner is queued after a change of a pod, so that several changes are reconciled at once
     batch_seconds: ClassVar[float] = 0.0
-    # pods that are over may be adopted, too
+    # whether terminal pods are adopted
     adopts_terminal: ClassVar[bool] = True
 
     def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
@@ -62,11 +62,11 @@ class PodOwners(Controller):
         self.recorder = ControllerEventRecorder(context, self.component)
         self._known: dict[str, dict[str, _Known]] = {}
         self.retries = Retries(self.workqueue)
-        # whose status is being written
+        # the owner whose status is being written
         self._writing: Key | None = None
         pods.listen(self.kind, self)
 
-    # -- what changes
+    # -- events
 
     def watches(self) -> dict[str, Changed]:
         """Return the event handlers, by prefix."""
@@ -99,7 +99,7 @@ class PodOwners(Controller):
             self.workqueue.add(key)
 
     def write_status(self, key: Key, owner: Document) -> None:
-        """Write the status of an owner; the change does not queue the owner again."""
+        """Write the status of an owner; if `knows_its_status`, the write does not queue the owner again."""
         self._writing = key
         try:
             self.context.update(self.prefix, owner, "status")
@@ -107,7 +107,7 @@ class PodOwners(Controller):
             self._writing = None
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Queue the owners of a pod, the former one as well."""
+        """Queue the current and the former owner of a pod."""
         for pod in (before, after):
             if pod is not None and pod.owner is not None and pod.owner.kind == self.kind:
                 known = self._known.get(pod.namespace, {}).get(pod.owner.name)
@@ -126,22 +126,22 @@ class PodOwners(Controller):
                 self.workqueue.add((pod.namespace, name))
 
     def forget(self, key: Key, uid: str) -> None:
-        """Forget what is remembered about an owner that is gone."""
+        """Forget a deleted owner; subclasses drop their own state."""
 
     def lost(self, pod: PodView) -> None:
-        """See to a pod whose owner is not there."""
+        """Handle a pod whose owner does not exist; subclasses override this."""
 
     def selector_of(self, owner: Document) -> Selector:
-        """Return which pods an owner selects; none if its selector makes no sense."""
+        """Return the pod selector of an owner; an invalid selector selects nothing."""
         try:
             return from_label_selector(as_selector(owner["spec"].get("selector")))
         except InvalidSelectorError:
             return NOTHING
 
-    # -- whose pods are whose
+    # -- adoption and release
 
     def claim(self, owner: Document) -> list[PodView]:
-        """Return the pods of an owner, after it was sorted out which they are."""
+        """Adopt and release pods of an owner, and return the pods that it has then."""
         self.adopt_and_release(owner)
         return [pod for pod in self.pods.of(owner["metadata"]["uid"]) if self._fits(owner, pod)]
 
@@ -171,11 +171,11 @@ class PodOwners(Controller):
         return known.selector.matches(pod.labels) and self.may_own(owner, pod)
 
     def may_own(self, owner: Document, pod: PodView) -> bool:
-        """Return whether a pod that is selected can be an owner's."""
+        """Return whether an owner may own a pod that it selects."""
         return True
 
     def adopted(self, meta: Document) -> None:
-        """Add to a pod's metadata what the owner's pods have besides their owner."""
+        """Change the metadata of an adopted pod, besides its owner reference; subclasses override this."""
 
     def _adopt(self, owner: Document, pod: PodView) -> None:
         def add(meta: Document) -> None:
@@ -194,20 +194,20 @@ class PodOwners(Controller):
         self.change_pod(pod, drop)
 
     def change_pod(self, pod: PodView, change: Callable[[Document], None]) -> None:
-        """Change the metadata of just this pod."""
+        """Change the metadata of a pod, unless it was deleted or replaced by another of its name."""
         document = self.context.find(PODS, pod.namespace, pod.name)
         if document is not None and document["metadata"]["uid"] == pod.uid:
             change(document["metadata"])
             self.context.update(PODS, document)
 
     def reference(self, owner: Document) -> Document:
-        """Return how a pod names its owner."""
+        """Return the controller reference to an owner."""
         return controller_reference(self.api_version, self.kind, owner)
 
-    # -- making and deleting pods
+    # -- creating and deleting pods
 
     def create_pod(self, owner: Document, pod: Document) -> bool:
-        """Create a pod; return whether it was created: a terminating namespace refuses it. Raises ApiError."""
+        """Create a pod; return False if the namespace is terminating. Raises ApiError for other errors."""
         try:
             made = self.context.create(PODS, pod)
         except ApiError as error:
@@ -219,14 +219,14 @@ class PodOwners(Controller):
         return True
 
     def delete_pod(self, owner: Document, pod: PodView) -> None:
-        """Delete a pod; that it is gone already is no error."""
+        """Delete a pod if it still exists."""
         stored = self.context.get(PODS, pod.namespace, pod.name)
         if stored is not None and stored.uid == pod.uid:
             self.context.delete(PODS, stored)
             self.recorder.normal(owner, "SuccessfulDelete", f"Deleted pod: {pod.name}")
 
     def pod_of(self, owner: Document, template: Document, generate_name: str = "") -> Document:
-        """Return a pod made from a template, with its owner."""
+        """Return a pod for a template, with a controller reference to its owner."""
         meta, described = owner["metadata"], template.get("metadata") or {}
         pod_meta: Document = {"namespace": meta["namespace"], "generateName": generate_name or f"{meta['name']}-"}
         for field in ("labels", "annotations"):
@@ -260,5 +260,5 @@ def is_namespace_terminating(error: ApiError) -> bool:
 
 
 def counts(**numbers: int) -> Document:
-    """Return numbers of a status as they are written: without zeros."""
+    """Return counts of a status, without zeros."""
     return {name: number for name, number in numbers.items() if number}

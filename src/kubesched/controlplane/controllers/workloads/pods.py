@@ -1,7 +1,7 @@
 """Pods as workload controllers read them, indexed by owner.
 
-From changes of pods to an index. Each change is decoded once, for all controllers; most changes touch none of the
-fields they read, and no listener is called.
+From events of pods to the index and its listeners. Each event is decoded once for all controllers; most events change
+none of the fields that they read, and then no listener is called.
 """
 
 # upstream: pkg/controller/controller_utils.go (IsPodActive), pkg/api/v1/pod/util.go (IsPodAvailable) (v1.36)
@@ -72,7 +72,7 @@ _decode = msgspec.json.Decoder(_Object).decode
 
 
 class PodView(msgspec.Struct, frozen=True, gc=False):
-    """Of a pod what those in charge of it ask about."""
+    """The fields of a pod that workload controllers read."""
 
     namespace: str
     name: str
@@ -81,49 +81,49 @@ class PodView(msgspec.Struct, frozen=True, gc=False):
     phase: str
     node: str
     created: str
-    # since when it is ready, None if it is not; an empty text if it does not say
+    # since when the pod is ready, None if it is not ready; an empty text if the condition has no time
     ready_since: str | None
     deleting: bool
     restarts: int
-    # of the container, and of the sidecar, that has the most
+    # the most restarts of a container, and of a sidecar
     most_restarts: tuple[int, int]
     # pods with a lower cost are deleted first
     deletion_cost: int
-    # its job has not counted it yet
+    # the pod has the tracking finalizer of jobs
     tracked: bool
     owner: OwnerReference | None
 
     @property
     def ready(self) -> bool:
-        """Return whether it is ready."""
+        """Return whether the pod is ready."""
         return self.ready_since is not None
 
     @property
     def terminal(self) -> bool:
-        """Return whether its phase is terminal."""
+        """Return whether the pod's phase is terminal."""
         return self.phase in TERMINAL
 
     @property
     def active(self) -> bool:
-        """Return whether it runs, or will."""
+        """Return whether the pod is neither terminal nor terminating."""
         return not self.deleting and self.phase not in TERMINAL
 
     @property
     def terminating(self) -> bool:
-        """Return whether it is being deleted and its phase is not terminal."""
+        """Return whether the pod is being deleted and its phase is not terminal."""
         return self.deleting and self.phase not in TERMINAL
 
     def seconds_to_available(self, least_seconds: int, now: datetime) -> float | None:
-        """Return after how many seconds it has been ready long enough, 0 if it has; None if it is not ready."""
+        """Return the seconds until the pod is available, 0 if it is; None if it is not ready."""
         return None if self.ready_since is None else seconds_left(self.ready_since, least_seconds, now)
 
     def available(self, least_seconds: int, now: datetime) -> bool:
-        """Return whether it has been ready for long enough."""
+        """Return whether the pod has been ready for at least these seconds."""
         return self.seconds_to_available(least_seconds, now) == 0.0
 
 
 def seconds_left(ready_since: str, least_seconds: int, now: datetime) -> float | None:
-    """Return after how many seconds what is ready has been so long enough; None if it does not say since when."""
+    """Return the seconds until a ready pod is available, 0 if it is; None without the time of its readiness."""
     if not least_seconds:
         return 0.0
     if not ready_since:
@@ -132,17 +132,17 @@ def seconds_left(ready_since: str, least_seconds: int, now: datetime) -> float |
 
 
 class Listener(Protocol):
-    """Gets changes of pods."""
+    """Receives changes of pods."""
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
-        """Take in a change of a pod that belongs to an object of the listener's kind, or did."""
+        """Handle a change of a pod that an object of the listener's kind owns or owned."""
 
     def orphan_changed(self, pod: PodView) -> None:
-        """Take in an orphan pod: it is new, has new labels, or has lost its owner."""
+        """Handle an orphan pod that is new, has new labels, or has lost its owner."""
 
 
 class PodsByOwner(Controller):
-    """Pods by owner."""
+    """The pods by their controller, and the orphan pods."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -152,7 +152,7 @@ class PodsByOwner(Controller):
         self._listeners: dict[str, list[Listener]] = {}
 
     def listen(self, kind: str, listener: Listener) -> None:
-        """Call a listener with changes of pods that belong to objects of a kind."""
+        """Call a listener with changes of pods that objects of a kind own, and of orphans."""
         self._listeners.setdefault(kind, []).append(listener)
 
     def watches(self) -> dict[str, Changed]:
@@ -160,11 +160,11 @@ class PodsByOwner(Controller):
         return {PODS: self._changed}
 
     def get(self, namespace: str, name: str) -> PodView | None:
-        """Return a pod."""
+        """Return a pod, None if it does not exist."""
         return self._pods.get((namespace, name))
 
     def of(self, uid: str) -> list[PodView]:
-        """Return the pods that an object controls, in the order in which they became its own."""
+        """Return the pods of an owner, in the order in which they were created or adopted."""
         return list(self._owned.get(uid, {}).values())
 
     def orphans(self, namespace: str) -> Iterable[PodView]:

@@ -1,4 +1,4 @@
-"""What is said of a deployment: how many pods it has, whether they are enough, and whether it gets on.
+"""The status of deployments: replicas, availability and progress.
 
 From a deployment and its replica sets to the deployment's status, which is changed in place.
 """
@@ -23,7 +23,7 @@ from kubesched.controlplane.controllers.workloads.rollouts import (
 
 
 def note_progress(deployment: Document, now: datetime, state: str, reason: str, message: str) -> None:
-    """Note how a deployment gets on."""
+    """Set the Progressing condition of a deployment."""
     set_condition(deployment["status"], _condition(PROGRESSING, now, state, reason, message))
 
 
@@ -33,7 +33,7 @@ def _condition(kind: str, now: datetime, state: str, reason: str, message: str) 
 
 
 def note_pause(deployment: Document, now: datetime) -> None:
-    """Write the condition of a paused or resumed deployment, so that its progress deadline starts anew."""
+    """Set the Progressing condition of a paused or resumed deployment, so that its progress deadline starts anew."""
     condition = find_condition(deployment["status"], PROGRESSING) or {}
     if not rollouts.has_deadline(deployment) or condition.get("reason") == rollouts.TIMED_OUT:
         return
@@ -45,7 +45,7 @@ def note_pause(deployment: Document, now: datetime) -> None:
 
 
 def count_pods(deployment: Document, new: Document | None, old: Sequence[Document], now: datetime) -> None:
-    """Write into a deployment how many pods its sets have, and whether they are enough."""
+    """Set the replica counts and the Available condition of a deployment."""
     news = [new] if new is not None else []
     sets = [*old, *news]
     available = rollouts.total(sets, "availableReplicas")
@@ -72,7 +72,7 @@ def count_pods(deployment: Document, new: Document | None, old: Sequence[Documen
 
 
 def report(deployment: Document, new: Document | None, old: Sequence[Document], now: datetime) -> None:
-    """Bring the status of a deployment that rolls out up to date: does it get on, and is something in the way?"""
+    """Set the counts and the conditions Available, Progressing and ReplicaFailure of a deployment."""
     before = deployment["status"]
     count_pods(deployment, new, old, now)
     _report_progress(deployment, before, new, now)
@@ -92,7 +92,7 @@ def _report_progress(deployment: Document, before: Document, new: Document | Non
         drop_condition(status, PROGRESSING)
         return
     if current.get("reason") == rollouts.NEW_SET_AVAILABLE and status.get("replicas") == status.get("updatedReplicas"):
-        # nothing rolls out
+        # no rollout is in progress
         return
     name = f'ReplicaSet "{new["metadata"]["name"]}"' if new else f'Deployment "{deployment["metadata"]["name"]}"'
     if rollouts.is_complete(deployment, status):
@@ -102,7 +102,7 @@ def _report_progress(deployment: Document, before: Document, new: Document | Non
         condition = _condition(PROGRESSING, now, "True", "ReplicaSetUpdated", f"{name} is progressing.")
         if current.get("status") == "True":
             condition["lastTransitionTime"] = current.get("lastTransitionTime")
-        # the time of this one is news even if it says the same
+        # removed first, so that lastUpdateTime is set even if status and reason are unchanged
         drop_condition(status, PROGRESSING)
         set_condition(status, condition)
     elif rollouts.has_timed_out(deployment, status, now):
@@ -110,7 +110,7 @@ def _report_progress(deployment: Document, before: Document, new: Document | Non
 
 
 def seconds_to_deadline(deployment: Document, now: datetime) -> float | None:
-    """Return after how many seconds a deployment should have got on, None if it need not."""
+    """Return the seconds until the progress deadline of a deployment, None if no deadline applies."""
     status = deployment["status"]
     condition = find_condition(status, PROGRESSING)
     if condition is None or not rollouts.has_deadline(deployment) or condition.get("reason") == rollouts.TIMED_OUT:
@@ -118,5 +118,5 @@ def seconds_to_deadline(deployment: Document, now: datetime) -> float | None:
     if rollouts.is_complete(deployment, status):
         return None
     left = (rollouts.deadline(deployment, condition) - now).total_seconds()
-    # a second more, since times are written without fractions
+    # a second more, since timestamps have no fractions
     return max(left, 0.0) + 1.0

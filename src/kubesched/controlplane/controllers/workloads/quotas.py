@@ -1,7 +1,7 @@
-"""Quotas: what is used of them, counted anew when something is gone.
+"""The status of ResourceQuotas: their usage, recounted as objects change.
 
-From changes of objects to the status of the quotas in their namespace. What each object uses is remembered, so that a
-change of one costs the same however many there are; where there are no quotas nothing is remembered.
+From events of objects to the status of the quotas in their namespace. The usage of each object is remembered, so that
+the cost of an event does not grow with the number of objects; nothing is remembered in namespaces without quotas.
 """
 
 # upstream: pkg/controller/resourcequota/{resource_quota_controller,resource_quota_monitor}.go (v1.36)
@@ -21,12 +21,12 @@ from kubesched.controlplane.kinds.quota.usage import Usage, measure_of
 from kubesched.controlplane.storage.store import DELETED, MODIFIED, Change, Changed, Stored
 
 _DELETION_TIMESTAMP = b'"deletionTimestamp"'
-# set and name
+# prefix and name
 _Place = tuple[str, str]
 
 
 class _Counted(msgspec.Struct):
-    """A quota, and what it has counted."""
+    """A quota with its total usage, and the usage of each object."""
 
     quota: Document
     totals: dict[str, Quantity]
@@ -34,7 +34,7 @@ class _Counted(msgspec.Struct):
 
 
 class ResourceQuotaController(Controller):
-    """Keeps the status of quotas."""
+    """Keeps the status of ResourceQuotas."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
@@ -68,7 +68,7 @@ class ResourceQuotaController(Controller):
         self.workqueue.add((namespace, name))
 
     def _count(self, quota: Document) -> _Counted:
-        """Count all that a quota is about."""
+        """Count the usage of all objects that a quota limits."""
         counted = _Counted(quota, dict.fromkeys((quota["spec"].get("hard") or {}), from_value(0)))
         store, namespace = self.context.store, quota["metadata"]["namespace"]
         for resource in counted_resources(self.context.client.server.registry.catalog):
@@ -126,7 +126,7 @@ class ResourceQuotaController(Controller):
 
 
 def _may_matter(resource: Resource, change: Change) -> bool:
-    """Return whether a change may change what an object uses: of pods only few do."""
+    """Return whether an event may change an object's usage; most events of pods do not."""
     if resource.prefix != PODS or change.type != MODIFIED or change.old is None:
         return True
     terminal = [stored.fields.get("status.phase") in TERMINAL for stored in (change.old, change.new)]

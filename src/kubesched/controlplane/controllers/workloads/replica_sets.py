@@ -1,6 +1,6 @@
-"""Replica sets and replication controllers: as many pods as they say, no more and no fewer.
+"""Replica sets and replication controllers: exactly as many pods as their replicas.
 
-From a number, a selector and a template to pods and to counts. Pods are counted as they change, so that only the
+From replicas, selector and template to pods and to the status. Pods are counted as they change, so that only the
 choice of pods to delete reads all of them.
 """
 
@@ -29,24 +29,24 @@ _MOST_CHOSEN: Final = 500
 
 
 class ReplicaSetController(PodOwners):
-    """Keeps the pods of replica sets in number."""
+    """Creates and deletes the pods of replica sets, and keeps their status."""
 
     prefix = REPLICA_SETS
     api_version, kind, component = "apps/v1", "ReplicaSet", "replicaset-controller"
     knows_its_status = True
     adopts_terminal = False
-    # the status says how many pods are going
+    # whether the status has a count of terminating pods
     counts_terminating = True
 
     def __init__(self, context: ControllerContext, pods: PodsByOwner) -> None:
         super().__init__(context, pods)
-        # the UIDs of sets, by that of the one in charge of them
+        # the UIDs of sets, by the UID of their controller
         self._siblings: dict[str, dict[str, None]] = {}
-        # by the UIDs of sets: their pod counts, and the next victims
+        # by the UID of a set: its pod counts, and the next pods to delete
         self._tallies: dict[str, PodTally] = {}
         self._chosen: dict[str, list[PodView]] = {}
 
-    # -- pods, counted
+    # -- counting pods
 
     def pod_changed(self, before: PodView | None, after: PodView | None) -> None:
         """Count a changed pod, and queue its owners."""
@@ -56,7 +56,7 @@ class ReplicaSetController(PodOwners):
         super().pod_changed(before, after)
 
     def forget(self, key: Key, uid: str) -> None:
-        """Forget what is remembered about a set that is gone."""
+        """Forget a deleted set."""
         self._tallies.pop(uid, None)
         self._chosen.pop(uid, None)
 
@@ -68,10 +68,10 @@ class ReplicaSetController(PodOwners):
             tally = self._tallies[uid] = PodTally(selector, labels, self.pods.of(uid))
         return tally
 
-    # -- a look
+    # -- reconciling
 
     def reconcile(self, key: Key) -> None:
-        """Make or delete pods of a set, and bring its status up to date."""
+        """Create or delete pods of a set, and write its status."""
         replicas = self.context.find(self.prefix, *key)
         if replicas is None:
             return
@@ -87,12 +87,12 @@ class ReplicaSetController(PodOwners):
             self.retries.forget(key)
 
     def _manage(self, key: Key, replicas: Document, tally: PodTally) -> ApiError | None:
-        """Make or delete some of the pods that are missing or too many; return why it could not be done."""
+        """Create missing pods or delete surplus pods, up to a limit; return the error of a failed request."""
         missing = (replicas["spec"].get("replicas") or 0) - tally.active
         try:
             if missing >= 0:
                 self._chosen.pop(replicas["metadata"]["uid"], None)
-                # each that is made is a change, after which the rest is seen to
+                # each created pod queues the set again, for the rest
                 for _ in range(min(missing, BURST)):
                     if not self.create_pod(replicas, self.pod_of(replicas, replicas["spec"]["template"])):
                         break
@@ -106,7 +106,7 @@ class ReplicaSetController(PodOwners):
         return None
 
     def _victims(self, replicas: Document, tally: PodTally, surplus: int) -> list[PodView]:
-        """Return the next pods to go; many are chosen in one go, and stand as long as nothing happens to them."""
+        """Return the next pods to delete; they are chosen in batches, and a chosen pod stays so until it changes."""
         uid, count = replicas["metadata"]["uid"], min(surplus, BURST)
         chosen = [pod for pod in self._chosen.pop(uid, ())[:surplus] if self.pods.get(pod.namespace, pod.name) is pod]
         if len(chosen) < count:
@@ -173,12 +173,12 @@ class ReplicaSetController(PodOwners):
 
 
 class ReplicationManager(ReplicaSetController):
-    """Keeps the pods of replication controllers in number."""
+    """Creates and deletes the pods of replication controllers, and keeps their status."""
 
     prefix = "replicationcontrollers"
     api_version, kind, component = "v1", "ReplicationController", "replication-controller"
     counts_terminating = False
 
     def selector_of(self, owner: Document) -> Selector:
-        """Return which pods a replication controller selects."""
+        """Return the pod selector of a replication controller."""
         return selector_from_set(owner["spec"].get("selector") or {})

@@ -1,7 +1,7 @@
-"""Revisions: the former templates of stateful sets and daemon sets, kept for rollbacks.
+"""ControllerRevisions: the templates of stateful sets and daemon sets, kept for rollbacks.
 
-From an object and its template to the revision of it, made if there is none. A revision is a patch that brings its
-template back, as clients apply it.
+From an owner and its template to the revision of that template, created if it is missing. The data of a revision is a
+patch that restores the template when a client applies it.
 """
 
 # upstream: pkg/controller/history/controller_history.go, pkg/controller/daemon/update.go (constructHistory),
@@ -25,11 +25,11 @@ _LIKE_A_HASH: Final = re.compile("[a-z0-9]{1,20}")
 
 
 class Revisions(Controller):
-    """Revisions by owner."""
+    """The ControllerRevisions by owner."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        # names by the UID of the owner, and orphans by namespace
+        # names by the UID of their owner; names of orphans by namespace
         self._owned: dict[str, dict[str, None]] = {}
         self._orphans: dict[str, dict[str, None]] = {}
 
@@ -71,9 +71,9 @@ class Revisions(Controller):
     def current(
         self, owner: Document, revisions: list[Document], reference: Document, label: str, known_as: str = ""
     ) -> Document:
-        """Return the revision of an owner's template, which becomes the newest; `revisions` are all, and get it.
+        """Return the revision of an owner's template, created or made the newest of the owner's `revisions`.
 
-        `known_as` is the hash that the template has, as far as one can see, for an owner without any revision.
+        `known_as` is the hash of the template in an imported owner without revisions, or an empty text.
         """
         data = revision_data(owner)
         newest = revisions[-1]["revision"] if revisions else 0
@@ -119,16 +119,16 @@ class Revisions(Controller):
 
 
 def revision_data(owner: Document) -> Document:
-    """Return a patch that brings an owner's template back."""
+    """Return the patch that restores an owner's template."""
     return {"spec": {"template": {"$patch": "replace", **owner["spec"]["template"]}}}
 
 
 def revision_of(owner: Document, number: int, reference: Document, label: str, known_as: str = "") -> Document:
-    """Return the revision of an owner's template, under a hash that it is known as or one of our own."""
+    """Return the revision of an owner's template, named by `known_as` or by the hash of the template."""
     meta, data = owner["metadata"], _in_order(revision_data(owner))
     described = owner["spec"]["template"].get("metadata") or {}
     collisions = (owner.get("status") or {}).get("collisionCount") or 0
-    # the label too, so that sets of two kinds with one name and one template have two revisions
+    # the label is hashed too, so that a stateful set and a daemon set of one name do not share a revision
     name_hash = known_as or short_hash([label, data], collisions)
     return {
         "metadata": {
@@ -144,7 +144,7 @@ def revision_of(owner: Document, number: int, reference: Document, label: str, k
 
 
 def _take(holders: dict[str, dict[str, None]], key: str, name: str) -> None:
-    """Take a name from its holder, who is forgotten with the last."""
+    """Remove a name from the names of a key, and the key with its last name."""
     names = holders.get(key)
     if names is not None:
         names.pop(name, None)
@@ -153,7 +153,7 @@ def _take(holders: dict[str, dict[str, None]], key: str, name: str) -> None:
 
 
 def template_of(revision: Document, owner: Document) -> Document:
-    """Return the template that a revision keeps, or the owner's own if what it keeps is none."""
+    """Return the template of a revision, or the owner's template if the revision has no valid one."""
     kept: Any = revision
     for field in ("data", "spec", "template"):
         kept = kept.get(field) if isinstance(kept, dict) else None
@@ -164,7 +164,7 @@ def template_of(revision: Document, owner: Document) -> Document:
 
 
 def is_observed(owner: Document) -> bool:
-    """Return whether the status of an owner is about what it wants now; one from another cluster starts at one."""
+    """Return whether the status of an owner is of its current generation."""
     observed = (owner.get("status") or {}).get("observedGeneration") or 0
     return bool(observed >= (owner["metadata"].get("generation") or 0))
 
@@ -179,7 +179,7 @@ def _age(revision: Document) -> tuple[str, str]:
 
 
 def _in_order(value: Any) -> Any:
-    """Return a value with the fields of objects in the order in which Go writes those of maps."""
+    """Return a value with the fields of its objects sorted, as Go encodes maps."""
     if isinstance(value, dict):
         return {field: _in_order(value[field]) for field in sorted(value)}
     return [_in_order(each) for each in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""The arithmetic of deployments: how many pods each of their replica sets should have, and whether they get on.
+"""The arithmetic of rollouts: the replicas of each replica set of a deployment, and the rollout's progress.
 
 From a deployment and its replica sets, all documents, to numbers. Nothing is written here.
 """
@@ -28,39 +28,39 @@ FOR_EVER: Final = 2**31 - 1
 
 
 def annotation(document: Document, name: str) -> str:
-    """Return an annotation, or an empty text."""
+    """Return an annotation, an empty text if it is missing."""
     found: str = (document["metadata"].get("annotations") or {}).get(name, "")
     return found
 
 
 def wanted(document: Document) -> int:
-    """Return how many replicas something should have."""
+    """Return the wanted replicas of a deployment or replica set."""
     return document["spec"].get("replicas") or 0
 
 
 def total_wanted(sets: Iterable[Document]) -> int:
-    """Return how many pods sets should have."""
+    """Return the sum of the sets' wanted replicas."""
     return sum(map(wanted, sets))
 
 
 def total(sets: Iterable[Document], field: str) -> int:
-    """Return how many pods of some kind sets have, by their own account."""
+    """Return the sum of a count in the sets' status."""
     return sum((each.get("status") or {}).get(field) or 0 for each in sets)
 
 
 def active(sets: Iterable[Document]) -> list[Document]:
-    """Return the sets that should have pods."""
+    """Return the sets with wanted replicas."""
     return [each for each in sets if wanted(each) > 0]
 
 
 def revision_of(replicas: Document) -> int | None:
-    """Return the revision that a set was made for; 0 for none, None for what is no number."""
+    """Return the revision annotation of a set as a number: 0 if it is missing, None if it is not a number."""
     text = annotation(replicas, REVISION)
     return parse_int64(text) if text else 0
 
 
 def by_age(sets: Iterable[Document]) -> list[Document]:
-    """Return sets, the oldest first."""
+    """Return the sets sorted by age, the oldest first."""
     return sorted(sets, key=lambda each: (each["metadata"]["creationTimestamp"], each["metadata"]["name"]))
 
 
@@ -68,7 +68,7 @@ def by_age(sets: Iterable[Document]) -> list[Document]:
 
 
 def template_of(document: Document) -> Document:
-    """Return the template of a deployment or of one of its sets, without the label of its hash."""
+    """Return the template of a deployment or of one of its sets, without the label pod-template-hash."""
     template: Document = document["spec"]["template"]
     meta = template.get("metadata") or {}
     labels = {key: value for key, value in (meta.get("labels") or {}).items() if key != TEMPLATE_HASH}
@@ -82,17 +82,17 @@ def new_set(deployment: Document, sets: Iterable[Document]) -> Document | None:
     return next((each for each in by_age(sets) if template_of(each) == template), None)
 
 
-# -- how many at a time
+# -- sizes
 
 
 def is_rolling(deployment: Document) -> bool:
-    """Return whether a deployment replaces its pods one by one."""
+    """Return whether the strategy of a deployment is RollingUpdate."""
     kind: str = deployment["spec"]["strategy"]["type"]
     return kind == ROLLING_UPDATE
 
 
 def surge_and_shortage(deployment: Document) -> tuple[int, int]:
-    """Return how many pods there may be beyond what is wanted, and how many may be missing; one of them is not 0."""
+    """Return maxSurge and maxUnavailable as numbers of pods, not both 0; both 0 without replicas to roll."""
     if not is_rolling(deployment) or not wanted(deployment):
         return 0, 0
     rolling = deployment["spec"]["strategy"]["rollingUpdate"]
@@ -104,19 +104,19 @@ def surge_and_shortage(deployment: Document) -> tuple[int, int]:
 
 
 def most_surge(deployment: Document) -> int:
-    """Return how many pods there may be beyond what is wanted."""
+    """Return maxSurge as a number of pods, 0 unless the deployment is rolling."""
     if not is_rolling(deployment):
         return 0
     return share_of(deployment["spec"]["strategy"]["rollingUpdate"]["maxSurge"], wanted(deployment), round_up=True)
 
 
 def most_replicas(deployment: Document) -> int:
-    """Return how many pods there may be at a time."""
+    """Return the most pods that a deployment may have during a rollout."""
     return wanted(deployment) + most_surge(deployment)
 
 
 def new_set_size(deployment: Document, sets: Iterable[Document], replicas: Document) -> int:
-    """Return how many pods the new set may have now; `sets` are all, the new one among them."""
+    """Return the replicas that the new set may have now; `sets` are all sets, the new one among them."""
     if not is_rolling(deployment):
         return wanted(deployment)
     room = most_replicas(deployment) - total_wanted(sets)
@@ -126,7 +126,7 @@ def new_set_size(deployment: Document, sets: Iterable[Document], replicas: Docum
 
 
 def old_set_sizes(deployment: Document, old: Sequence[Document], new: Document) -> list[tuple[Document, int]]:
-    """Return which old sets may shrink now, and to what: first by pods that are of no use, then by others."""
+    """Return the old sets that can be scaled down now, with their new size: unavailable pods first, then others."""
     everything = [*old, new]
     least = wanted(deployment) - surge_and_shortage(deployment)[1]
     available = (new.get("status") or {}).get("availableReplicas") or 0
@@ -152,11 +152,11 @@ def old_set_sizes(deployment: Document, old: Sequence[Document], new: Document) 
 
 
 def proportional_sizes(deployment: Document, sets: Sequence[Document]) -> list[tuple[Document, int]]:
-    """Return how many pods each set should have when a deployment is scaled in the middle of a rollout."""
+    """Return the new size of each set when a deployment is scaled during a rollout, in proportion to its size."""
     allowed = most_replicas(deployment) if wanted(deployment) > 0 else 0
     to_add = allowed - total_wanted(sets)
     ages = {each["metadata"]["name"]: number for number, each in enumerate(by_age(sets))}
-    # the largest first; of equals the newest grows first, the oldest shrinks first
+    # the largest set first; of equal sets the newest is scaled up first, the oldest scaled down first
     direction = -1 if to_add > 0 else 1
     ordered = sorted(sets, key=lambda each: (-wanted(each), direction * ages[each["metadata"]["name"]]))
     if not to_add:
@@ -180,7 +180,7 @@ def _proportion(deployment: Document, replicas: Document, to_add: int, added: in
 
 
 def _fraction(deployment: Document, replicas: Document) -> int:
-    """Return by how much a set would grow if it kept its share."""
+    """Return the change of a set's replicas that keeps its share of the deployment."""
     if not wanted(deployment):
         return -wanted(replicas)
     before = whole_annotation(replicas, MOST_REPLICAS) or (deployment.get("status") or {}).get("replicas") or 0
@@ -190,20 +190,20 @@ def _fraction(deployment: Document, replicas: Document) -> int:
 
 
 def whole_annotation(document: Document, name: str) -> int | None:
-    """Return an annotation as a number that is not negative, None if it is none."""
+    """Return an annotation as a number from 0 to the largest int32, None if it is not one."""
     number = parse_int64(annotation(document, name))
     return number if number is not None and 0 <= number <= FOR_EVER else None
 
 
 def is_saturated(deployment: Document, replicas: Document) -> bool:
-    """Return whether a set has all pods that its deployment wants."""
+    """Return whether a set has all replicas of its deployment, and all are available."""
     count = wanted(deployment)
     available = (replicas.get("status") or {}).get("availableReplicas") or 0
     return wanted(replicas) == count == available and whole_annotation(replicas, DESIRED_REPLICAS) == count
 
 
 def active_or_latest(new: Document | None, old: Sequence[Document]) -> Document | None:
-    """Return the only set that should have pods, or the newest if none should; None if several should."""
+    """Return the only set with wanted replicas, or the newest set if none has any; None if several have."""
     everything = [*reversed(by_age(old)), *([new] if new is not None else ())]
     found = active(everything)
     if len(found) == 1:
@@ -213,11 +213,11 @@ def active_or_latest(new: Document | None, old: Sequence[Document]) -> Document 
     return new if new is not None else everything[0]
 
 
-# -- does it get on?
+# -- progress
 
 
 def is_complete(deployment: Document, status: Document) -> bool:
-    """Return whether all pods are new and available, and no others are left."""
+    """Return whether a rollout is complete: all pods are updated and available, and no old pods are left."""
     fields = ("updatedReplicas", "replicas", "availableReplicas")
     return all((status.get(field) or 0) == wanted(deployment) for field in fields) and (
         status.get("observedGeneration") or 0
@@ -225,7 +225,7 @@ def is_complete(deployment: Document, status: Document) -> bool:
 
 
 def gets_on(before: Document, status: Document) -> bool:
-    """Return whether a status is better than another."""
+    """Return whether a rollout progressed: fewer old pods, or more updated, ready or available ones than before."""
 
     def count(of: Document, field: str) -> int:
         return of.get(field) or 0
@@ -239,18 +239,18 @@ def gets_on(before: Document, status: Document) -> bool:
 
 
 def has_deadline(deployment: Document) -> bool:
-    """Return whether a deployment must get on by some time."""
+    """Return whether a deployment has a progress deadline."""
     return deployment["spec"].get("progressDeadlineSeconds") not in (None, FOR_EVER)
 
 
 def deadline(deployment: Document, condition: Document) -> datetime:
-    """Return by when a deployment must get on, since it last did."""
+    """Return the progress deadline of a deployment, counted from the last update of its Progressing condition."""
     seconds = timedelta(seconds=deployment["spec"]["progressDeadlineSeconds"])
     return moment(condition.get("lastUpdateTime") or deployment["metadata"]["creationTimestamp"]) + seconds
 
 
 def has_timed_out(deployment: Document, status: Document, now: datetime) -> bool:
-    """Return whether a deployment should have got on by now."""
+    """Return whether a deployment has exceeded its progress deadline."""
     condition = find_condition(status, PROGRESSING)
     if condition is None or condition.get("reason") == NEW_SET_AVAILABLE:
         return False

@@ -1,7 +1,7 @@
-"""What the metrics of an autoscaler say: how much its pods use, and how many of them there should be.
+"""The metrics of autoscalers: the usage of pods, and the replicas that follow from it.
 
-From a metric's target and pods to a number of replicas and the metric's status. `usage` knows what pods use: what they
-request, unless annotations say otherwise.
+From a metric's target and pods to a number of replicas and the metric's status. The usage of pods comes from `usage`:
+it is their requests, unless annotations give it.
 """
 
 # upstream: pkg/controller/podautoscaler/{horizontal.go,replica_calculator.go} (v1.36)
@@ -20,7 +20,7 @@ _FIELDS = {"Resource": "resource", "ContainerResource": "containerResource"}
 
 
 class MetricError(Exception):
-    """A metric of which nothing is known; the reason is that of the condition."""
+    """A metric that cannot be computed; `reason` is the reason of the condition."""
 
     def __init__(self, reason: str, message: str) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class MetricError(Exception):
 
 
 class Measurement(NamedTuple):
-    """What a metric asks for, its status and its name; `told`: the usage comes from annotations, not from requests."""
+    """The replicas for a metric, its status and name; `told`: its usage comes from annotations, not from requests."""
 
     replicas: int
     status: Document
@@ -37,7 +37,7 @@ class Measurement(NamedTuple):
 
 
 def measured(metric: Document, pods: Sequence[Document], current: int) -> Measurement:
-    """Return the measurement of a metric over ready pods."""
+    """Return the measurement of a metric over ready pods. Raises MetricError."""
     field = _FIELDS.get(metric["type"])
     if field is None:
         reason = f"FailedGet{metric['type']}Metric"
@@ -75,7 +75,7 @@ def _used(pod: Document, name: str, container: str | None) -> int:
 
 
 def _requested(pod: Document, name: str, container: str | None) -> int:
-    """Return the request of a pod, or of one of its containers, in thousandths."""
+    """Return the request of a pod, or of one of its containers, in thousandths. Raises MetricError if it is missing."""
     found = 0
     for each in pod["spec"]["containers"]:
         if container not in (None, each["name"]):

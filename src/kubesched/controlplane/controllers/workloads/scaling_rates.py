@@ -1,6 +1,6 @@
-"""How fast an autoscaler may change a number of replicas: stabilization windows, policies, the least and the most.
+"""The limits of autoscalers: stabilization windows, scaling policies, minimum and maximum of replicas.
 
-From what metrics ask for, and what was asked for and done before, to a number, and why it is not what was asked for.
+From the replicas that metrics recommend, and past recommendations and changes, to the replicas to set, with conditions.
 """
 
 # upstream: pkg/controller/podautoscaler/horizontal.go (normalizeDesiredReplicasWithBehaviors) (v1.36)
@@ -14,7 +14,7 @@ import msgspec
 from kubesched.controlplane.api.documents import Document
 
 DOWN_WINDOW_SECONDS = 300
-# the longest window and the longest period that an autoscaler may have
+# the longest stabilization window and policy period that validation allows
 _LONGEST_SECONDS = 3600
 _UP: Document = {
     "selectPolicy": "Max",
@@ -27,7 +27,7 @@ _DOWN: Document = {"selectPolicy": "Max", "policies": [{"type": "Percent", "valu
 
 
 class Bounds(NamedTuple):
-    """The least and the most replicas, and how fast they may change."""
+    """The minimum and maximum of replicas, and the rules for scaling up and down."""
 
     least: int
     most: int
@@ -36,7 +36,7 @@ class Bounds(NamedTuple):
 
 
 class ScalingOutcome(NamedTuple):
-    """How many replicas there are to be, and what conditions say of it."""
+    """The replicas to set, and the contents of the conditions AbleToScale and ScalingLimited."""
 
     replicas: int
     able: tuple[str, str]
@@ -44,24 +44,24 @@ class ScalingOutcome(NamedTuple):
 
 
 class History(msgspec.Struct):
-    """What was asked for and what was changed, with the time of each."""
+    """Past recommendations and past changes of replicas, each with its time."""
 
     wanted: deque[tuple[float, int]] = msgspec.field(default_factory=deque)
     changes: deque[tuple[float, int]] = msgspec.field(default_factory=deque)
 
     def forget(self, now: float) -> None:
-        """Forget what no window reaches back to."""
+        """Remove entries that are older than the longest window."""
         for past in (self.wanted, self.changes):
             while past and past[0][0] < now - _LONGEST_SECONDS:
                 past.popleft()
 
     def change_since(self, time: float) -> int:
-        """Return by how many replicas the number has changed since then."""
+        """Return the sum of the changes of replicas since a time."""
         return sum(change for at, change in self.changes if at > time)
 
 
 def bounds_of(spec: Document) -> Bounds:
-    """Return the bounds in an autoscaler's spec."""
+    """Return the bounds of an autoscaler's spec, with defaults."""
     behavior = spec.get("behavior") or {}
     least = spec.get("minReplicas")
     return Bounds(
@@ -89,7 +89,7 @@ def rated(wanted: int, current: int, bounds: Bounds, history: History, now: floa
 
 
 def _stabilized(wanted: int, current: int, bounds: Bounds, history: History, now: float) -> int:
-    """Return the nearest to the current number of what was wanted within the windows."""
+    """Return the current replicas, bounded by the recommendations within the stabilization windows."""
     up_since = now - (bounds.up.get("stabilizationWindowSeconds") or 0)
     window = bounds.down.get("stabilizationWindowSeconds")
     down_since = now - (DOWN_WINDOW_SECONDS if window is None else window)
@@ -118,7 +118,7 @@ def _limited(wanted: int, current: int, bounds: Bounds, history: History, now: f
 
 
 def _limit(current: int, rules: Document, history: History, now: float, direction: int) -> int:
-    """Return the number that policies allow to go to, up (1) or down (-1)."""
+    """Return the furthest number of replicas that policies allow, up (1) or down (-1)."""
     if rules["selectPolicy"] == "Disabled":
         return current
     reached: list[int] = []

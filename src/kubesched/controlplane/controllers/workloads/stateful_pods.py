@@ -1,6 +1,6 @@
-"""The pods of stateful sets: who they are by their number, and the volume claims that are theirs for good.
+"""The pods of stateful sets: their identity by ordinal, and their volume claims.
 
-From a set and a number to a pod and its claims; and from a set's policy to who owns the claims, and takes them along.
+From a set and an ordinal to a pod and its claims, and from the set's retention policy to the claims' owner references.
 """
 
 # upstream: pkg/controller/statefulset/{stateful_set_utils,stateful_pod_control}.go (v1.36)
@@ -23,7 +23,7 @@ _MOST_INT32 = 2**31 - 1
 
 
 def parent_and_ordinal(name: str) -> tuple[str, int]:
-    """Return the set and the number that a pod's name stands for; -1 if it has no number."""
+    """Return the set and the ordinal in a pod's name; -1 if the name has no ordinal."""
     found = _NAME.fullmatch(name)
     if found is None:
         return "", -1
@@ -32,26 +32,26 @@ def parent_and_ordinal(name: str) -> tuple[str, int]:
 
 
 def first_ordinal(stateful_set: Document) -> int:
-    """Return the number of the first pod."""
+    """Return the ordinal of the first pod."""
     return (stateful_set["spec"].get("ordinals") or {}).get("start") or 0
 
 
 def is_in_range(stateful_set: Document, ordinal: int) -> bool:
-    """Return whether a set should have a pod of a number."""
+    """Return whether a set should have a pod with an ordinal."""
     start = first_ordinal(stateful_set)
     count: int = stateful_set["spec"]["replicas"]
     return start <= ordinal < start + count
 
 
 def identify(pod: Document, stateful_set: Document, ordinal: int) -> None:
-    """Give a pod the name and the labels of its number."""
+    """Set the name and the labels of a pod by its ordinal."""
     meta, name = pod["metadata"], f"{stateful_set['metadata']['name']}-{ordinal}"
     meta["name"] = name
     part(meta, "labels").update({POD_NAME: name, POD_INDEX: str(ordinal)})
 
 
 def add_claimed_volumes(pod: Document, stateful_set: Document, ordinal: int) -> None:
-    """Give a pod the volumes of its claims, in place of others of the same names."""
+    """Add the volumes of a pod's claims, in place of other volumes with the same names."""
     claims = {template["metadata"]["name"]: name for template, name in claim_names(stateful_set, ordinal)}
     if not claims:
         return
@@ -61,7 +61,7 @@ def add_claimed_volumes(pod: Document, stateful_set: Document, ordinal: int) -> 
 
 
 def claim_names(stateful_set: Document, ordinal: int) -> list[tuple[Document, str]]:
-    """Return the templates of claims, and the names of the claims made from them for a number."""
+    """Return the volume claim templates, each with the name of its claim for an ordinal."""
     set_name = stateful_set["metadata"]["name"]
     return [
         (template, f"{template['metadata']['name']}-{set_name}-{ordinal}")
@@ -70,7 +70,7 @@ def claim_names(stateful_set: Document, ordinal: int) -> list[tuple[Document, st
 
 
 def claim_of(stateful_set: Document, template: Document, name: str) -> Document:
-    """Return a claim made from a template."""
+    """Return the claim for a volume claim template."""
     described, meta = template["metadata"], stateful_set["metadata"]
     made: Document = {"name": name, "namespace": meta["namespace"]}
     labels = {
@@ -85,11 +85,11 @@ def claim_of(stateful_set: Document, template: Document, name: str) -> Document:
     return {"metadata": made, "spec": template["spec"]}
 
 
-# -- who owns the claims
+# -- owner references of claims
 
 
 def is_stale(claim: Document, pod_name: str, pod_uid: str = "") -> bool:
-    """Return whether a claim belongs to another pod of the same name, and will go with that."""
+    """Return whether a former pod of the same name owns a claim, which will be deleted with that pod."""
     return any(
         _names(owner, "v1", "Pod", pod_name) and owner.get("uid") != pod_uid
         for owner in claim["metadata"].get("ownerReferences") or ()
@@ -106,7 +106,7 @@ def owners_of_claim(claim: Document, stateful_set: Document, pod: PodView) -> li
         (of_set(owner) and owner.get("uid") != set_uid) or (of_pod(owner) and owner.get("uid") != pod.uid)
         for owner in owners
     ):
-        # it belongs to one that was there before, and goes with that
+        # a former set or pod of the same name owns the claim, which will be deleted with that owner
         return None
     others = [owner for owner in owners if not of_set(owner) and not of_pod(owner)]
     policy = stateful_set["spec"].get("persistentVolumeClaimRetentionPolicy") or {}

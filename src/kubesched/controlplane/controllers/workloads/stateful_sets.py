@@ -1,8 +1,8 @@
-"""Stateful sets: pods with numbers, made in order and replaced in order, each with its own volume claims.
+"""Stateful sets: pods with ordinals, created and replaced in order, each with its own volume claims.
 
-    0 ──ready──▶ 1 ──ready──▶ 2 ...      fewer wanted: the last goes first      new template: the last is replaced first
+    0 ──available──▶ 1 ──available──▶ 2 ...      scaling down and updates: the last pod first
 
-From a set to pods and claims, one step at a time; sets that are `Parallel` take all steps at once.
+From a set to pods and claims, one pod at a time, or all at once if the pod management policy is `Parallel`.
 """
 
 # upstream: pkg/controller/statefulset/{stateful_set,stateful_set_control,stateful_pod_control}.go (v1.36)
@@ -28,14 +28,14 @@ HASH = "controller.kubernetes.io/hash"
 
 
 class _Sync(msgspec.Struct):
-    """One reconcile of a set: the set, its current and update revisions, its limits."""
+    """One reconcile of a stateful set: the set, its current and update revisions, its limits."""
 
     stateful_set: Document
     current: Document
     update: Document
     now: datetime
     in_order: bool
-    # how many more pods may be made or deleted in this look
+    # how many more pods may be created or deleted in this reconcile
     left: int = BURST
 
     @property
@@ -44,16 +44,16 @@ class _Sync(msgspec.Struct):
         return self.stateful_set["spec"].get("minReadySeconds") or 0
 
     def is_well(self, pod: PodView | None) -> bool:
-        """Return whether a pod exists, is available and not being deleted."""
+        """Return whether a pod exists, is available and is not terminating."""
         return pod is not None and not pod.deleting and pod.available(self.least_seconds, self.now)
 
 
 class _NotYetError(Exception):
-    """A pod cannot be created yet; the set is reconciled again when the obstacle is gone."""
+    """A pod cannot be created yet; the set is retried after its backoff."""
 
 
 class StatefulSetController(PodOwners):
-    """Sees to stateful sets."""
+    """Creates, replaces and deletes the pods of stateful sets, and keeps their status."""
 
     prefix = STATEFUL_SETS
     api_version, kind, component = "apps/v1", "StatefulSet", "statefulset-controller"
@@ -63,12 +63,12 @@ class StatefulSetController(PodOwners):
         self._revisions = revisions
 
     def may_own(self, owner: Document, pod: PodView) -> bool:
-        """Return whether a pod's name is one of a set's."""
+        """Return whether a pod has the name of one of the set's pods."""
         name: str = owner["metadata"]["name"]
         return identity.parent_and_ordinal(pod.name)[0] == name
 
     def reconcile(self, key: Key) -> None:
-        """Take the next step with a set, and bring its status up to date."""
+        """Create, delete or replace the next pods of a set, and write its status."""
         stateful_set = self.context.find(self.prefix, *key)
         if stateful_set is None:
             return
@@ -110,11 +110,11 @@ class StatefulSetController(PodOwners):
             elif ordinal >= 0:
                 condemned.append((ordinal, pod))
         condemned.sort(key=lambda each: each[0], reverse=True)
-        # 1. Every number has a pod, and the pods before it are well.
+        # 1. Every ordinal gets a pod, after the pods before it are available.
         for place in range(count):
             if (self._see_to_replica(sync, start + place, replicas.get(place)) and sync.in_order) or not sync.left:
                 return
-        # 2. Pods beyond the last number go, the last one first.
+        # 2. Pods beyond the last ordinal are deleted, the last one first.
         surplus = [each for _, each in condemned]
         for pod in surplus:
             self._settle_claims(stateful_set, pod)
@@ -128,7 +128,7 @@ class StatefulSetController(PodOwners):
             self._replace(sync, replicas)
 
     def _see_to_replica(self, sync: _Sync, ordinal: int, pod: PodView | None) -> bool:
-        """See that there is a pod of a number; return whether nothing else is to be done before it is well."""
+        """Create or restore the pod of an ordinal; return whether later ordinals have to wait for it."""
         stateful_set = sync.stateful_set
         if pod is not None and pod.terminal:
             if not pod.deleting:
@@ -148,7 +148,7 @@ class StatefulSetController(PodOwners):
         return False
 
     def _see_to_condemned(self, sync: _Sync, pod: PodView, first_unwell: PodView | None) -> bool:
-        """Delete a pod that is not wanted; return whether nothing else is to be done before it is gone."""
+        """Delete a surplus pod, in order the first unavailable one before others; return whether other pods wait."""
         if pod.deleting:
             return True
         if sync.in_order and pod is not first_unwell and not (pod.phase == "Running" and sync.is_well(pod)):
@@ -196,7 +196,7 @@ class StatefulSetController(PodOwners):
             self._settle_claims(stateful_set, made)
 
     def _stays_behind(self, sync: _Sync, ordinal: int) -> bool:
-        """Return whether a pod of a number is made from the template before the last change."""
+        """Return whether the pod of an ordinal is created from the current revision, not from the update revision."""
         stateful_set = sync.stateful_set
         updates, start = stateful_set["spec"]["updateStrategy"], identity.first_ordinal(stateful_set)
         rolling = updates.get("rollingUpdate")
@@ -213,7 +213,7 @@ class StatefulSetController(PodOwners):
         self._tell(sync.stateful_set, "Delete", pod.name)
 
     def _settle(self, sync: _Sync, pod: PodView, ordinal: int) -> None:
-        """See that a pod has the labels and the volumes of its number."""
+        """Correct the labels of a pod, and the owner references of its claims."""
         stateful_set = sync.stateful_set
         if pod.labels.get(identity.POD_NAME) != pod.name:
             document = self.context.find(PODS, pod.namespace, pod.name)
@@ -236,7 +236,7 @@ class StatefulSetController(PodOwners):
                 raise _NotYetError(f"pvc {name} is being deleted")
 
     def _settle_claims(self, stateful_set: Document, pod: PodView) -> None:
-        """See that the claims of a pod belong to whom the set's policy says."""
+        """Correct the owner references of a pod's claims by the set's retention policy."""
         ordinal = identity.parent_and_ordinal(pod.name)[1]
         for _, name in identity.claim_names(stateful_set, ordinal):
             claim = self.context.find(CLAIMS, pod.namespace, name)
@@ -255,7 +255,7 @@ class StatefulSetController(PodOwners):
         for _, name in identity.claim_names(stateful_set, ordinal):
             claim = self.context.find(CLAIMS, meta["namespace"], name)
             if claim is not None and identity.is_stale(claim, f"{meta['name']}-{ordinal}"):
-                # no event tells when it is gone
+                # no event queues the set when the claim is deleted
                 raise _NotYetError(f"pvc {name} belongs to a pod that is gone")
         return False
 
@@ -266,7 +266,7 @@ class StatefulSetController(PodOwners):
         else:
             self.recorder.warning(stateful_set, f"Failed{verb}", f"{start} failed error: {error.message}")
 
-    # -- what is said of it
+    # -- status
 
     def _report(self, key: Key, sync: _Sync) -> None:
         stateful_set = sync.stateful_set
@@ -316,9 +316,9 @@ class StatefulSetController(PodOwners):
 
 
 def _known_hash(stateful_set: Document) -> str:
-    """Return the hash that the status gives to the template, empty if it does not.
+    """Return the hash in the update revision of an observed status, empty if there is none.
 
-    Sets that are loaded from another cluster without their revisions keep their pods that way.
+    With it, stateful sets that were imported without their revisions keep their pods.
     """
     named = stateful_set["status"].get("updateRevision") or ""
     prefix = f"{stateful_set['metadata']['name']}-"

@@ -1,6 +1,6 @@
-"""How many pods a set has, and how they stand, kept as they change.
+"""Counts of a replica set's pods, kept as pods change.
 
-From pods that come, change and go to counts: a reconcile of a set costs the same however many pods it has.
+From changes of pods to counts, so that the cost of a reconcile does not grow with the number of pods.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from kubesched.controlplane.controllers.workloads.pods import PodView, seconds_l
 
 
 class PodTally:
-    """Counts the pods of one owner, as long as it selects the same ones and gives them the same labels."""
+    """The counts of one owner's pods, for one selector and one set of template labels."""
 
     __slots__ = ("active", "labelled", "labels", "ready", "selector", "terminating")
 
@@ -20,13 +20,13 @@ class PodTally:
         self.selector = selector
         self.labels = dict(labels)
         self.active = self.labelled = self.terminating = 0
-        # the number of ready pods, by the time since when
+        # the number of ready pods, by the time since when they are ready
         self.ready: Counter[str] = Counter()
         for pod in pods:
             self.count(pod, 1)
 
     def count(self, pod: PodView, number: int) -> None:
-        """Count a pod once more, or once less."""
+        """Add a pod to the counts (1), or subtract it (-1)."""
         if not self.selector.matches(pod.labels):
             return
         if pod.terminating:
@@ -42,7 +42,7 @@ class PodTally:
                 del self.ready[pod.ready_since]
 
     def available(self, least_seconds: int, now: datetime) -> tuple[int, float | None]:
-        """Return how many pods have been ready long enough, and after how many seconds the next one will."""
+        """Return the number of available pods, and the seconds until the next pod is available."""
         available, soonest = 0, None
         for since, number in self.ready.items():
             seconds = seconds_left(since, least_seconds, now)

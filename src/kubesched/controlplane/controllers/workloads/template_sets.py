@@ -15,7 +15,7 @@ from kubesched.controlplane.controllers.workloads.rollouts import wanted
 from kubesched.controlplane.kinds.checks import part
 
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-# what a deployment does not hand on to its sets
+# annotations of a deployment that are not copied to its sets
 _OWN_ANNOTATIONS: Final = (
     _LAST_APPLIED,
     rollouts.REVISION,
@@ -29,19 +29,19 @@ _LONGEST_NAME: Final = 253
 
 
 def next_revision(old: list[Document]) -> int:
-    """Return the revision after those of some sets."""
+    """Return the revision after the highest of the sets."""
     return max((rollouts.revision_of(each) or 0 for each in old), default=0) + 1
 
 
 def deployment_reference(deployment: Document) -> Document:
-    """Return how a set names the deployment in charge."""
+    """Return the controller reference to a deployment."""
     return controller_reference("apps/v1", "Deployment", deployment)
 
 
 def set_for(deployment: Document, known_as: str = "") -> Document:
-    """Return a set for a deployment's template, without pods; its pods carry the hash as a label.
+    """Return a replica set for a deployment's template, with no replicas.
 
-    The label is a hash, of our own unless the template is known under one.
+    The hash in its name and in the labels of its pods is `known_as`, or is computed from the template.
     """
     meta, spec = deployment["metadata"], deployment["spec"]
     template = spec["template"]
@@ -68,7 +68,7 @@ def set_for(deployment: Document, known_as: str = "") -> Document:
 
 
 def set_sizes(replicas: Document, deployment: Document) -> bool:
-    """Note in a set what its deployment wants; return whether that is news."""
+    """Write the replicas of a deployment into the annotations of a set; return whether they changed."""
     annotations = part(replicas["metadata"], "annotations")
     sizes = {
         rollouts.DESIRED_REPLICAS: str(wanted(deployment)),
@@ -80,13 +80,13 @@ def set_sizes(replicas: Document, deployment: Document) -> bool:
 
 
 def set_revision(deployment: Document, revision: str) -> None:
-    """Note in a deployment which revision it is at."""
+    """Write the revision annotation of a deployment."""
     if revision and rollouts.annotation(deployment, rollouts.REVISION) != revision:
         part(deployment["metadata"], "annotations")[rollouts.REVISION] = revision
 
 
 def hand_on_annotations(deployment: Document, replicas: Document, revision: int) -> None:
-    """Give a set the annotations of its deployment and its revision; revisions that it had before are remembered."""
+    """Copy the annotations of a deployment to a set and raise its revision; keep former revisions as history."""
     annotations = part(replicas["metadata"], "annotations")
     for name, value in (deployment["metadata"].get("annotations") or {}).items():
         if name not in _OWN_ANNOTATIONS:

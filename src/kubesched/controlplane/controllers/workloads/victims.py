@@ -1,7 +1,7 @@
-"""Which pods go first when there are too many.
+"""The order in which surplus pods are deleted.
 
-From pods to the same pods, the best victims first: not placed, not running, not ready, cheap to delete,
-doubled up on a node, ready only lately, restarted often, young.
+From pods to the same pods, sorted: first pods that are not bound, not running, not ready, with a low deletion cost,
+with many neighbours on their node, ready for a short time, restarted often, young.
 """
 
 # upstream: pkg/controller/controller_utils.go (ActivePodsWithRanks, ActivePods) (v1.36)
@@ -26,14 +26,14 @@ class _Candidate(msgspec.Struct):
     """A pod with its sort key."""
 
     pod: PodView
-    # what comes first is settled by these, the rest by times
+    # compared first; equal pods are compared by restarts and times
     order: tuple[int, int, int, int, int]
 
 
 def in_order_of_deletion(
     pods: Sequence[PodView], now: datetime, most: int, *, neighbours: Iterable[PodView] = ()
 ) -> list[PodView]:
-    """Return this number of pods in the order of deletion; `neighbours` are all pods of the same workload."""
+    """Return the first pods to delete, `most` at most; `neighbours` are all pods of the same workload."""
     on_node = Counter(pod.node for pod in neighbours if pod.active)
     return _ordered([_candidate(pod, pod.deletion_cost, on_node[pod.node]) for pod in pods], now, most)
 
@@ -58,14 +58,14 @@ def _ordered(candidates: list[_Candidate], now: datetime | None, most: int) -> l
 
 
 class _Ages:
-    """Ages at a moment, as powers of two; most pods share theirs with others."""
+    """Ages at one time, as powers of two, remembered by timestamp."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
         self._ranks: dict[str, int] = {}
 
     def rank(self, time: str) -> int:
-        """Return the age of what began at a time."""
+        """Return the binary logarithm of the age of a timestamp."""
         rank = self._ranks.get(time)
         if rank is None:
             nanoseconds = (self._now - moment(time)).total_seconds() * 1e9
@@ -86,7 +86,7 @@ def _compare(one: _Candidate, other: _Candidate, ages: _Ages | None) -> int:
 
 
 def _by_age(one: _Candidate, other: _Candidate, time: str, other_time: str, ages: _Ages | None) -> int:
-    """Put the younger one first; ages that are alike, as powers of two, are as good as drawn by lot."""
+    """Compare two pods by age, the younger first; ages with the same power of two are ordered by UID."""
     if not time or not other_time or ages is None:
         return -1 if not time or (other_time and time > other_time) else 1
     rank, other_rank = ages.rank(time), ages.rank(other_time)
