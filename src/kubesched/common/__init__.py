@@ -1,3 +1,3 @@
 """Small parts that every room may use: named files, PEM blocks, repeated log lines, loop errors, garbage collection.
-Never: a word about Kubernetes.
+Never: knowledge of Kubernetes.
 """

@@ -1,7 +1,7 @@
-"""Files that an operator named: a file is read as a whole, unless it is so large that it must be the wrong one.
+"""Files that an operator named: a file is read as a whole, unless it is too large.
 
-A pipe may be named, too (`<(...)` of a shell is one): it is waited for, and signals end the process meanwhile. A pipe
-that is found in a folder was not named; there it is refused (`oddity`).
+A file may be a pipe (`<(...)` of a shell is one): reading waits for its writer, and signals end the process meanwhile.
+A pipe in a folder of files is refused (`oddity`).
 """
 
 import os
@@ -25,7 +25,7 @@ _ODDITIES = {
 
 
 class UnusableFileError(KubeschedError):
-    """A file that cannot be read; the text says why and what to do, but not which file. `reason` is why."""
+    """A file that cannot be read; the text is the `reason` and the fix, without the name of the file."""
 
     def __init__(self, reason: str, advice: str) -> None:
         super().__init__(f"{reason}; {advice}")
@@ -37,7 +37,7 @@ class MissingFileError(UnusableFileError):
 
 
 class TooLargeFileError(UnusableFileError):
-    """A file of more bytes than are read."""
+    """A file that is larger than the limit."""
 
     def __init__(self, most: int) -> None:
         super().__init__(f"larger than {most} bytes", "is it the right file?")
@@ -50,7 +50,7 @@ def read_at_most(path: str | os.PathLike[str], most: int) -> bytes:
 
 
 def read_stream_at_most(stream: BinaryIO, most: int) -> bytes:
-    """Return what a stream of at most so many bytes holds; UnusableFileError otherwise."""
+    """Return the contents of a stream of at most so many bytes; UnusableFileError otherwise."""
     with _problems_told():
         contents = stream.read(most + 1)
     if len(contents) > most:
@@ -81,19 +81,19 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def oddity(path: str | os.PathLike[str]) -> str:
-    """Return what a path leads to if that is no ordinary file, such as "a named pipe"; empty if it is one."""
+    """Return the type of a path that is no regular file, such as "a named pipe"; an empty text for a regular file."""
     return _ODDITIES.get(stat.S_IFMT(os.stat(path).st_mode), "")
 
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let SIGINT and SIGTERM end the process at once: an event loop would hear of them only after the waiting."""
+    """Let SIGINT and SIGTERM end the process at once: an event loop's handlers would run only after the wait."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        # one that is ignored, as under nohup, stays so
+        # a signal that is ignored, as under nohup, stays ignored
         if before[signal.SIGINT] is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if before[signal.SIGTERM] is not signal.SIG_IGN:

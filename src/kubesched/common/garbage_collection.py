@@ -13,17 +13,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-# how many more containers lead to a pass over the young ones (a hundredth of a second), and how many of these to
-# passes over older ones: never, that is done here
+# a pass over the young generation (a hundredth of a second) follows so many new containers; passes over older
+# generations are only made here
 THRESHOLDS = (20_000, 1_000_000, 1_000_000)
-# at the start nearly everything is kept: passes over all of it, as often as usual, take a fifth of the time
+# at the start nearly all objects are kept: with the usual thresholds full passes would take a fifth of the time
 START_THRESHOLDS = (50_000, 20, 50)
 LOOK_EVERY_SECONDS = 2.0
-# so many passes over young ones make a full one worth its while
+# so many passes over the young generation make a full pass worthwhile
 WORTH_WHILE = 5
-# so much more memory than after the last one, as well: few containers may hold much
+# a full pass is also due if memory has grown by this factor since the last one: few containers may hold much
 MORE_MEMORY = 1.2
-# even if something is always under way
+# a full pass is made after so long even if the process is always busy
 LATEST_SECONDS = 300.0
 SERVERS_LATEST_SECONDS = 20.0
 
@@ -45,12 +45,12 @@ class GarbageCollection:
     @staticmethod
     def settle() -> None:
         """Freeze all objects that exist now: they stay, and passes over them take long."""
-        # not everything is looked at even now: lists leave hardly any garbage behind
+        # no full pass even now: lists leave hardly any garbage behind
         gc.collect(1)
         gc.freeze()
 
     async def run(self) -> NoReturn:
-        """Look every now and then whether it is time for a full pass."""
+        """Check periodically whether a full pass is due, and make it."""
         now = asyncio.get_running_loop().time
         last, memory = now(), resident_pages()
         while True:
@@ -73,7 +73,7 @@ def resident_pages() -> int:
 
 def give_back() -> None:
     """Give free memory back to the system, where the C library would keep it."""
-    # it is not needed before
+    # imported here, since nothing else needs it
     import ctypes
 
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,7 +1,7 @@
-"""The last resort: a process that is done exits, even if threads of plugins are still running.
+"""The last resort: a process that has finished exits, even if threads of plugins are still running.
 
-From the end of a command to the end of its process. Python waits for every thread that is no daemon, and for those of
-executors, for ever if need be; plugins may have left some behind.
+From the end of a command to the end of its process. Python waits for ever for every thread that is no daemon and for
+threads of executors; plugins may have left some running.
 """
 
 import os
@@ -11,12 +11,12 @@ from threading import Event, Thread, current_thread, main_thread
 from threading import enumerate as all_threads
 from types import TracebackType
 
-# how long threads may take that are about to end
+# how long running threads may take to end
 PATIENCE_SECONDS = 3.0
 
 
 class LastResort:
-    """Ends the process with a code after a while, unless the block is left before."""
+    """Ends the process with an exit code after a while, unless the `with` block is left before."""
 
     def __init__(self, code: object, seconds: float = PATIENCE_SECONDS) -> None:
         self._code = 0 if code is None else code if isinstance(code, int) else 1
@@ -24,7 +24,7 @@ class LastResort:
         self._in_time = Event()
 
     def start(self) -> None:
-        """Begin to wait."""
+        """Start the thread that waits."""
         Thread(target=self._wait, name="last-resort", daemon=True).start()
 
     def __enter__(self) -> None:

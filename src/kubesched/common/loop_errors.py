@@ -1,7 +1,7 @@
 """Errors that an event loop reports outside of any task.
 
-Closing a TLS connection whose peer is closing it, too, can fail in the loop's own code. The connection is gone either
-way, so such errors are logged at DEBUG; all others are logged as errors, as usual.
+Closing a TLS connection whose peer is closing it, too, can fail in the loop's own code. The connection is closed
+nevertheless, so such errors are logged at DEBUG; all others are logged as errors, as usual.
 """
 
 import asyncio

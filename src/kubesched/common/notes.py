@@ -48,7 +48,7 @@ def seldom(note: Note, clock: Clock) -> Note:
 
 
 def sampled(note: Note, clock: Clock) -> Note:
-    """Return a `note` for lines of one kind, which writes one a minute, and how many were left out."""
+    """Return a `note` for lines of one kind, which writes one a minute, with the number of omitted lines."""
     repetition = OncePerMinute(clock)
     left_out = 0
 

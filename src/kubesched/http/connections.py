@@ -1,10 +1,10 @@
 """Connections on a listening socket, accepted up to a limit.
 
-    socket ──▶ a client that says something ──▶ TLS ──▶ protocol
+    socket ──▶ a client's first byte ──▶ TLS ──▶ protocol
 
-A client that is slow, silent or speaks no TLS does not delay others. Handshakes have a time limit, and one that has not
-begun costs a descriptor and next to no memory. At the limit, or without descriptors, the connection that has been quiet
-for longest is closed; connections with a request in progress are closed last.
+A client that is slow, silent or speaks no TLS does not delay others. Handshakes have a time limit, and a connection
+whose handshake has not begun costs a descriptor and next to no memory. At the limit, or without descriptors, the
+connection that has been idle for longest is closed; connections with a request in progress are closed last.
 """
 
 # upstream: apiserver/pkg/server/secure_serving.go (v1.36)
@@ -22,11 +22,11 @@ from collections.abc import Callable
 from kubesched.common.notes import Note
 
 HANDSHAKE_SECONDS = 32.0
-# for a client to take its leave, too
+# how long to wait for a client's close_notify
 GOODBYE_SECONDS = 0.5
-# no descriptors left: others may be closed soon
+# how long to pause without descriptors: some may be closed soon
 OUT_OF_DESCRIPTORS_SECONDS = 0.05
-# connections have so much of the descriptors that a process may have, however many they may be
+# connections may use this share of the process's descriptors
 _SHARE = 0.75
 _GONE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
@@ -53,11 +53,11 @@ class Connections:
         self._protocol = protocol
         self._note = note
         self._most = most
-        # the quietest first
+        # the connection that has been idle for longest comes first
         self._open: OrderedDict[asyncio.Protocol, socket.socket] = OrderedDict()
-        # of connections that are established
+        # the transports of established connections
         self._transports: dict[asyncio.Protocol, asyncio.Transport] = {}
-        # those that were cut, and are not gone yet
+        # connections that were cut, but are not closed yet
         self._cut: set[asyncio.Protocol] = set()
         self._greetings: set[asyncio.Task[None]] = set()
         self._pause: asyncio.TimerHandle | None = None
@@ -75,7 +75,7 @@ class Connections:
         try:
             accepted, _ = self._listener.accept()
         except OSError as error:
-            # the client left again, or there is nothing to accept it with
+            # the client has closed the connection again, or there are no descriptors
             if error.errno in _GONE:
                 self._note(f"a connection cannot be accepted: {error.strerror}")
                 self._cut_quietest()
@@ -99,7 +99,7 @@ class Connections:
         self._transports.pop(protocol, None)
 
     def close(self) -> None:
-        """Listen no more; connections that are being established are closed."""
+        """Close the listening socket; connections that are being established are closed."""
         self._stopping = True
         if self._pause is not None:
             self._pause.cancel()
@@ -108,7 +108,7 @@ class Connections:
 
     async def closed(self) -> None:
         """Cancel handshakes, wait until all connections are closed, and abort those that are not closed in time."""
-        # by then each has begun, and knows the socket that it has to close
+        # each handshake task has to start, so that it closes its socket when cancelled
         await asyncio.sleep(0)
         for greeting in list(self._greetings):
             greeting.cancel()
@@ -138,7 +138,7 @@ class Connections:
         try:
             transport = await (_connect(accepted, protocol) if tls is None else _connect_tls(accepted, protocol, tls))
         except OSError:
-            # no TLS, too slow, or gone: nothing that an operator could do about
+            # no TLS, too slow, or closed: nothing for the log, since an operator could do nothing about it
             self.lost(protocol)
         except asyncio.CancelledError:
             self.lost(protocol)
@@ -151,7 +151,7 @@ class Connections:
                 self._transports[protocol] = transport
 
     def _cut_quietest(self) -> None:
-        """Cut the connection that has been quiet for longest, if there is one that is not in use."""
+        """Cut the connection that has been idle for longest; if all are in use, the one that was heard last."""
         for protocol in self._open:
             if not getattr(protocol, "in_use", False):
                 break
@@ -170,7 +170,7 @@ async def _connect(accepted: socket.socket, protocol: asyncio.Protocol) -> async
 
 
 async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls: ssl.SSLContext) -> asyncio.Transport:
-    """Speak TLS with a client, once it begins to."""
+    """Wait for a client's first byte, then do the TLS handshake; return the transport."""
     loop = asyncio.get_running_loop()
     end = loop.time() + HANDSHAKE_SECONDS
     try:
@@ -210,12 +210,12 @@ async def _connect_tls(accepted: socket.socket, protocol: asyncio.Protocol, tls:
 
 
 class _SmallTls(sslproto.SSLProtocol):
-    """asyncio's TLS with a buffer of one record in place of 256 KiB, which every connection has for itself."""
+    """asyncio's TLS with a buffer of one record instead of 256 KiB for each connection."""
 
     max_size = 16 * 1024
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Let go of the session, which would wait for the garbage collector with all that it holds."""
+        """Drop the TLS session, so that its memory is freed without the garbage collector."""
         super().connection_lost(exc)
         asyncio.get_running_loop().call_soon(self._let_go)
 

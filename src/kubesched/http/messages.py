@@ -44,7 +44,7 @@ def parse_query(query: str, most: int) -> Mapping[str, list[str]]:
 
 
 async def read_body(message: web.BaseRequest, largest: int, seconds: float) -> bytes:
-    """Return the body of a request; one that is too large is not read to its end."""
+    """Return the body of a request; a body that is too large is not read to its end."""
     content = message.content
     if (message.content_length or 0) > largest:
         raise BodyTooLargeError

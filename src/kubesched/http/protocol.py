@@ -8,7 +8,7 @@ the next request. The incomplete headers of all clients are bounded together, to
 accepted.
 """
 
-# upstream: apiserver/pkg/server/secure_serving.go (v1.36); Go's net/http/server.go for what is answered
+# upstream: apiserver/pkg/server/secure_serving.go (v1.36); Go's net/http/server.go for the responses
 
 import asyncio
 import logging
@@ -20,28 +20,28 @@ from aiohttp.streams import StreamReader
 
 from kubesched.http.connections import Connections
 
-# of a request's first line, and of each header; tokens can be long
+# the longest request line or header; tokens can be long
 LARGEST_LINE = 64 * 1024
-# of the first line and all headers; the reference lets 1 MiB in
+# the most bytes of the request line and all headers; the reference accepts 1 MiB
 LARGEST_HEADERS = 128 * 1024
 MOST_HEADERS = 500
-# of incomplete headers, on all connections; short ones are accepted nevertheless
+# the most bytes of incomplete headers on all connections together; short ones are accepted nevertheless
 MOST_UNFINISHED = 16 * 1024 * 1024
 ALWAYS_LET_IN = 16 * 1024
-# until headers are complete, from their first byte on, or from the connection's beginning
+# until headers are complete, from their first byte on, or from the start of the connection
 HEADER_SECONDS = 32.0
 # until the next request begins
 IDLE_SECONDS = 90.0
-# for a refused client to read the response
+# how long a refused client has to read the response
 LINGER_SECONDS = 0.5
-# for each byte of a body so many more can be needed to say how long its pieces are
+# a body of small chunks may have this many bytes of chunk framing for each byte
 _FRAMING = 8
 _TOO_LARGE = "431 Request Header Fields Too Large"
 _REFUSAL = (
     f"HTTP/1.1 {_TOO_LARGE}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n{_TOO_LARGE}"
 ).encode()
 
-# what aiohttp has to say is about clients, not for operators
+# aiohttp's messages are about clients, not for operators
 _silent = logging.getLogger("kubesched.http.aiohttp")
 _silent.addHandler(logging.NullHandler())
 _silent.propagate = False
@@ -62,7 +62,7 @@ class Handlers(web.Server):
             max_line_size=LARGEST_LINE,
             max_field_size=LARGEST_LINE,
             max_headers=MOST_HEADERS,
-            # bodies are taken as they are, as the reference does: a few bytes could stand for gigabytes
+            # bodies are not decompressed, as in the reference: a few bytes could expand to gigabytes
             auto_decompress=False,
             **options,
         )
@@ -84,7 +84,7 @@ class Handlers(web.Server):
             self.accepted.lost(handler)
 
     def has_room(self, unfinished: int) -> bool:
-        """Return whether a connection may go on sending headers of which so many bytes have come."""
+        """Return whether a connection with so many bytes of incomplete headers may send more of them."""
         return unfinished <= ALWAYS_LET_IN or (unfinished <= LARGEST_HEADERS and self.unfinished <= MOST_UNFINISHED)
 
 
@@ -95,7 +95,7 @@ class HttpConnection(web.RequestHandler):
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
-        # bytes of headers since the last complete request, while there is none that waits to be answered
+        # bytes of headers since the last complete request, while no request waits for its response
         self.unfinished = 0
         # the body of the last request, and its received bytes with chunk framing
         self._body: StreamReader | None = None
@@ -104,7 +104,7 @@ class HttpConnection(web.RequestHandler):
 
     @property
     def in_use(self) -> bool:
-        """Return whether a request is being answered, or waits for it."""
+        """Return whether a request is being answered or waits."""
         return bool(self._request_in_progress or self._messages)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -113,13 +113,13 @@ class HttpConnection(web.RequestHandler):
         self._await_headers()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """End the time limit, and let go of the body."""
+        """Stop the time limit, and drop the body."""
         self._headers_came()
         super().connection_lost(exc)
         self._body = None
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes of a request, within the bounds for headers and bodies."""
+        """Parse bytes of requests, within the bounds for headers and bodies."""
         manager = self._manager
         if not isinstance(manager, Handlers) or self._force_close or self._close:
             return
@@ -137,7 +137,7 @@ class HttpConnection(web.RequestHandler):
         else:
             self._headers_came()
             self._body, self._of_body = (self._messages[-1][1] if self._messages else None), 0
-            # what came with them may be of the body; requests that are sent ahead are held, so they count together
+            # data may include a part of the body; pipelined requests are held in memory, so they are counted together
             self._count(manager, -self.unfinished if len(self._messages) <= 1 else len(data))
         if not manager.has_room(self.unfinished):
             self._refuse()
@@ -147,7 +147,7 @@ class HttpConnection(web.RequestHandler):
         manager.unfinished += size
 
     def _receive_body(self, data: bytes) -> None:
-        """Take in a piece of a body; its chunk framing is bounded as headers are."""
+        """Parse a piece of a body; its chunk framing is bounded as headers are."""
         assert self._body is not None
         self._of_body += len(data)
         body = self._body
@@ -163,7 +163,8 @@ class HttpConnection(web.RequestHandler):
         self.transport.write(_REFUSAL)
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        # what it still sends is thrown away for a moment: an end with something unread would take the answer back
+        # data that still arrives is dropped for a moment: closing with unread data would reset the connection, and the
+        # client would lose the response
         self._close = True
         self._loop.call_later(LINGER_SECONDS, self.force_close)
 

@@ -1,4 +1,4 @@
-"""The clients of one process: three of them with limits of their own, so that none waits for another.
+"""The clients of one process, each with its own rate limit, so that none waits for another.
 
 From the configuration to clients for scheduling, for events and for leader election.
 """
@@ -19,7 +19,7 @@ AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine
 
 
 class Clients(msgspec.Struct, frozen=True):
-    """How the process speaks to the API server."""
+    """The clients of the API server for scheduling and for events."""
 
     rest_config: RestConfig
     scheduling: RestClient

@@ -78,7 +78,7 @@ def _run(flags: ParsedFlags) -> int:
         async def process() -> int:
             running = SchedulerProcess(options, logs)
             if flags["write-config-to"]:
-                # what cannot be run is an error here, too
+                # an invalid configuration is an error here, too
                 write_config(flags["write-config-to"], options.config)
                 logs.log.info("Wrote configuration", file=flags["write-config-to"])
                 return 0

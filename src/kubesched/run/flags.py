@@ -1,6 +1,6 @@
 """The flags of `kubesched run`: those of kube-scheduler v1.36, under their names, types and defaults.
 
-Data only; what they do is decided where they are read. What has no meaning here is accepted and says so.
+Data only; the modules that read the flags decide their effect. Flags without a meaning here are accepted, with a note.
 """
 
 # upstream: cmd/kube-scheduler/app/options, apiserver/pkg/server/options, component-base (v1.36)

@@ -1,7 +1,6 @@
 """Flags as Go programs take them: `--flag=value`, `--flag value`, bare booleans, `-v=2`, in groups with help.
 
-From a command line to values by name. Everything that is wrong is a `FlagError` in the words that people know from
-kube-scheduler.
+From a command line to values by name. Errors are `FlagError`s with the messages of kube-scheduler.
 """
 
 # upstream: github.com/spf13/pflag, component-base/cli/flag (v1.36)
@@ -22,7 +21,7 @@ Value = Any
 
 
 class FlagError(KubeschedError):
-    """A command line that cannot be understood."""
+    """An invalid command line."""
 
 
 class Flag(msgspec.Struct, frozen=True):
@@ -147,7 +146,7 @@ def _texts(text: str) -> list[str]:
 
 
 def _whole_texts(text: str) -> list[str]:
-    """Return a list of the text as it is, commas and all; each time the flag is given it has one more."""
+    """Return the text as a list of one, commas included; the flag may be given several times."""
     return [] if text in ("", "[]") else [text]
 
 

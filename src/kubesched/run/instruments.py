@@ -1,7 +1,7 @@
-"""By what an operator watches a scheduler process: metrics, log, and the dump that a signal asks for.
+"""The instruments of a scheduler process for its operator: metrics, log, and the dump on a signal.
 
-From a log and the metrics flags to the observers that the core is given, to what clients and elections report to, and
-to the texts that are served. Put together once, before the scheduler; `follow` it as soon as it is there.
+From a log and the metrics flags to the observers of the core, of clients and of leader election, and to the served
+texts. Created once, before the scheduler; call `follow` when the scheduler exists.
 """
 
 import time
@@ -28,14 +28,14 @@ from kubesched.serving.metrics.process_metrics import describe_process
 from kubesched.serving.metrics.registry import MetricRegistry
 from kubesched.serving.metrics.scheduler_metrics import SchedulerGauges, SchedulerMetrics
 
-# in how many cycles plugins are timed one by one
+# the share of scheduling cycles in which plugins are timed one by one
 SAMPLED = 0.1
 # the level at which tracebacks of plugins are logged
 TRACEBACKS = 4
 
 
 class Instruments:
-    """The log, the metrics and their pages; `version` is the one that is reported (`v1.36.4`)."""
+    """The log, the metrics and their pages; `version` is the reported version (`v1.36.4`)."""
 
     def __init__(self, log: Log, options: MetricOptions, gates: FeatureGates, version: str) -> None:
         self.log = log
@@ -72,13 +72,13 @@ class Instruments:
             self._metrics.expect(profile)
 
     def set_verbosity(self, level: int) -> None:
-        """Log more, or less, from now on."""
+        """Set the verbosity of the log."""
         self.log.set_verbosity(level)
         self.observers.listen()
 
 
 class ObservedElection(ExitingObserver):
-    """Ends the process when the lease is lost, and shows who leads."""
+    """Ends the process when the lease is lost; sets the metrics of leader election."""
 
     def __init__(
         self, lease: str, log: Log, metrics: LeaderMetrics, before_exit: Callable[[], None] = lambda: None
@@ -96,11 +96,11 @@ class ObservedElection(ExitingObserver):
         self._before_exit()
 
     def became_leader(self) -> None:
-        """Show that this process leads."""
+        """Set the metric: this process leads."""
         self._metrics.leading(self._lease, leads=True)
 
     def stopped(self) -> None:
-        """Show that this process leads no more."""
+        """Set the metric: this process leads no more."""
         super().stopped()
         self._metrics.leading(self._lease, leads=False)
 
@@ -111,7 +111,7 @@ class ObservedElection(ExitingObserver):
 
 # upstream: backend/cache/debugger (v1.36)
 def dump(scheduler: Scheduler, objects: Iterable[ApiObject], log: Log) -> None:
-    """Log what the scheduler believes, and each difference from the objects that were reported; between cycles."""
+    """Log the scheduler's nodes and queue, and their differences from the informers' objects; call between cycles."""
     log.info("Cache comparer started", v=3)
     for line in compare(objects, scheduler.cluster, scheduler.queue, scheduler.engine.profiles):
         log.info("Cache mismatch", difference=line)

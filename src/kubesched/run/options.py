@@ -1,7 +1,7 @@
-"""What a command line and a configuration file amount to.
+"""The options of a scheduler process, from a command line and a configuration file.
 
-From flags to one value that the rest of the process is built from. Without --config the deprecated flags count; with it
-they are ignored, as are none of the leader-election flags. Everything that is wrong is an error before anything starts.
+From flags to one value that the rest of the process is built from. With --config the deprecated flags are ignored; the
+leader-election flags count always. Every problem is an error before anything starts.
 """
 
 # upstream: cmd/kube-scheduler/app/options/{options,deprecated}.go (v1.36)
@@ -85,7 +85,7 @@ def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptio
         loaded = load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
     except ConfigError as error:
         if not from_file or error.stage is not Stage.DECODE:
-            # it may be the flags' doing
+            # the flags may be the cause
             raise
         raise error.about(f"--config {flags['config']}") from None
     return RunOptions(loaded, registry, flags, serving)

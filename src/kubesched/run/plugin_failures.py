@@ -1,6 +1,6 @@
-"""Tracebacks of plugins that fail: where in the code of an author something went wrong.
+"""Tracebacks of plugins that fail, for their authors.
 
-From failures of hooks to texts for the log, the same one at most once a minute: a filter fails on each of many nodes.
+From failures of hooks to texts for the log, each at most once a minute, since a filter may fail on each of many nodes.
 """
 
 import time
@@ -19,7 +19,7 @@ Write = Callable[[str, str, str], None]
 
 
 class PluginFailures(Observer):
-    """Has the traceback of each failure written: `write` gets the plugin, the hook and the text."""
+    """Calls `write` for each failure, with the plugin, the hook and the traceback."""
 
     def __init__(
         self, write: Write, clock: Callable[[], float] = time.monotonic, wanted: Callable[[], bool] = lambda: True
@@ -33,9 +33,9 @@ class PluginFailures(Observer):
         return self._wanted()
 
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
-        """Write the traceback, unless there is none of the plugin's or it was written a moment ago."""
+        """Write the traceback, unless the plugin did not raise the error or it was written within the last minute."""
         if isinstance(raised, PluginError):
-            # the hook returned nonsense; the message names the expected type
+            # the hook returned a wrong value; the message names the expected type
             return
         last = list(traceback.walk_tb(raised.__traceback__))[-1:]
         key = (plugin, hook, type(raised), *((frame.f_code, line) for frame, line in last))

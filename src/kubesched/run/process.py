@@ -1,10 +1,10 @@
 """One scheduler process, from start to end.
 
-    configuration ─▶ clients ─▶ events ─▶ serving ─▶ informers ─▶ all known ─▶ the lease ─▶ caught up ─▶ scheduling
-                                                                                 │ lost: exit 1, at once
+    configuration ─▶ clients ─▶ events ─▶ serving ─▶ informers ─▶ synced ─▶ the lease ─▶ caught up ─▶ scheduling
+                                                                              │ lost: exit 1, at once
 
-With delayCacheUntilActive informers start only once the lease is held. A signal ends it: the lease is given up, and
-bindings under way get a moment to finish; a second signal ends it at once.
+With delayCacheUntilActive informers start only once the lease is held. A signal ends the process: bindings under way
+get a moment to finish, and the lease is released; a second signal ends it at once.
 """
 
 # upstream: cmd/kube-scheduler/app/server.go (Run) (v1.36)
@@ -35,7 +35,7 @@ from kubesched.serving.metrics.catalog import LOOP_LAG
 from kubesched.serving.metrics.options import read_metric_options
 from kubesched.serving.metrics.process_metrics import measure_lag
 
-# how long the end waits for bindings under way and for the lease to be given up; for events that wait to be written
+# how long the end waits for bindings under way, and for the lease to be released; how long for pending events
 LAST_SECONDS = 5.0
 LAST_NEWS_SECONDS = 3.0
 STUCK = "the scheduling loop stood still"
@@ -43,7 +43,7 @@ LOST = "nothing is written any more, since the lease has run out"
 
 
 class SchedulerProcess:
-    """A scheduler process that is under way; `run` returns its exit code."""
+    """A scheduler process; `run` returns its exit code."""
 
     def __init__(self, options: RunOptions, logs: Logs) -> None:
         self._options = options
@@ -76,7 +76,7 @@ class SchedulerProcess:
         self.scheduler, self.informers = self.parts.scheduler, self.parts.informers
         self.recorder, self.extender_client = self.parts.recorder, self.parts.extender_client
         self.leader: LeaderThread | None = None
-        # whether it has led: from then on nothing is written without the lease
+        # whether this process has led: from then on nothing is written without the lease
         self._leads = False
         self._watchdog = Watchdog(flags[LIMIT].seconds, self._stuck, self._leave)
         # differs (a leader that was stopped): the reference goes on until it notices, and a process that was stopped
@@ -113,7 +113,7 @@ class SchedulerProcess:
         """Serve health, metrics and configuration, unless --secure-port is 0."""
         if not self._options.flags["secure-port"]:
             return
-        # it brings TLS and its libraries along
+        # imported here, since it imports TLS libraries
         from kubesched.run.secure_serving import build_server
 
         server = build_server(self._options, self.parts, self._instruments, self._state)
@@ -145,14 +145,14 @@ class SchedulerProcess:
         os._exit(1)
 
     def _objection(self) -> str:
-        """Return why nothing may be written, an empty text if all is well."""
+        """Return why nothing may be written to the API server, an empty text if it may."""
         if self._state.loop_problem() is not None:
             return STUCK
         return "" if self.leader is None or not self._leads or self.leader.holds else LOST
 
     async def _schedule(self, *, leads: bool) -> None:
         config = self._options.config
-        # reports are taken in from the beginning, lest those of a long wait for the lease pile up
+        # events are handled from the start, lest they pile up in a long wait for the lease
         self.scheduler.hold()
         collection = GarbageCollection(lambda: self.scheduler.busy)
         collects = asyncio.create_task(collection.run())
@@ -181,7 +181,7 @@ class SchedulerProcess:
     # -- the lease
 
     async def _lead(self) -> None:
-        """Return when this process holds the lease."""
+        """Start leader election, and wait until this process holds the lease."""
         gates, config = self._options.loaded.gates, self._options.config
         settings = settings_from(config.leader_election, coordinated=gates.enabled("CoordinatedLeaderElection"))
         name = config.profiles[0].scheduler_name if config.profiles else "default-scheduler"
@@ -215,7 +215,7 @@ class SchedulerProcess:
         loop.add_signal_handler(signal.SIGUSR2, tell)
 
     async def _wind_up(self, scheduling: "asyncio.Task[None]") -> None:
-        """Stop scheduling, give bindings and events a moment, give up the lease."""
+        """Stop scheduling, give bindings and events a moment, release the lease."""
         self._watchdog.end()
         self.scheduler.hold()
         with suppress(TimeoutError):

@@ -1,7 +1,7 @@
-"""What a process shows of itself, put together: health, metrics, configuration.
+"""The server of a scheduler process: health, metrics, configuration.
 
 From the parts of a running scheduler to the pages of the server, which has a thread of its own. Pages are written in
-that thread; what only the scheduler's loop may look at is asked of it, and the last answer counts while it is busy.
+that thread; values that only the scheduler's loop may read are read on it, and the last value counts while it is busy.
 """
 
 # upstream: cmd/kube-scheduler/app/server.go (v1.36)
@@ -38,7 +38,7 @@ PATIENCE_SECONDS = 0.5
 
 
 class AskedOnLoop(Generic[T]):
-    """Something that only the scheduler's loop may read, for other threads; while the loop is busy, the last answer."""
+    """A value that only the scheduler's loop may read, for other threads; while the loop is busy, the last value."""
 
     def __init__(self, read: Callable[[], T]) -> None:
         self._read = read
@@ -46,7 +46,7 @@ class AskedOnLoop(Generic[T]):
         self._last = read()
 
     def __call__(self) -> T:
-        """Return the answer."""
+        """Return the value."""
 
         async def ask() -> T:
             return self._read()
@@ -99,7 +99,7 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
 
 
 def _reviewer(kubeconfig: str, note: Note) -> RestClient | None:
-    """Return the client for reviews: of a kubeconfig, or of the pod that this runs in, or none."""
+    """Return the client for reviews, from a kubeconfig or the pod's service account; None without either."""
     if kubeconfig:
         return RestClient(load_rest_config(kubeconfig, note=note), AGENT, timeout_seconds=10)
     if os.environ.get("KUBERNETES_SERVICE_HOST"):

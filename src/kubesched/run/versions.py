@@ -1,6 +1,6 @@
-"""The version that is shown and reported: what `--version` takes, and what it prints.
+"""The flag `--version`: its values, and what it prints.
 
-From the flag's text to one of `false`, `true` and `raw`, or to the version to report in place of one's own.
+From the flag's text to one of `false`, `true` and `raw`, or to the version to report instead of the release's.
 """
 
 # upstream: component-base/version (dynamic.go), component-base/version/verflag (v1.36)

@@ -1,10 +1,10 @@
-"""The watchdog: notices when the scheduling loop does not turn any more, from a thread of its own.
+"""The watchdog: a thread that notices when the scheduling loop is stuck.
 
-    the loop ──beat──▶ Watchdog ──no beat for too long──▶ stuck: health fails, nothing is written, the lease is given up
+    the loop ──beat──▶ Watchdog ──no beat for too long──▶ stuck: health fails, nothing is written, the lease is released
                                                             └── when the loop turns again, or after a while ──▶ exit 1
 
-Time counts only while this thread runs: a process that was stopped as a whole (SIGSTOP, a machine that sleeps) has not
-been stuck. A loop that waits for an extender turns; extenders have time limits of their own.
+Time counts only while this thread runs: a process that was suspended as a whole (SIGSTOP, a machine that sleeps) has
+not been stuck. A loop that waits for an extender is not stuck; extenders have time limits of their own.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from typing import NoReturn
 
 from kubesched.core.loop.scheduler import Scheduler
 
-# the flag with the longest time that the loop may stand still
+# the flag with the longest time that the loop may be stuck
 LIMIT = "scheduling-loop-timeout"
-# how often it looks; the loop turns at least once a second
+# how often the watchdog checks; the loop turns at least once a second
 LOOK_SECONDS = 0.5
-# the shortest limit that a loop which has nothing to do stays under
+# the shortest limit that an idle loop does not exceed
 SHORTEST_SECONDS = 2.0
-# how long a process that is stuck shows so before it ends, if it does not wake up
+# how long a stuck process fails its health checks before it ends, unless the loop turns again
 SHOWN_SECONDS = 10.0
 
 
 class Watchdog:
-    """Calls `stuck` if the loop does not beat for so many seconds, and `leave` when it turns again, or later."""
+    """Calls `stuck` if the loop does not beat for so many seconds; then `leave`, when it beats again or later."""
 
     def __init__(self, limit_seconds: float, stuck: Callable[[float], None], leave: Callable[[str], None]) -> None:
         self.limit_seconds = limit_seconds
@@ -39,19 +39,19 @@ class Watchdog:
         self._thread = Thread(target=self._watch, name="watchdog", daemon=True)
 
     def start(self) -> None:
-        """Begin to watch."""
+        """Start the thread."""
         self._thread.start()
 
     def end(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self._ended.set()
 
     def beat(self) -> None:
-        """The loop turns; called on the loop."""
+        """Count a turn of the loop; called on the loop."""
         self._beats += 1
 
     def problem(self) -> str | None:
-        """Return that the loop is stuck, None if it is not; from any thread. Once stuck, it stays so."""
+        """Return for how long the loop has been stuck, None if it is not; from any thread. Once stuck, it stays so."""
         if self._stood_still < self.limit_seconds:
             return None
         return f"the scheduling loop has stood still for {self._stood_still:.0f} s"
@@ -86,6 +86,6 @@ async def beat_while_turning(watchdog: Watchdog, scheduler: Scheduler) -> NoRetu
 
 
 def what_the_loop_does() -> str:
-    """Return where in the code the main thread is, the innermost call last."""
+    """Return the stack of the main thread, the innermost call last."""
     frame = sys._current_frames().get(main_thread().ident or 0)
     return "".join(traceback.format_stack(frame)) if frame is not None else ""

@@ -43,7 +43,7 @@ def listen(options: ServingOptions) -> socket.socket:
 def _bound(family: int, host: str, options: ServingOptions, *, dual: bool) -> socket.socket:
     made = socket.socket(family, socket.SOCK_STREAM)
     try:
-        # as Go's listeners always do; --permit-address-sharing asks for no more
+        # Go's listeners always set it; --permit-address-sharing adds nothing
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if options.permit_port_sharing:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

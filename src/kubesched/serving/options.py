@@ -52,7 +52,7 @@ class ServingOptions(msgspec.Struct, frozen=True, kw_only=True):
     authorization_webhook_cache_unauthorized_ttl: float = 10.0
 
     def checked(self) -> "ServingOptions":
-        """Return the options themselves; ServingError names everything in them that cannot be."""
+        """Return the options themselves; raises ServingError that names every invalid one."""
         problems = [*_address_problems(self), *_pair_problems(self), *_header_problems(self), *_path_problems(self)]
         if problems:
             raise ServingError("; ".join(problems))
@@ -72,7 +72,7 @@ def options_from(flags: Mapping[str, Any]) -> ServingOptions:
 
 
 class NamedPair(msgspec.Struct, frozen=True):
-    """A certificate file, its key file and the names they are for; without names those in the certificate count."""
+    """A certificate file, its key file and their host names; without any, the names in the certificate count."""
 
     certificate: str
     key: str

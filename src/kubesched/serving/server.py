@@ -1,7 +1,7 @@
 """The HTTPS server of the scheduler: health, metrics, configuration, profiles, on a thread of its own.
 
-    socket ──▶ TLS ──▶ HTTP ──▶ who asks? ──▶ may they? ──▶ the page
-                                 401            403, 500
+    socket ──▶ TLS ──▶ HTTP ──▶ authentication ──▶ authorization ──▶ the page
+                                     401              403, 500
 
 What the application does:
 
@@ -10,7 +10,7 @@ What the application does:
     authorization = Authorization(options, client, note)      --authentication-kubeconfig, --authorization-kubeconfig
     server = Server(options, checks, pages, authentication, authorization, note)
     server.start()                                            ServingError in one line; nothing with --secure-port 0
-    server.stop()                                             listens no more, lets requests finish for a while
+    server.stop()                                             closes the socket, lets requests finish for a while
 
 `checks` and `pages` are callables that are called from the server's threads while the scheduler works, or hangs: they
 read single values or copies, and wait for nothing. The clients are used on the server's loop only, and are closed with
@@ -55,7 +55,7 @@ LARGEST_BODY = 64 * 1024
 BODY_SECONDS = 10.0
 MOST_PARAMETERS = 100
 PIECE_BYTES = 64 * 1024
-# for an answer, from the first step to the last byte
+# the time limit for a response, from authentication to the last byte
 ANSWER_SECONDS = LONGEST_SECONDS + 60.0
 _HEADERS = {"Cache-Control": "no-cache, private", "Server": "kubesched"}
 _WORDS = {
@@ -86,7 +86,7 @@ class Server:
         self._authentication = authentication
         self._authorization = authorization
         self._note = note
-        # for messages that are no problems
+        # logs messages that are no problems
         self._inform = inform or note
         self._listener = listener
         self._thread: threading.Thread | None = None
@@ -112,7 +112,7 @@ class Server:
         self._inform(f"Serving securely on {_shown(listener)}")
 
     def stop(self) -> None:
-        """Listen no more, let requests under way finish for a while, and end."""
+        """Close the socket, let requests under way finish for a while, and end the thread."""
         if self._thread is not None:
             if not self._stop.done():
                 self._stop.set_result(None)
@@ -169,7 +169,7 @@ class _Chain:
         self._note = note
 
     async def answer(self, message: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request, and see it through to the last byte."""
+        """Answer a request, within the time limit."""
         transport = message.transport
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
@@ -227,14 +227,14 @@ class _Handlers(Handlers):
 
 
 async def _send(message: web.BaseRequest, answer: PageResponse) -> web.StreamResponse:
-    """Send an answer piece by piece, as fast as the client reads."""
+    """Send a response piece by piece, as fast as the client reads."""
     headers = {**_HEADERS, "Content-Type": answer.content_type, **answer.headers}
     pieces = (answer.body[start : start + PIECE_BYTES] for start in range(0, len(answer.body), PIECE_BYTES))
     return await send(message, answer.code, headers, pieces, len(answer.body))
 
 
 def _request(message: web.BaseRequest) -> PageRequest:
-    """Return the request that a message is; ValueError if its target is malformed."""
+    """Return the request of a message; raises ValueError if its target is malformed."""
     target = readable(message.raw_path)
     path, _, query = target.partition("?")
     if not path.startswith("/"):
@@ -250,7 +250,7 @@ def _request(message: web.BaseRequest) -> PageRequest:
 
 
 def _client_chain(message: web.BaseRequest) -> Chain:
-    """Return the certificates that the client showed."""
+    """Return the certificates that the client sent."""
     session = message.get_extra_info("ssl_object")
     try:
         return session.client_chain if isinstance(session, TlsSession) else ()

@@ -93,7 +93,7 @@ class KlogFormatter(logging.Formatter):
 
 
 def entry_of(record: logging.LogRecord, moment: datetime) -> LogEntry:
-    """Return the entry of a record, without secrets where there may be some."""
+    """Return the entry of a record; secrets are hidden in warnings, errors and records of other loggers."""
     own = getattr(record, KLOG_VALUES, None)
     message, (values, error) = _message(record), own if own is not None else _foreign_values(record)
     if own is None or record.levelno >= logging.WARNING:
@@ -106,7 +106,7 @@ def entry_of(record: logging.LogRecord, moment: datetime) -> LogEntry:
 
 
 def _message(record: logging.LogRecord) -> str:
-    """Return the message of a record, its arguments included even if they do not fit."""
+    """Return the message of a record, with its arguments even if they do not match the format."""
     try:
         return record.getMessage()
     except Exception:

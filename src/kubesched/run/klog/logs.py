@@ -5,7 +5,7 @@
     loggers of libraries ───────────────┘     verbosity       klog text or JSON
 
 klog's verbosity is a level of `logging`: V(0) is INFO, V(4) is DEBUG, V(1) to V(3) lie between them, V(5) and more
-below. A message at a verbosity that is not asked for costs a comparison.
+below. A message above the configured verbosity costs a comparison.
 """
 
 # upstream: component-base/logs/api/v1, klog/v2 (v1.36)
@@ -42,13 +42,13 @@ class KlogHandler(logging.Handler):
         self._level_before = logging.NOTSET
 
     def install(self, logger: logging.Logger) -> None:
-        """Take the records of a logger and its children, up to the configured verbosity."""
+        """Handle the records of a logger and its children, up to the configured verbosity."""
         self._logger, self._level_before = logger, logger.level
         logger.addHandler(self)
         self.set_verbosity(self._verbosity)
 
     def uninstall(self) -> None:
-        """Take no more records; the logger has its former level again."""
+        """Remove the handler from its logger, and restore the logger's level."""
         if self._logger is not None:
             self._logger.removeHandler(self)
             self._logger.setLevel(self._level_before)
@@ -61,7 +61,7 @@ class KlogHandler(logging.Handler):
             self._logger.setLevel(lowest_level_of(max(verbosity, *(module.level for module in self._modules), 0)))
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record is written, as far as its file is concerned."""
+        """Return whether a record is written, by the verbosity of its file."""
         verbosity = verbosity_of(record.levelno)
         return verbosity <= self._verbosity or verbosity <= self._module_verbosity(record.pathname)
 
@@ -77,7 +77,7 @@ class KlogHandler(logging.Handler):
         return found
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Have the line of a record written."""
+        """Queue the line of a record."""
         (self._put_error if record.levelno >= logging.ERROR else self._put)(self.format(record))
 
 
@@ -143,7 +143,7 @@ class Logs:
             writer.flush(CLOSE_SECONDS)
 
     def close(self) -> None:
-        """Write what is left; take no more records."""
+        """Remove the handler, and write the queued lines."""
         self._handler.uninstall()
         for writer in self._writers:
             writer.close(CLOSE_SECONDS)

@@ -61,10 +61,10 @@ class LogObserver(Observer):
         self._log = log
 
     def hears(self, hook: str) -> bool:
-        """Return whether anything of what a method logs would be written."""
+        """Return whether a message of a method would be written."""
         return self._log.enabled(_LEVELS.get(hook, 0))
 
-    # -- the queue and what is reported
+    # -- the queue and event handlers
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
         """Log the queue that a pod waits in; after a failed attempt also the plugins that rejected it."""
@@ -78,7 +78,7 @@ class LogObserver(Observer):
             self._log.info("Pod moved to an internal scheduling queue", v=5, **values)
 
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
-        """Log who holds a pod back."""
+        """Log the plugin that gates a pod."""
         if status.code is Code.ERROR:
             self._log.error(status.message, "Unexpected error running PreEnqueue plugin", pod=pod, plugin=plugin)
         else:
@@ -86,16 +86,16 @@ class LogObserver(Observer):
             self._log.info(message, v=4, pod=pod, plugin=plugin, status=status.message)
 
     def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: BaseException) -> None:
-        """Log a hint that raised."""
+        """Log a queueing hint that raised an error."""
         self._log.error(raised, "QueueingHintFn returns error", event=event, plugin=plugin, pod=pod)
 
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
-        """Log failures outside of attempts; the message of an attempt has its own."""
+        """Log failures outside of attempts; failures in an attempt are part of the attempt's message."""
         if hook in _TOLD_BY_NO_ATTEMPT:
             self._log.error(described(raised), "Plugin failed", plugin=plugin, hook=hook)
 
     def event_handled(self, event: ClusterEvent, obj: ApiObject, seconds: float) -> None:
-        """Log a report."""
+        """Log an event of a watch."""
         action, known = _ACTIONS.get(event.action), _OBJECTS.get(event.resource)
         if action is None and event.resource == Resource.NODE:
             action = _ACTIONS[Action.UPDATE]
@@ -107,12 +107,12 @@ class LogObserver(Observer):
     # -- attempts
 
     def attempt_began(self, pod: PodInfo) -> None:
-        """Log that a pod is tried."""
+        """Log the start of an attempt."""
         self._log.info("About to try and schedule pod", v=4, pod=pod)
         self._log.info("Attempting to schedule pod", v=3, pod=pod)
 
     def attempt_skipped(self, pod: PodInfo) -> None:
-        """Log that a pod needs no attempt."""
+        """Log that a terminating pod is not scheduled."""
         if pod.terminating:
             self._log.info("Skip schedule deleting pod", v=3, pod=pod)
 
@@ -141,17 +141,17 @@ class LogObserver(Observer):
             self._log.info("Unable to schedule pod; no fit; waiting", v=2, pod=pod, err=without_secrets(failed.message))
 
     def plugin_ran(self, plugin: str, point: str, status: str, seconds: float) -> None:
-        """Log what a plugin of a sampled cycle took."""
+        """Log the duration of a plugin in a sampled cycle."""
         if self._log.enabled(6):
             took = f"{seconds * 1e6:.0f}µs"
             self._log.info("Plugin ran", v=6, plugin=plugin, extensionPoint=point, status=status, duration=took)
 
     def group_attempt_began(self, group: str) -> None:
-        """Log that a group is tried."""
+        """Log the start of an attempt to schedule a pod group."""
         self._log.info("Attempting to schedule pod group", v=3, podGroup=group)
 
     def group_attempted(self, attempt: GroupAttempt) -> None:
-        """Log what became of a group."""
+        """Log the result of an attempt to schedule a pod group."""
         group = attempt.group
         if attempt.result == SCHEDULED:
             self._log.info(
@@ -172,15 +172,15 @@ class LogObserver(Observer):
     # -- bindings
 
     def binding_began(self, pod: PodInfo, node_name: str) -> None:
-        """Log that a pod is sent to be bound."""
+        """Log the start of a binding."""
         self._log.info("Attempting to bind pod to node", v=3, pod=pod, node=node_name)
 
     def binding_failed(self, pod: PodInfo, node_name: str) -> None:
-        """Log that a pod is not bound."""
+        """Log a failed binding."""
         self._log.info("Failed to bind pod", v=1, pod=pod)
 
     def pod_bound(self, bound: Bound) -> None:
-        """Log where a pod is."""
+        """Log the node that a pod was bound to."""
         self._log.info(
             "Successfully bound pod to node",
             v=2,
@@ -195,7 +195,7 @@ class LogObserver(Observer):
     # -- preemption
 
     def preemption_began(self, preemptor: PodInfo, node_name: str, victims: int, to_evict: int) -> None:
-        """Log that victims are evicted."""
+        """Log the start of a preemption."""
         self._log.info(
             "Start the preemption asynchronously",
             v=2,
@@ -206,12 +206,12 @@ class LogObserver(Observer):
         )
 
     def victim_skipped(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
-        """Log that a victim is going already."""
+        """Log a victim that is terminating already."""
         message = "Victim Pod is already being deleted, skipping the API call for it"
         self._log.info(message, v=2, preemptor=preemptor, node=node_name, victim=victim)
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
-        """Log that a victim was evicted."""
+        """Log an evicted victim."""
         values = {"preemptor": preemptor, "victim": victim, "node": node_name}
         if in_memory:
             self._log.info("Preemptor preempted a waiting pod", v=2, **values)
@@ -219,13 +219,13 @@ class LogObserver(Observer):
             self._log.info("Preemptor Pod preempted victim Pod", v=2, **values)
 
     def victim_gone(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
-        """Log that a victim does not exist."""
+        """Log a victim that is deleted already."""
         self._log.info("Victim Pod is already deleted", v=2, preemptor=preemptor, victim=victim, node=node_name)
 
     def preemption_ended(
         self, preemptor: PodInfo, node_name: str, failure: BaseException | None, seconds: float
     ) -> None:
-        """Log what a preemption came to."""
+        """Log the result of a preemption."""
         if failure is not None:
             self._log.error(failure, "Error occurred during async preemption", preemptor=preemptor, node=node_name)
         result = "success" if failure is None else "error"

@@ -24,7 +24,7 @@ class LogOptionError(KubeschedError):
 
 
 class ModuleLevel(NamedTuple):
-    """How verbose the files are whose names match a pattern."""
+    """The verbosity of the files whose names match a pattern."""
 
     pattern: str
     level: int
@@ -40,7 +40,7 @@ class LogOptions(msgspec.Struct, frozen=True):
 
 
 def read_log_options(flags: ParsedFlags, gates: FeatureGates) -> LogOptions:
-    """Return what the logging flags amount to; LogOptionError names each that is wrong."""
+    """Return the options that the logging flags give; LogOptionError names each flag that is wrong."""
     chosen = flags["logging-format"]
     problems = []
     if chosen not in FORMATS:

@@ -26,7 +26,7 @@ class LogWriter:
         self._thread.start()
 
     def put(self, line: str) -> None:
-        """Have a line written soon; never waits."""
+        """Queue a line; never waits."""
         if len(self._waiting) >= self._most_lines:
             self._left_out += 1
             return
@@ -42,7 +42,7 @@ class LogWriter:
         return reached.wait(seconds)
 
     def close(self, seconds: float) -> None:
-        """Write what waits and end, within some time."""
+        """Write the queued lines and end the thread, within some time."""
         self._closing = True
         self._wake.set()
         self._thread.join(seconds)
@@ -63,7 +63,7 @@ class LogWriter:
             self._stream.write("".join(lines))
             self._stream.flush()
         except (OSError, ValueError):
-            # the stream's reader is gone; the scheduler goes on
+            # the stream's reader has closed it; the scheduler goes on
             pass
         for reached in taken:
             if isinstance(reached, threading.Event):

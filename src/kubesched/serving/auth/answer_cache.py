@@ -30,7 +30,7 @@ class AnswerCache(Generic[Value]):
         return len(self._known)
 
     async def get(self, key: bytes, ask: Callable[[], Awaitable[Value]]) -> Value:
-        """Return the cached answer for a key, or that of `ask`."""
+        """Return the cached answer for a key, or call `ask`."""
         known = self._known.get(key)
         if known is not None and self._clock() < known[0]:
             self._known.move_to_end(key)
@@ -62,7 +62,7 @@ class _Question(Generic[Value]):
         self.waiting = 0
 
     async def answer(self) -> Value:
-        """Return the answer; the question is given up with the last one that waits."""
+        """Return the answer; the review is cancelled when no request waits for it any more."""
         self.waiting += 1
         try:
             return await asyncio.shield(self._task)

@@ -1,8 +1,8 @@
 """Authentication of requests: by a front proxy's headers, a client certificate, a bearer token, or as anonymous.
 
-    certificate + headers ──▶ proxy's word ──▶ client certificate ──▶ token ──▶ anonymous
-                                    │ bad           │ bad             │ bad
-                                    └───────────────┴─────────────────┴──▶ 401, unless another one is good
+    certificate + headers ──▶ proxy's headers ──▶ client certificate ──▶ token ──▶ anonymous
+                                    │ bad              │ bad             │ bad
+                                    └──────────────────┴─────────────────┴──▶ 401, unless another one is good
 
 A request with bad credentials is never anonymous. If no authenticator is configured, every request is.
 """
@@ -32,7 +32,7 @@ from kubesched.serving.tls.watched_files import WatchedFiles
 
 ANONYMOUS = UserInfo("system:anonymous", ("system:unauthenticated",))
 _TELLING_GROUPS = {"system:authenticated", "system:unauthenticated"}
-# tokens whose owners are remembered
+# tokens whose users are cached
 MOST_TOKENS = 8192
 
 Headers = CIMultiDictProxy[str]
@@ -52,7 +52,7 @@ class Authentication:
         self._tolerant = options.authentication_tolerate_lookup_failure
         seconds = options.authentication_token_webhook_cache_ttl
         self._owners = AnswerCache[UserInfo | None](MOST_TOKENS, lambda owner: seconds, clock)
-        # tokens are never kept, only what cannot be traced back to them
+        # tokens are not kept: the cache's keys are keyed digests of them
         self._secret = secrets.token_bytes(32)
         self._lookup = _lookup(options, client, note)
         self._client_authorities = _client_authorities(options, self._lookup, note, clock)
@@ -138,7 +138,7 @@ class Authentication:
 
 
 def bearer_token(headers: Headers) -> str:
-    """Return the token that was sent, or an empty text."""
+    """Return the bearer token of a request, or an empty text."""
     scheme, _, rest = headers.get("Authorization", "").strip().partition(" ")
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
 
@@ -173,7 +173,7 @@ def _extra(headers: Headers, prefixes: Sequence[str]) -> Mapping[str, Sequence[s
 
 
 def _lookup(options: ServingOptions, client: ApiClient | None, note: Note) -> Lookup | None:
-    """Return where authorities are looked up that no file gives."""
+    """Return the lookup of the client CAs that no file gives; None if there is nothing to look up."""
     files = (options.client_ca_file, options.requestheader_client_ca_file)
     if options.authentication_skip_lookup or all(files):
         return None

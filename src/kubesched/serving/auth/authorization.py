@@ -1,6 +1,6 @@
-"""Who may see what: paths that are open to all, a group that may do everything, and the API server's word for the rest.
+"""Authorization: always-allowed paths, the group system:masters, and SubjectAccessReviews for everything else.
 
-From a user, a verb and a path to a verdict. Yes and no are remembered for a while each.
+From a user, a verb and a path to a decision. Decisions are cached for a while.
 """
 
 # upstream: apiserver/pkg/server/options/authorization.go, authorization/path/path.go,
@@ -18,7 +18,7 @@ from kubesched.serving.requests import UserInfo
 
 MASTERS = "system:masters"
 MOST_VERDICTS = 8192
-# of a verb and a path whose decision is cached; longer ones would fill the memory
+# the most characters of a verb and path whose decision is cached; longer ones would fill the memory
 LONGEST_REMEMBERED = 10_000
 
 _ALLOWED = ReviewDecision(allowed=True)
@@ -26,7 +26,7 @@ _NO_OPINION = ReviewDecision()
 
 
 class Authorization:
-    """Decides which user may read which page; without a client only system:masters and the always-allowed paths."""
+    """Decides whether a user may read a page; without a client only system:masters and always-allowed paths pass."""
 
     def __init__(
         self, options: ServingOptions, client: ApiClient | None, note: Note, clock: Clock = time.monotonic
@@ -44,7 +44,7 @@ class Authorization:
             note("No authorization-kubeconfig provided, so SubjectAccessReview of authorization tokens won't work.")
 
     async def authorize(self, user: UserInfo, verb: str, path: str) -> ReviewDecision:
-        """Return whether a user may do something; KubeschedError if the review fails."""
+        """Return whether a user may use a verb on a path; raises KubeschedError if the review fails."""
         if MASTERS in user.groups or self._is_open(path):
             return _ALLOWED
         if self._client is None:

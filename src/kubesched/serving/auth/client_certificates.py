@@ -1,7 +1,7 @@
-"""Client certificates: whether an authority stands behind them, and whose they are.
+"""Client certificates: verified against certificate authorities, and mapped to users.
 
-From the chain that a client showed in the handshake (which proves that it has the key) to a user. OpenSSL builds and
-checks the chain; what it is for is checked here.
+From the chain that a client sent in the handshake (which proves that it has the key) to a user. OpenSSL builds and
+verifies the chain; its key usages and signature algorithms are checked here.
 """
 
 # upstream: apiserver/pkg/authentication/request/x509/x509.go (v1.36)
@@ -31,7 +31,7 @@ class BadCredentialsError(Exception):
 
 
 class Authorities:
-    """A bundle of certificates; what one of them signed, directly or not, is believed."""
+    """A bundle of CA certificates; a certificate that chains to one of them is trusted."""
 
     def __init__(self, pem: bytes, where: str) -> None:
         self.certificates = pem_certificates(pem, where)
@@ -42,7 +42,7 @@ class Authorities:
         self._store.set_flags(crypto.X509StoreFlags.PARTIAL_CHAIN)
 
     def check(self, chain: Chain) -> None:
-        """Raise BadCredentialsError unless the first certificate is a client's that these authorities vouch for."""
+        """Raise BadCredentialsError unless the first certificate is for clients and chains to these authorities."""
         own, *others = (crypto.X509.from_cryptography(certificate) for certificate in chain)
         try:
             found = crypto.X509StoreContext(self._store, own, others).get_verified_chain()
@@ -92,7 +92,7 @@ def _values(certificate: x509.Certificate, oid: x509.ObjectIdentifier) -> tuple[
 
 
 def _is_signed_weakly(certificate: x509.Certificate) -> bool:
-    """Return whether the signature is one that can be forged, as Go's x509 has it."""
+    """Return whether the signature algorithm is one that Go's x509 rejects as insecure."""
     try:
         algorithm = certificate.signature_hash_algorithm
     except UnsupportedAlgorithm:

@@ -57,7 +57,7 @@ class Lookup:
         self.front_proxy: FrontProxy | None = None
 
     async def run(self) -> None:
-        """Look again and again."""
+        """Read the ConfigMap periodically until cancelled."""
         retry = FIRST_RETRY_SECONDS
         while True:
             try:
@@ -72,7 +72,7 @@ class Lookup:
             await asyncio.sleep(pause)
 
     async def look(self) -> None:
-        """Read the ConfigMap; ServingError if that is not possible. That there is none is no error."""
+        """Read the ConfigMap; raises ServingError if that fails. A ConfigMap that does not exist is no error."""
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
                 body = await self._client.send("GET", PATH)

@@ -1,7 +1,7 @@
-"""Questions to the API server: whose token is this, and may this user do that?
+"""TokenReviews and SubjectAccessReviews, sent to the API server.
 
-From a token or a user to the body of a review and back. A passing trouble of the server is waited for; everything else
-is an error, and it never holds a token.
+From a token or a user to a review and its status. Requests are retried after errors that may pass; other errors are
+raised, and their texts hold no token.
 """
 
 # upstream: apiserver/plugin/pkg/{authenticator/token,authorizer}/webhook/webhook.go, apiserver/pkg/util/webhook (v1.36)
@@ -31,19 +31,19 @@ Review = TypeVar("Review")
 class ApiClient(Protocol):
     """A client of the API server, such as `client.rest.RestClient`; errors are KubeschedErrors.
 
-    An error's `code` is that of the server's refusal, `retry_after_seconds` says when to ask again, and `maybe_done`
-    tells that the connection was lost on the way.
+    An error's `code` is the status code of the response, `retry_after_seconds` its Retry-After, and `maybe_done` is set
+    if the connection was lost before a response.
     """
 
     async def send(self, method: str, path: str, body: bytes | None = None) -> bytes:
-        """Send a request; return the body of the answer."""
+        """Send a request; return the body of the response."""
 
     async def close(self) -> None:
         """Close all connections."""
 
 
 class ReviewError(KubeschedError):
-    """The API server gave no answer that can be understood."""
+    """A review failed, or its response cannot be decoded."""
 
 
 class ReviewDecision(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ async def review_token(client: ApiClient, token: str) -> UserInfo | None:
         if status.error and not status.authenticated:
             raise ReviewError(status.error)
     except KubeschedError as error:
-        # servers and proxies may repeat what they were sent
+        # servers and proxies may repeat the request in an error
         raise ReviewError(str(error).replace(token, "[token]")) from None
     if not status.authenticated:
         return None
@@ -93,7 +93,7 @@ async def review_token(client: ApiClient, token: str) -> UserInfo | None:
 
 
 def access_question(user: UserInfo, verb: str, path: str) -> dict[str, Any]:
-    """Return the specification of a review of whether a user may do something to a path."""
+    """Return the spec of a SubjectAccessReview: whether a user may use a verb on a path."""
     spec: dict[str, Any] = {"nonResourceAttributes": {"path": path, "verb": verb}, "user": user.name}
     more: Mapping[str, Sequence[str] | Mapping[str, Sequence[str]] | str] = {
         "groups": user.groups,
@@ -104,7 +104,7 @@ def access_question(user: UserInfo, verb: str, path: str) -> dict[str, Any]:
 
 
 async def review_access(client: ApiClient, spec: Mapping[str, Any]) -> ReviewDecision:
-    """Return the server's verdict on a specification."""
+    """Send a SubjectAccessReview; return the server's decision."""
     body = {"kind": "SubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "spec": spec}
     return (await _ask(client, ACCESS_REVIEWS, body, _AccessReview)).status
 

@@ -1,6 +1,6 @@
 """The reference's metrics: names, kinds, labels, buckets, texts and stability, as served on /metrics.
 
-Data only; who updates them is in the modules beside this one.
+Data only; the modules beside this one update the metrics.
 """
 
 # upstream: pkg/scheduler/metrics/metrics.go, volumebinding/metrics, component-base/metrics/prometheus (v1.36)
@@ -38,7 +38,7 @@ ALGORITHM_DURATION = Metric(
     (),
     _MILLISECONDS,
 )
-# of these three the reference serves none without the gate GenericWorkload
+# the reference serves these three only with the gate GenericWorkload
 GROUP_ATTEMPTS = Metric(
     "scheduler_podgroup_schedule_attempts_total",
     COUNTER,
@@ -115,7 +115,7 @@ PERMIT_WAIT = Metric(
     BETA,
 )
 
-# -- the queue and what is reported
+# -- the queue and event handlers
 
 INCOMING_PODS = Metric(
     "scheduler_queue_incoming_pods_total",

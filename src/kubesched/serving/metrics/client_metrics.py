@@ -1,7 +1,7 @@
-"""Metrics of the client: requests to the API server, and who leads.
+"""Metrics of the client: requests to the API server, and leader election.
 
-From what a REST client and leader election report to the reference's families. Both are told by methods that fit what
-the client calls; neither room knows the other.
+From the callbacks of a REST client and of leader election to the reference's families. The methods match the client's
+protocols; neither room imports the other.
 """
 
 # upstream: component-base/metrics/prometheus/{restclient,clientgo/leaderelection}/metrics.go (v1.36)
@@ -9,7 +9,7 @@ the client calls; neither room knows the other.
 from kubesched.serving.metrics import catalog
 from kubesched.serving.metrics.registry import MetricRegistry
 
-# what stands for the status code of a request that was not answered
+# the label in place of the status code of a request without a response
 NOT_ANSWERED = "<error>"
 
 
@@ -26,11 +26,11 @@ class RequestMetrics:
         self._limited = registry.family(catalog.LIMITER_DURATION)
 
     def limited(self, verb: str, seconds: float) -> None:
-        """Count how long a request waited for its turn."""
+        """Observe how long the rate limiter delayed a request."""
         self._limited.buckets(verb, self._host).observe(seconds)
 
     def answered(self, verb: str, code: int | None) -> None:
-        """Count an answer, or that there was none."""
+        """Count a response, or a request without one."""
         self._requests.number(NOT_ANSWERED if code is None else str(code), verb, self._host).value += 1
 
     def finished(self, verb: str, seconds: float, sent: int, received: int) -> None:
@@ -40,19 +40,19 @@ class RequestMetrics:
         self._received.buckets(verb, self._host).observe(received)
 
     def retried(self, verb: str, code: int | None) -> None:
-        """Count a request that is sent again because of the last answer."""
+        """Count a request that is sent again because of the last response."""
         self._retries.number(NOT_ANSWERED if code is None else str(code), verb, self._host).value += 1
 
 
 class LeaderMetrics:
-    """Shows whether this process leads."""
+    """The metrics of leader election."""
 
     def __init__(self, registry: MetricRegistry) -> None:
         self._status = registry.family(catalog.MASTER_STATUS)
         self._slow_path = registry.family(catalog.SLOW_PATH)
 
     def leading(self, lease: str, *, leads: bool) -> None:
-        """Show that the process leads under a lease, or does not."""
+        """Set whether this process holds a lease."""
         self._status.number(lease).value = leads
 
     def slow_path(self, lease: str) -> None:

@@ -1,8 +1,8 @@
-"""Metric families: samples by label values, counted without locks and written as Prometheus reads them.
+"""Metric families: samples by label values, counted without locks and written in Prometheus' text format.
 
 From observations to text. A cell is bound once per combination of label values and is a plain number or a list of
-counts, since some are touched in every cycle; the client library's would cost several times a decision's own time. A
-family without cells is not written. Cells are written to by one thread, and may be read by another.
+counts, since some are updated in every scheduling cycle; the client library's would take several times as long as the
+cycle itself. A family without cells is not written. Cells are updated by one thread, and may be read by another.
 """
 
 # upstream: component-base/metrics/{opts,counter,histogram,options}.go (v1.36)
@@ -26,7 +26,7 @@ _ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n"})
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """What a metric is; `buckets` are the upper bounds of a histogram's, without the infinite one."""
+    """A metric's name, kind, labels and help; `buckets` are a histogram's upper bounds, without the infinite one."""
 
     name: str
     kind: str
@@ -99,7 +99,7 @@ Cell = Number | Buckets
 
 
 class Family:
-    """The cells of one metric; `allowed` are the values that some labels may have, others count as unexpected."""
+    """The cells of one metric; `allowed` are the values that some labels may have, all others become "unexpected"."""
 
     def __init__(
         self, metric: Metric, allowed: Mapping[str, frozenset[str]], unexpected: Callable[[], None] = lambda: None
@@ -108,7 +108,7 @@ class Family:
         self.bounds = [*map(shortest, metric.buckets), "+Inf"]
         self._allowed = [allowed.get(label) for label in metric.labels]
         self._unexpected = unexpected
-        # by label values as they are given, and by those that are written
+        # cells by label values as given, and by label values as written
         self._bound: dict[tuple[str, ...], Cell] = {}
         self._cells: dict[tuple[str, ...], Cell] = {}
         self._order = sorted(range(len(metric.labels)), key=metric.labels.__getitem__)
@@ -126,12 +126,12 @@ class Family:
         return cell
 
     def bind(self, *values: str) -> None:
-        """Have a cell with these label values, so that it is served before anything happened."""
+        """Create the cell with these label values, so that it is served with zero."""
         if values not in self._bound:
             self._bind(values)
 
     def values(self) -> Iterable[tuple[str, ...]]:
-        """Return the label values there are cells for."""
+        """Return the label values of all cells."""
         return list(self._cells)
 
     def reset(self) -> None:

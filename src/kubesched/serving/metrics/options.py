@@ -40,7 +40,7 @@ def read_metric_options(
     allow_labels_manifest: str = "",
     show_hidden_for_version: str = "",
 ) -> MetricOptions:
-    """Return what the flags amount to."""
+    """Return the options that the flags give; raises MetricOptionError for invalid ones."""
     for name in disabled:
         if not re.fullmatch(_NAME, name):
             raise MetricOptionError(f'--disabled-metrics: "{name}" is not the full name of a metric')

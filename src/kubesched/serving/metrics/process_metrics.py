@@ -1,4 +1,4 @@
-"""Metrics that say what is running: version, feature gates, and how late the event loop is.
+"""Metrics of the process: version, feature gates, and the lag of the event loop.
 
 From facts known at start to constant samples, and from a clock to one histogram.
 """
@@ -18,7 +18,7 @@ LAG_PERIOD_SECONDS = 1.0
 
 
 def describe_process(registry: MetricRegistry, gates: FeatureGates, version: str, runs_on: str) -> None:
-    """Show the version (`v1.36.4`, with whatever follows), the platform (`linux/amd64`) and all feature gates."""
+    """Set the metrics of the version (`v1.36.4`), the platform (`linux/amd64`) and all feature gates."""
     major, minor = str(BINARY_VERSION.major), str(BINARY_VERSION.minor)
     interpreter, python = platform.python_implementation().lower(), f"python{platform.python_version()}"
     build = registry.family(catalog.BUILD_INFO)

@@ -20,7 +20,7 @@ from kubesched.serving.metrics.options import MetricOptions
 class MetricRegistry:
     """Families by name.
 
-    `others` are collectors of the client library, by default all there are; `about_itself` has metrics counted, too.
+    `others` are collectors of the client library, by default all; `about_itself` adds metrics about the metrics.
     """
 
     def __init__(
@@ -49,16 +49,16 @@ class MetricRegistry:
             allowed = self._options.allowed.get(metric.name, {})
             known = self._families[metric.name] = Family(metric, allowed, self._count_unexpected)
             if not metric.labels:
-                # there is but one cell, which is there from the start
+                # the only cell exists from the start
                 known.bind()
         return known
 
     def before_text(self, update: Callable[[], None]) -> None:
-        """Have something brought up to date each time before the text is written."""
+        """Call `update` each time before the text is written."""
         self._before.append(update)
 
     def reset(self) -> None:
-        """Have everything counted from zero that is counted; gauges stay as they are."""
+        """Reset counters and histograms to zero; gauges keep their values."""
         for family in list(self._families.values()):
             if family.metric.kind != GAUGE:
                 family.reset()
@@ -66,7 +66,7 @@ class MetricRegistry:
             clear()
 
     def on_reset(self, clear: Callable[[], None]) -> None:
-        """Have something else cleared, too, when all is counted from zero."""
+        """Call `clear` on each reset, too."""
         self._on_reset.append(clear)
 
     def text(self) -> str:

@@ -1,7 +1,7 @@
-"""The scheduler's metrics: what observers are told, counted under the reference's names.
+"""The scheduler's metrics: observations, counted under the reference's names.
 
 From observations to metric families, updated at the points where the reference updates them; gauges are read from the
-scheduler when the page is fetched. Nothing here is in the way of a cycle for more than a microsecond at a time.
+scheduler when the page is fetched. An update delays a scheduling cycle by no more than a microsecond.
 """
 
 # upstream: pkg/scheduler/metrics (v1.36)
@@ -33,7 +33,7 @@ from kubesched.serving.metrics import catalog
 from kubesched.serving.metrics.families import Buckets, Family
 from kubesched.serving.metrics.registry import MetricRegistry
 
-# from so many attempts on they are counted together
+# pods with this many attempts or more share a label
 MOST_ATTEMPTS = 15
 PREEMPTION = "DefaultPreemption"
 
@@ -65,14 +65,14 @@ class SchedulerMetrics(Observer):
         self._condition_allocations = family(catalog.CONDITION_ALLOCATIONS)
         self._condition_seconds = family(catalog.CONDITION_WAIT)
         self._volume_errors = family(catalog.VOLUME_STAGE_ERRORS)
-        # (profile, point, plugins) -> how often they were asked; taken apart when the page is fetched
+        # (profile, point, plugins) -> evaluations; counted per plugin when the page is fetched
         self._asked: dict[tuple[str, str, tuple[str, ...]], int] = {}
         self._points: dict[tuple[str, str, Code], Buckets] = {}
         registry.before_text(self._take_apart)
         registry.on_reset(self._asked.clear)
 
     def expect(self, profile: Profile) -> None:
-        """Have everything served with zeros that is known to exist in a profile."""
+        """Serve zeros for the counters of a profile and its plugins."""
         name = profile.scheduler_name
         points = {
             PRE_FILTER: profile.pre_filter,
@@ -97,25 +97,25 @@ class SchedulerMetrics(Observer):
         for labels, times in counts.items():
             self._evaluations.number(*labels).value = times
 
-    # -- the queue and what is reported
+    # -- the queue and event handlers
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
-        """Count a pod; gated ones enter the queue of unschedulable pods."""
+        """Count a pod that enters a queue; gated pods count as unschedulable."""
         queue = Place.UNSCHEDULABLE.value if place == Place.GATED.value else place
         self._incoming.number(queue, event).value += 1
 
     def hint_asked(self, plugin: str, event: str, hint: str, seconds: float) -> None:
-        """Count a hint."""
+        """Observe the duration of a queueing hint."""
         self._hint_seconds.buckets(plugin, event, hint).observe(seconds)
 
     def event_handled(self, event: ClusterEvent, obj: ApiObject, seconds: float) -> None:
-        """Count a report."""
+        """Observe how long an event took to handle."""
         self._event_seconds.buckets(event.label).observe(seconds)
 
     # -- attempts
 
     def points_ran(self, profile: str, laps: Collection[Lap]) -> None:
-        """Count extension points."""
+        """Observe the durations of extension points."""
         for point, code, seconds in laps:
             cell = self._points.get((profile, point, code))
             if cell is None:
@@ -123,42 +123,42 @@ class SchedulerMetrics(Observer):
             cell.observe(seconds)
 
     def plugin_ran(self, plugin: str, point: str, status: str, seconds: float) -> None:
-        """Count a plugin."""
+        """Observe the duration of a plugin."""
         self._plugin_seconds.buckets(plugin, point, status).observe(seconds)
 
     def plugins_asked(self, profile: str, asked: Collection[Asked]) -> None:
-        """Count evaluations."""
+        """Count the evaluations of plugins."""
         counts = self._asked
         for point, plugins, times in asked:
             key = profile, point, plugins
             counts[key] = counts.get(key, 0) + times
 
     def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Collection[str]) -> None:
-        """Count an attempt to preempt."""
+        """Count a preemption attempt."""
         self._preemption_attempts.value += PREEMPTION in plugins
 
     def algorithm_ran(self, seconds: float) -> None:
-        """Count a decision."""
+        """Observe the duration of the scheduling algorithm."""
         self._algorithm_seconds.observe(seconds)
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
-        """Count an attempt."""
+        """Count a failed attempt."""
         self._attempts.number(failed.result, failed.profile).value += 1
         self._attempt_seconds.buckets(failed.result, failed.profile).observe(failed.seconds)
 
     def group_attempted(self, attempt: GroupAttempt) -> None:
-        """Count an attempt with a group; its metrics are there from the first one on."""
+        """Count an attempt to schedule a pod group; its metrics are served from the first attempt on."""
         family, labels = self._registry.family, (attempt.result, attempt.profile)
         family(catalog.GROUP_ATTEMPTS).number(*labels).value += 1
         family(catalog.GROUP_ATTEMPT_DURATION).buckets(*labels).observe(attempt.seconds)
         family(catalog.GROUP_ALGORITHM_DURATION).buckets().observe(attempt.algorithm_seconds)
 
     def permit_awaited(self, status: str, seconds: float) -> None:
-        """Count a wait for permission."""
+        """Observe how long a pod waited in Permit."""
         self._permit_seconds.buckets(status).observe(seconds)
 
     def pod_bound(self, bound: Bound) -> None:
-        """Count an attempt, and a pod."""
+        """Count a successful attempt, and the scheduled pod."""
         self._attempts.number(SCHEDULED, bound.profile).value += 1
         self._attempt_seconds.buckets(SCHEDULED, bound.profile).observe(bound.attempt_seconds)
         self._pod_attempts.observe(bound.attempts)
@@ -169,7 +169,7 @@ class SchedulerMetrics(Observer):
     # -- preemption
 
     def preemption_began(self, preemptor: PodInfo, node_name: str, victims: int, to_evict: int) -> None:
-        """Count victims."""
+        """Observe the number of victims."""
         self._victims.observe(victims)
 
     def preemption_ended(
@@ -183,20 +183,20 @@ class SchedulerMetrics(Observer):
     # -- single plugins
 
     def claim_created(self, *, succeeded: bool) -> None:
-        """Count a claim."""
+        """Count a ResourceClaim that was created, or could not be."""
         self._claim_creates.number("success" if succeeded else "failure").value += 1
 
     def device_conditions_awaited(
         self, profile: str, drivers: Collection[str], conditioned: Collection[str], status: str, seconds: float
     ) -> None:
-        """Count devices that were waited for."""
+        """Observe how long binding conditions of devices were waited for."""
         for driver in drivers:
             self._condition_seconds.buckets(profile, driver, status).observe(seconds)
         for driver in conditioned:
             self._condition_allocations.number(profile, driver, status).value += 1
 
     def volume_stage_failed(self, stage: str) -> None:
-        """Count an error."""
+        """Count an error of a stage of volume scheduling."""
         self._volume_errors.number(stage).value += 1
 
 
@@ -222,7 +222,7 @@ class SchedulerGauges:
 
 
 def _show(family: Family, counts: Mapping[tuple[str, ...], int]) -> None:
-    """Set a gauge; a label that is gone is set to zero."""
+    """Set the cells of a gauge; cells whose labels are not in `counts` are set to zero."""
     for values in family.values():
         family.number(*values).value = 0
     for values, count in counts.items():

@@ -37,7 +37,7 @@ def shutdown_check(is_stopping: Callable[[], bool]) -> HealthCheck:
 
 
 def handler_sync_check(is_synced: Callable[[], bool]) -> HealthCheck:
-    """Return the check that fails until everything there was at the start has been taken in."""
+    """Return the check that fails until the event handlers have handled the initial lists."""
     return HealthCheck("sched-handler-sync", lambda: None if is_synced() else "handlers are not fully synchronized")
 
 
@@ -45,7 +45,7 @@ PING = HealthCheck("ping", lambda: None)
 
 
 class HealthPage:
-    """One of the pages, by name."""
+    """One of the pages: healthz, livez or readyz."""
 
     def __init__(self, name: str, checks: HealthChecks, note: Note) -> None:
         self._name = name
@@ -87,7 +87,7 @@ class HealthPage:
         return plain("\n".join([*lines, f"{self._name} check passed\n"]))
 
     def _tell(self, failed: tuple[str, ...], reasons: Sequence[str]) -> None:
-        """Note what fails, once while it stays the same: probes come every few seconds."""
+        """Log the failed checks, but not again while they stay the same: probes come every few seconds."""
         if failed and failed != self._failing:
             self._note(f"{','.join(failed)} check failed: {self._name}: {'; '.join(reasons)}")
         self._failing = failed
@@ -102,7 +102,7 @@ def _single(check: HealthCheck) -> Callable[[PageRequest], PageResponse]:
 
 
 def _problem(check: HealthCheck) -> str | None:
-    """Return what a check finds; one that cannot be carried out has failed."""
+    """Return the problem that a check finds; a check that raises an error has failed."""
     try:
         return check.problem()
     except Exception as error:

@@ -1,7 +1,7 @@
 """Content negotiation: JSON, YAML, CBOR or text, pretty or not.
 
-From an Accept header to the first form on offer that suits, and from plain values to the bytes of that form. Errors are
-Status objects, said in JSON where nothing else suits.
+From an Accept header to the first acceptable form on offer, and from plain values to the bytes of that form. Errors
+are Status objects, in JSON if no form is acceptable.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go, responsewriters/{writers,errors}.go (v1.36)
@@ -18,25 +18,25 @@ from kubesched.serving.requests import JSON, NO_SNIFF, PageRequest, PageResponse
 YAML = "application/yaml"
 CBOR = "application/cbor"
 TEXT = "text/plain"
-# "this is CBOR", the tag with which it begins
+# the self-described CBOR tag
 _SELF_DESCRIBED = b"\xd9\xd9\xf7"
-# errors must not look like HTML
+# browsers must not take errors for HTML
 _TAMED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-# browsers and tools that people type into
+# user agents of people: browsers and command line tools
 _PEOPLE = ("curl", "Wget", "Mozilla/5.0")
 _TRUE = ("1", "t", "T", "TRUE", "true", "True")
 _CONVERSION = {"as", "g", "v"}
 
 
 class MediaType(msgspec.Struct, frozen=True):
-    """A media type that is acceptable, with its parameters; better ones have a higher quality."""
+    """An acceptable media type with its parameters; preferred ones have a higher quality."""
 
     name: str
     parameters: Mapping[str, str] = {}
     quality: float = 1.0
 
     def covers(self, name: str) -> bool:
-        """Return whether a media type is meant."""
+        """Return whether this media range matches a media type."""
         kind, _, rest = self.name.partition("/")
         return self.name in (name, "*/*") or (rest == "*" and kind == name.partition("/")[0])
 
@@ -50,7 +50,7 @@ class MediaType(msgspec.Struct, frozen=True):
 
 
 def accepted(header: str) -> Sequence[MediaType]:
-    """Return what an Accept header lists, the best first and of equals the plainest."""
+    """Return the media types of an Accept header: the highest quality first, and the most specific among equals."""
     found = (_media_type(part) for part in header.split(","))
     return sorted(found, key=lambda media: (-media.quality, media.name.count("*")))
 
@@ -137,7 +137,7 @@ def forbidden(request: PageRequest, user: UserInfo, reason: str) -> PageResponse
 
 
 def not_acceptable(request: PageRequest, offered: Sequence[str]) -> PageResponse:
-    """Return the refusal to answer in a form that is not on offer."""
+    """Return 406: none of the offered media types is acceptable."""
     return status(request, 406, "NotAcceptable", f"only the following media types are accepted: {', '.join(offered)}")
 
 

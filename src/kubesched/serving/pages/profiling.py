@@ -1,7 +1,7 @@
-"""/debug/pprof and /debug/flags: what the threads do at this moment or over a while, and how much is logged.
+"""/debug/pprof and /debug/flags: stacks and samples of the threads, and the log's verbosity.
 
-From the interpreter's frames to texts; what Go would answer in its own binary form is answered in texts here, and what
-it has no like of is not there. No variable's value is ever shown, since some are secret.
+From the interpreter's frames to texts; profiles that Go serves in its binary form are texts here, and those that have
+no counterpart are not served. Values of variables are never shown, since some are secret.
 """
 
 # upstream: apiserver/pkg/server/routes/{profiling,flags}.go, net/http/pprof (v1.36)
@@ -42,13 +42,13 @@ def stacks() -> str:
 
 
 class Profiler:
-    """Samples what the other threads do, for one client at a time."""
+    """Samples the stacks of the other threads, for one client at a time."""
 
     def __init__(self) -> None:
         self._busy = False
 
     async def sample(self, seconds: float) -> str | None:
-        """Return collapsed stacks with how often each was seen; None if another client has it done already."""
+        """Return collapsed stacks with how often each was seen; None while a profile for another client is running."""
         if self._busy:
             return None
         self._busy = True
@@ -89,7 +89,7 @@ class DebugPages:
         self._profiler = Profiler()
 
     async def answer(self, request: PageRequest) -> PageResponse | None:
-        """Return the page of a path, None if there is none."""
+        """Return the page of a path, None if it does not exist."""
         path = request.path
         if path == "/debug/pprof":
             body = b'<a href="/debug/pprof/">Found</a>.\n\n'

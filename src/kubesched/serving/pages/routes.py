@@ -30,7 +30,7 @@ _METRICS = "text/plain; version=0.0.4; charset=utf-8; escaping="
 
 
 class MetricsPage(msgspec.Struct, frozen=True):
-    """A page of metrics; `text` may be called in any thread and returns None while there is none."""
+    """A page of metrics; `text` may be called in any thread and returns None while the page is not available."""
 
     text: Callable[[], str | None]
     reset: Callable[[], None] | None = None
@@ -128,7 +128,7 @@ def _takes_gzip(request: PageRequest) -> bool:
 
 
 def _escaping(request: PageRequest) -> str:
-    """Return how names are escaped that are no metric names of old; ours all are."""
+    """Return the escaping parameter of the content type; no name here needs escaping."""
     for media in accepted(request.headers.get("Accept", "")):
         if media.covers("text/plain") and media.parameters.get("escaping") == "allow-utf-8":
             return "allow-utf-8"

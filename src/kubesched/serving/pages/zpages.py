@@ -1,7 +1,7 @@
 """/statusz and /flagz: what runs here, since when, and with which flags; as text for people, or as objects.
 
-From facts to one of three forms, and CBOR behind its gate. The text is for eyes: which of the reference's four
-delimiters it has is fixed here.
+From facts to one of three forms, and CBOR behind its gate. The reference chooses one of four delimiters for the text
+at random; here it is always the same.
 """
 
 # upstream: apiserver/pkg/server/{statusz,flagz} (v1.36)
@@ -29,7 +29,7 @@ _WARNING = (
 
 
 class ComponentVersions(msgspec.Struct, frozen=True):
-    """What this claims to be, and what it behaves like."""
+    """The binary version and the emulation version."""
 
     binary: str
     emulation: str = ""
@@ -99,7 +99,7 @@ def flagz(component: str, flags: Callable[[], Mapping[str, str]]) -> ZPage:
 
 
 def statusz(component: str, started_at: float, versions: ComponentVersions, paths: Sequence[str]) -> ZPage:
-    """Return the page about the process; `started_at` is in seconds of the epoch, `paths` are all that are served."""
+    """Return the page about the process; `started_at` is in seconds of the epoch, `paths` are all served paths."""
     started = datetime.fromtimestamp(int(started_at), UTC)
     folders = sorted({f"/{path.split('/')[1]}" for path in paths if path.strip("/")})
 

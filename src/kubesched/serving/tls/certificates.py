@@ -39,21 +39,21 @@ _HOST = re.compile(r"(\*\.)?[a-z0-9]([-.a-z0-9]*[a-z0-9])?|\*")
 
 
 class Identity(msgspec.Struct, frozen=True, eq=False):
-    """What a server shows to its clients, and the key to prove that it is its own."""
+    """A serving certificate with its chain and key."""
 
     chain: tuple[x509.Certificate, ...]
     key: Key
 
 
 class Identities:
-    """Which identity is shown to whom."""
+    """The identities by host name, and a default one."""
 
     def __init__(self, default: Callable[[], Identity], named: list[tuple[tuple[str, ...], Callable[[], Identity]]]):
         self._default = default
         self._named = named
 
     def find(self, name: str) -> Identity:
-        """Return the identity for a server name or address, the default one if none fits."""
+        """Return the identity for a server name or address, the default one if none matches."""
         name = name.lower()
         _, dot, rest = name.partition(".")
         for wanted in (name, f"*{dot}{rest}"):
@@ -119,7 +119,7 @@ def pem_certificates(pem: bytes, where: str) -> tuple[x509.Certificate, ...]:
         raise ServingError(f"{where}: holds no PEM certificate (-----BEGIN CERTIFICATE-----)")
     try:
         found = tuple(x509.load_pem_x509_certificate(block) for block in blocks)
-        # what cannot be understood later cannot be used now
+        # a certificate that cannot be parsed in full fails here, not at its first use
         for certificate in found:
             certificate.public_key()
     except (ValueError, UnsupportedAlgorithm):
@@ -128,7 +128,7 @@ def pem_certificates(pem: bytes, where: str) -> tuple[x509.Certificate, ...]:
 
 
 def use_identity(context: SSL.Context, identity: Identity) -> None:
-    """Have a context show an identity; SSL.Error if OpenSSL will not, be it that the key is too small."""
+    """Load an identity into a context; raises SSL.Error if OpenSSL refuses it, for example for a small key."""
     context.use_certificate(identity.chain[0])
     for certificate in identity.chain[1:]:
         context.add_extra_chain_cert(certificate)
@@ -174,7 +174,7 @@ def make_pair(options: ServingOptions, now: datetime | None = None) -> tuple[byt
 
 
 def _pair_is_missing(certificate: str, key: str) -> bool:
-    """Return whether neither file is there; one without the other is an error."""
+    """Return whether neither file exists; one without the other is an error."""
     there = [os.path.exists(path) for path in (certificate, key)]
     if there[0] != there[1]:
         lone, missing = (certificate, key) if there[0] else (key, certificate)
@@ -195,7 +195,7 @@ def _write_pair(certificate_path: str, key_path: str, certificate: bytes, key: b
 
 
 def _names(certificate: x509.Certificate) -> tuple[str, ...]:
-    """Return the host names that a certificate is for; addresses are no names that clients can send."""
+    """Return the host names of a certificate, without addresses: clients cannot send these as server names."""
     names = [str(name.value) for name in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     found = [name.lower() for name in names if _HOST.fullmatch(name.lower()) and not _is_address(name)]
     try:

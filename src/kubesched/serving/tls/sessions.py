@@ -28,7 +28,7 @@ _VERSIONS = {
     "VersionTLS12": SSL.TLS1_2_VERSION,
     "VersionTLS13": SSL.TLS1_3_VERSION,
 }
-# Go's names and OpenSSL's; those of TLS 1.3 cannot be chosen, there as here
+# cipher suites by Go's names, with OpenSSL's; the suites of TLS 1.3 cannot be chosen, neither in Go nor here
 _ALWAYS = ("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256")
 _PREFERRED = {
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256": "ECDHE-ECDSA-AES128-GCM-SHA256",
@@ -89,16 +89,16 @@ def tls_settings(options: ServingOptions, note: Note) -> TlsSettings:
     suites = dict.fromkeys(known[name] for name in options.tls_cipher_suites or _PREFERRED)
     names = [name for name in suites if name and _is_there(name)]
     if not names:
-        # nothing is left for older versions
+        # no cipher suite is left for older versions
         min_version = SSL.TLS1_3_VERSION
         names = list(_PREFERRED.values())
-    # what old versions need is below OpenSSL's usual level
+    # the algorithms of old versions need a lower security level of OpenSSL
     old = "" if min_version >= SSL.TLS1_2_VERSION else "@SECLEVEL=0"
     return TlsSettings(min_version, (":".join(names) + old).encode())
 
 
 def _is_there(cipher: str) -> bool:
-    """Return whether OpenSSL has a cipher; it lost some that Go still knows by name."""
+    """Return whether OpenSSL supports a cipher; Go still accepts the names of some that OpenSSL dropped."""
     try:
         SSL.Context(SSL.TLS_SERVER_METHOD).set_cipher_list(cipher.encode())
     except SSL.Error:
@@ -107,7 +107,7 @@ def _is_there(cipher: str) -> bool:
 
 
 class ServerTls:
-    """Begins sessions with the identities, settings and authorities of the moment."""
+    """Makes TLS contexts from the current identities, settings and authorities."""
 
     def __init__(
         self,
@@ -117,13 +117,13 @@ class ServerTls:
     ) -> None:
         self._settings = settings
         self._identities = identities
-        # those whose certificates are asked for; None asks for none
+        # returns the CAs named in the request for a client certificate; None requests none
         self._authorities = authorities
         self._made: dict[Identity, _TlsContext] = {}
         self._made_for: Sequence[x509.Certificate] | None = None
 
     def context(self, local_address: str) -> ssl.SSLContext:
-        """Return what asyncio needs for a connection that came in on an address."""
+        """Return the TLS context for a connection to a local address."""
         return self._context(self._identities.find(local_address))
 
     def _context(self, identity: Identity) -> "_TlsContext":
@@ -167,7 +167,7 @@ def _http_1(session: SSL.Connection, offered: list[bytes]) -> bytes | Any:
 
 
 class _TlsContext(ssl.SSLContext):
-    """What asyncio takes for a context; of its methods only the one that asyncio uses counts."""
+    """An SSLContext for asyncio, which calls only `wrap_bio`."""
 
     openssl: SSL.Context
 
@@ -198,17 +198,17 @@ class TlsSession:
         if self._chain is None:
             self._chain = tuple(self._session.get_peer_cert_chain(as_cryptography=True) or ())
             own = self._session.get_peer_certificate(as_cryptography=True)
-            # OpenSSL's idea of the chain of a server leaves out the client's own in some versions
+            # on the server's side the chain lacks the client's own certificate in some versions of OpenSSL
             if own is not None and own not in self._chain[:1]:
                 self._chain = (own, *self._chain)
         return self._chain
 
     def do_handshake(self) -> None:
-        """Go on with the handshake."""
+        """Continue the handshake."""
         self._do(self._session.do_handshake)
 
     def read(self, most: int = _READ_BYTES, into: Any = None) -> bytes | int:
-        """Return the client's data, nothing after close_notify; into a buffer if one is given."""
+        """Return the client's data, empty after close_notify; or read it into a buffer, and return its length."""
         try:
             data = self._do(lambda: self._session.recv(most))
         except ssl.SSLZeroReturnError:
@@ -219,7 +219,7 @@ class TlsSession:
         return len(data)
 
     def write(self, data: Any) -> int:
-        """Send to the client; return how much of it was taken: all of it, since the buffer has no bounds."""
+        """Send data to the client; return its length: all is sent, since the buffer has no bounds."""
         return self._do(lambda: self._session.sendall(bytes(data)))
 
     def unwrap(self) -> None:
@@ -228,11 +228,11 @@ class TlsSession:
             raise ssl.SSLWantReadError
 
     def pending(self) -> int:
-        """Return how much can be read at once."""
+        """Return how many bytes can be read without waiting."""
         return self._session.pending()
 
     def getpeercert(self, binary_form: bool = False) -> None:
-        """Return nothing: `client_chain` has the certificates."""
+        """Return None: `client_chain` has the certificates."""
 
     def cipher(self) -> tuple[str, str, int] | None:
         """Return the cipher, its protocol and its strength."""
@@ -240,10 +240,10 @@ class TlsSession:
         return (name, self._session.get_cipher_version() or "", self._session.get_cipher_bits() or 0) if name else None
 
     def compression(self) -> None:
-        """Return that there is none."""
+        """Return None: there is no compression."""
 
     def _do(self, work: Callable[[], Result]) -> Result:
-        """Return the outcome of some work between the two buffers, with errors as asyncio knows them."""
+        """Run an operation of the session between the two buffers; its errors become those of the ssl module."""
         if data := self._incoming.read():
             self._session.bio_write(data)
         elif self._incoming.eof:

@@ -23,7 +23,7 @@ _Stamp = tuple[int, int, int]
 
 
 class WatchedFiles(Generic[Meaning]):
-    """What some files mean, as of their latest usable contents; the first time they have to be usable."""
+    """The parsed contents of some files, as of their last valid state; at first they have to be valid."""
 
     def __init__(
         self,
@@ -41,14 +41,14 @@ class WatchedFiles(Generic[Meaning]):
         self._meaning = self._read()
 
     def current(self) -> Meaning:
-        """Return what the files mean now."""
+        """Return the parsed contents, read again if the files have changed."""
         now = self._clock()
         if now - self._looked < LOOK_EVERY_SECONDS:
             return self._meaning
         self._looked = now
         stamp = self._stamps()
         if stamp != self._stamp:
-            # taken before reading: what changes meanwhile is seen the next time
+            # taken before reading: a change meanwhile is seen the next time
             self._stamp = stamp
             try:
                 self._meaning = self._read()
@@ -64,7 +64,7 @@ class WatchedFiles(Generic[Meaning]):
 
 
 def _stamp(path: str) -> _Stamp | None:
-    """Return what changes with the contents of a file; None if it is not there."""
+    """Return the modification time, size and inode of a file; None if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:
