@@ -1,1 +1,1 @@
-"""Manifests into a server: from files to objects."""
+"""Loading of manifests: from files to objects in a server."""

@@ -1,11 +1,11 @@
-"""Objects of another cluster: what they came without is made, and what they own stays theirs.
+"""Import of objects from another cluster: missing namespaces, and the revisions of workloads.
 
-    before ──▶ namespaces that objects are in, but that are not among them
-    after ───▶ revisions of stateful sets and daemon sets, replica sets of deployments: the template in our words
+    before ──▶ create the missing namespaces of objects
+    after ───▶ set the template in revisions of stateful sets and daemon sets, and in replica sets of deployments
 
-A controller replaces pods whose revision is not that of the template. Another release may write the same template in
-other words, and revisions may be missing; so the revision that was the current one there is made to be the current
-one here, and nothing moves until somebody changes the template.
+A controller replaces pods whose revision is not that of the template. Another release may default the same template
+differently, and revisions may be missing; so the revision that was current in the other cluster is made current here,
+and no pod is replaced until the template is changed.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ def _namespace(document: Document) -> str:
 
 
 def settle_imported(client: LocalClient, imported: Sequence[Manifest]) -> None:
-    """See that workloads of another cluster keep the pods that they had there."""
+    """Make the templates of imported workloads their current revisions, so that controllers keep their pods."""
     workloads = [each for each in imported if each.kind in ("Deployment", "StatefulSet", "DaemonSet")]
     if workloads:
         settling = ImportedWorkloads(client)
@@ -44,7 +44,7 @@ def settle_imported(client: LocalClient, imported: Sequence[Manifest]) -> None:
 
 
 def _is_observed(document: Document) -> bool:
-    """Return whether the controllers of the other cluster had seen what an object wants."""
+    """Return whether the controllers of the other cluster had observed the object's generation."""
     status, meta = document.get("status"), document["metadata"]
     observed = status.get("observedGeneration") if isinstance(status, dict) else None
     generation = meta.get("generation")

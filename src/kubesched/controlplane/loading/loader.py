@@ -1,12 +1,12 @@
-"""Manifests into a server.
+"""Loads manifests into a server.
 
-    manifests ──order──▶ create, then status ──▶ what came from a cluster is settled ──▶ Report
+    manifests ──load order──▶ create, then status ──▶ settle imported workloads ──▶ LoadReport
 
-Objects come in an order in which each finds what it needs, otherwise in that of the files. What is wrong names file,
-document, kind and name; the others are still loaded, and a problem that many have is told once, with a count. An object
-with a UID comes from a cluster, which has admitted it: it keeps status, age and UID, and classes or namespaces that
-were left behind are no reason to refuse it (`importing`). A server that was kept keeps what it has: only what is
-missing is loaded, so that it can be started again as it was started first.
+Objects are created after the kinds that they depend on, otherwise in the order of the files. A problem names file,
+document, kind and name, and does not stop the load; a problem of many objects is one line, with a count. An object with
+a UID is imported from a cluster that has admitted it: it keeps its status, age and UID, and is not refused for missing
+classes or namespaces (`importing`). A server with stored objects keeps these: only missing objects are loaded, so that
+it can be restarted with the same arguments.
 """
 
 from collections import Counter
@@ -28,22 +28,22 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 
 _ORDER = {each.resource.kind: each.load_order for each in DECLARATIONS}
-# what a dump says that the server must not be asked for
+# metadata of an exported object that a create request must not have
 _NOT_FOR_CREATION = ("uid", "resourceVersion", "managedFields", "generation", "selfLink", "deletionTimestamp")
-# fields that do not exist are refused, told of, or dropped without a word
+# field validation: unknown fields are refused, dropped with a warning, or dropped
 STRICT, WARN, IGNORE = "Strict", "Warn", "Ignore"
 
 Progress = Callable[[Sequence[Manifest]], Iterable[Manifest]]
-# what is to be loaded besides some manifests, such as nodes like those among them
+# returns further manifests to load, such as copies of the nodes among the given ones
 Others = Callable[[Sequence[Manifest]], Sequence[Manifest]]
 
 
 class LoadReport(NamedTuple):
-    """How many objects were loaded, how many were there from an earlier time, and what was wrong with the others.
+    """The numbers of loaded and of kept objects, and the problems and warnings of the load.
 
-    A problem or warning that many objects have is one line; warnings are about objects that were loaded. `refused` is
-    how many were not loaded, `skipped` how many of each kind of another cluster there is no place for here, and
-    `namespaces` how many were made for objects that came without theirs.
+    A problem or warning of many objects is one line; warnings are about loaded objects. `kept` is the number of objects
+    that were already stored, `refused` of objects with problems, `skipped` of imported objects by kind that is not
+    served here, and `namespaces` of created namespaces.
     """
 
     loaded: int
@@ -62,7 +62,7 @@ def load(
     others: Others = lambda manifests: (),
     validation: str = STRICT,
 ) -> LoadReport:
-    """Load others and all manifests under some paths into a server; `progress` is shown each as its turn comes."""
+    """Load all manifests under some paths, and `others`, into a server; `progress` wraps the iteration over them."""
     manifests, problems = read(paths)
     found = create(server, [*others(manifests), *manifests], progress, validation)
     return found._replace(problems=problems + found.problems, refused=len(problems) + found.refused)
@@ -71,7 +71,7 @@ def load(
 def create(
     server: ApiServer, manifests: Sequence[Manifest], progress: Progress = iter, validation: str = STRICT
 ) -> LoadReport:
-    """Create objects in a server, each after what it needs."""
+    """Create objects in a server, each after the kinds that it depends on."""
     creation = _Creation(server, validation)
     namespaces = make_namespaces(creation.client, manifests)
     for manifest in progress(sorted(manifests, key=lambda manifest: _ORDER.get(manifest.kind, LoadOrder.LAST))):
@@ -81,7 +81,7 @@ def create(
 
 
 class _Creation:
-    """Creates objects one after another, and remembers what became of them."""
+    """Creates objects one after another, and collects the report."""
 
     def __init__(self, server: ApiServer, validation: str) -> None:
         self._warned: list[str] = []
@@ -91,7 +91,7 @@ class _Creation:
         self._warnings = RepeatedMessages()
         self._refused: dict[str, str] = {}
         self._skipped: Counter[str] = Counter()
-        # UIDs as they came, by set, namespace and name
+        # the given UIDs, by prefix, namespace and name
         self._created: dict[tuple[str, str, str], str] = {}
         self._kept = self._twice = 0
         self.imported: list[Manifest] = []
@@ -102,7 +102,7 @@ class _Creation:
         try:
             self._create(manifest)
         except ApiError as error:
-            # which kind it is in which version is said already
+            # the report already names kind and version
             before, strict, problem = error.message.partition("strict decoding error: ")
             self._refused[manifest.place] = problem if strict else before
         else:
@@ -110,7 +110,7 @@ class _Creation:
                 self._warnings.add(manifest, text)
 
     def report(self, manifests: Sequence[Manifest]) -> LoadReport:
-        """Return the report, with problems in the order of the files."""
+        """Return the report; problems are in the order of the files."""
         problems = RepeatedMessages()
         for manifest in manifests:
             if manifest.place in self._refused:
@@ -122,7 +122,7 @@ class _Creation:
         )
 
     def _create(self, manifest: Manifest) -> None:
-        """Create one object, with its status; what the server came with is replaced, what is older than that stays."""
+        """Create one object with its status; bootstrap objects are replaced, objects of an earlier run stay."""
         document = manifest.document
         resource = _resource(self._server, document, exported=manifest.exported)
         if resource is None:
@@ -135,7 +135,7 @@ class _Creation:
         meta, uid = wanted["metadata"], str(document["metadata"].get("uid") or "")
         key = (resource.prefix, meta.get("namespace", ""), str(meta.get("name")))
         if uid and self._created.get(key) == uid:
-            # a cluster shows some in two versions
+            # exports contain some objects in two versions
             self._twice += 1
             return
         found = self._put(manifest, resource, wanted, is_new=key not in self._created)
@@ -151,7 +151,7 @@ class _Creation:
             self.imported.append(manifest)
 
     def _with_status(self, manifest: Manifest, resource: Resource, found: Document) -> Document:
-        """Return an object with the status that it came with, as it is stored."""
+        """Write the status of a manifest; return the object as stored."""
         status = manifest.document.get("status")
         if not status or "status" not in resource.subresources:
             return found
@@ -160,18 +160,18 @@ class _Creation:
         except ApiError as error:
             if not manifest.exported:
                 raise
-            # a cluster had it that way, for reasons that need not be ours
+            # another release accepted the status; the object is loaded without it
             self._warned.append(f"its status is left out: {error.message}")
             return found
 
     def _put(self, manifest: Manifest, resource: Resource, wanted: Document, *, is_new: bool) -> Document | None:
-        """Return an object as stored; None if the existing one stays."""
+        """Create or replace an object; return it as stored, None if the existing one stays."""
         try:
-            # fields of another release do not make an object wrong that a cluster has taken
+            # unknown fields of another release are no reason to refuse an imported object
             if manifest.exported:
                 return self.client.take_over(resource, wanted, min(self._validation, WARN, key=_STRICTNESS.index))
             if resource.prefix == SERVICES:
-                # which may keep the addresses of another cluster's network
+                # services keep cluster IPs outside this server's network
                 return self.client.take_over(resource, wanted, self._validation)
             return self.client.create(resource, wanted, self._validation)
         except ApiError as error:
@@ -182,9 +182,9 @@ class _Creation:
             raise ApiError(400, "BadRequest", f"cannot be written as JSON: {error}") from None
 
     def _replaced(self, manifest: Manifest, resource: Resource, wanted: Document) -> Document | None:
-        """Return a bootstrap object, replaced by the manifest's; None if it stays as it is.
+        """Replace a bootstrap object by the manifest's; return it as stored, None if the replacement is refused.
 
-        What a cluster has made for itself, such as the range of its addresses, may be nothing that another can take.
+        Another cluster's own objects, such as its service CIDR, may not be valid changes here.
         """
         meta = wanted["metadata"]
         before = self.client.get(resource, meta.get("namespace", ""), meta["name"])
@@ -201,14 +201,14 @@ _STRICTNESS = (IGNORE, WARN, STRICT)
 
 
 def _is_recalled(server: ApiServer, resource: Resource, meta: Document) -> bool:
-    """Return whether an object is there from before the server was started: its life has gone on since."""
+    """Return whether an object was stored by an earlier run of the server."""
     store = server.registry.store
     found = store.get(resource.prefix, meta.get("namespace", ""), str(meta.get("name")))
     return found is not None and found.version <= store.recalled
 
 
 def _resource(server: ApiServer, document: Document, *, exported: bool) -> Resource | None:
-    """Return the resource of an object; None if it is not served here, but was in the cluster it comes from."""
+    """Return the resource of an object; None if an imported object's kind is not served here. Raises ApiError."""
     version, kind = document.get("apiVersion"), document.get("kind")
     for field, value in (("apiVersion", version), ("kind", kind)):
         if not isinstance(value, str) or not value:
@@ -225,7 +225,7 @@ def _resource(server: ApiServer, document: Document, *, exported: bool) -> Resou
 
 
 def _wanted(resource: Resource, document: Document) -> Document:
-    """Return a document as a server can be asked to create it."""
+    """Return the document for the create request of an object. Raises ApiError."""
     meta = document.get("metadata")
     if not isinstance(meta, dict):
         raise ApiError(400, "BadRequest", f"metadata: an object was expected, found {shown(meta)}")
@@ -244,7 +244,7 @@ def _wanted(resource: Resource, document: Document) -> Document:
 
 
 def _has_generated_selector(resource: Resource, document: Document) -> bool:
-    """Return whether an object selects by the UID that it had where it comes from: one that is not given another."""
+    """Return whether an object is a job with a generated selector, which names its UID and must be kept."""
     spec = document.get("spec")
     return (
         resource.qualified == "jobs.batch"
@@ -255,7 +255,7 @@ def _has_generated_selector(resource: Resource, document: Document) -> bool:
 
 
 def _keep_identity(server: ApiServer, resource: Resource, stored: Document, given: Document) -> None:
-    """Give an object the UID and the age that it had where it comes from; the API has no words for that."""
+    """Store an object with its given UID and creation timestamp, which no API request can set."""
     kept = {field: given[field] for field in ("uid", "creationTimestamp") if isinstance(given.get(field), str)}
     if not kept or stored["metadata"] == {**stored["metadata"], **kept}:
         return

@@ -1,8 +1,8 @@
-"""Manifests as files hold them: from paths to documents, each with its place.
+"""Reads manifests: from paths to objects, each with its place.
 
-    paths ──▶ files ──▶ documents ──▶ objects; the items of lists are objects of their own
+    paths ──▶ files ──▶ documents ──▶ objects; each item of a list is an object
 
-In: files, folders, `-` for standard input. Out: manifests, and a line for each that cannot be read, which names file,
+In: files, folders, `-` for standard input. Out: manifests, and for each that cannot be read a problem that names file,
 document and line.
 """
 
@@ -20,34 +20,34 @@ from kubesched.controlplane.api.documents import Document
 
 STANDARD_INPUT = "-"
 PIECE_BYTES = 1 << 20
-# of one file; what is larger is taken for another one
+# larger files are refused, as they are hardly manifests
 LARGEST_FILE = 1 << 30
 SUFFIXES = (".yaml", ".yml", ".json")
-# what values are called
+# the names of types in messages
 _SHOWN = {type(None): "nothing", str: "text", list: "a list", dict: "an object", bool: "true or false"}
 
 
 class Manifest(NamedTuple):
-    """A document, and where it comes from."""
+    """An object's document, and its place in a file."""
 
     place: str
     document: Document
-    # an item of a list in which others have UIDs; some kinds have none of their own
+    # an item of a list in which other items have UIDs; objects of some kinds have none
     of_export: bool = False
 
     @property
     def exported(self) -> bool:
-        """Return whether it comes from a cluster, which has admitted it."""
+        """Return whether the object was exported from a cluster, which has admitted it."""
         return self.of_export or _has_uid(self.document)
 
     @property
     def kind(self) -> str:
-        """Return the kind of object that it says it is."""
+        """Return the kind of the object, an empty text without one."""
         return str(self.document.get("kind", ""))
 
     @property
     def name(self) -> str:
-        """Return its name, or the beginning of one that is to be made up."""
+        """Return the name of the object, or its generateName."""
         meta = self.document.get("metadata")
         return str(meta.get("name") or meta.get("generateName", "")) if isinstance(meta, dict) else ""
 
@@ -58,7 +58,7 @@ class Manifest(NamedTuple):
 
 
 def read(paths: Sequence[str]) -> tuple[list[Manifest], list[str]]:
-    """Return the objects in files, folders and standard input, and what could not be read."""
+    """Return the objects in files, folders and standard input, and the problems of reading them."""
     manifests: list[Manifest] = []
     problems: list[str] = []
     for path in paths:
@@ -71,7 +71,7 @@ def read(paths: Sequence[str]) -> tuple[list[Manifest], list[str]]:
 
 
 def _files(path: str, problems: list[str]) -> Iterator[str]:
-    """Yield a file, or those in a folder and its folders, in order; what is no file there is a problem."""
+    """Yield a file, or the files under a folder in order; other entries, such as pipes, are problems."""
     if path == STANDARD_INPUT or not Path(path).is_dir():
         yield path
         return
@@ -83,7 +83,7 @@ def _files(path: str, problems: list[str]) -> Iterator[str]:
         for file in files:
             odd = oddity(file)
             if odd:
-                # it was not named by the user, and a pipe or a device would be read for ever
+                # the user did not name it, and reading from a pipe or a device might never end
                 problems.append(f"{file}: is {odd}, and no file; name it by itself, or take it out of the folder")
             else:
                 yield file
@@ -112,7 +112,7 @@ def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> Non
 
 
 def _content(path: str) -> bytes:
-    """Return the content of a file up to the first zero byte: such a file is no text, and may be endless."""
+    """Return the content of a file, up to the piece with a zero byte: such a file is not text, and may be endless."""
     pieces: list[bytes] = []
     with _stream(path) as stream:
         while piece := stream.read(PIECE_BYTES):
@@ -136,23 +136,23 @@ def _stream(path: str) -> Iterator[BinaryIO]:
 
 
 class _Part(NamedTuple):
-    """The text of one document, and how many lines come before it."""
+    """The text of one document, and the number of lines before it."""
 
     lines_before: int
     text: str
 
     def value(self) -> Any:
-        """Return the parsed text; DocumentError with the line in the file otherwise."""
+        """Return the parsed text. Raises DocumentError with the line in the file."""
         try:
             return parse(self.text)
         except DocumentError:
-            # once more with the lines before it, so that the error names the right one
+            # parse again with the lines before it, so that the error names the line in the file
             parse("\n" * self.lines_before + self.text)
             raise
 
 
 def _documents(text: str) -> Iterator[_Part]:
-    """Yield the documents of a file that are not empty, each with the `---` it begins with."""
+    """Yield the documents of a file that are not empty, each with its leading `---`."""
     lines = text.split("\n")
     starts = [0, *(number for number, line in enumerate(lines) if number and _begins_document(line))]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
@@ -175,7 +175,7 @@ def _has_uid(value: Any) -> bool:
 
 
 def _objects(place: str, value: Any, *, of_export: bool = False) -> Iterator[Manifest]:
-    """Yield the object in a document, or those in a list."""
+    """Yield the object of a document, or the objects of a list."""
     if value is None:
         return
     if not isinstance(value, dict):
@@ -186,7 +186,7 @@ def _objects(place: str, value: Any, *, of_export: bool = False) -> Iterator[Man
         return
     if not isinstance(items, list | None):
         raise DocumentError(f"{kind}: items: a list was expected, found {shown(items)}")
-    # the items of a PodList need not say that they are pods
+    # the items of a PodList need not have an apiVersion and kind
     own = {} if kind == "List" else {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")}
     of_export = of_export or any(map(_has_uid, items or ()))
     for number, item in enumerate(items or ()):

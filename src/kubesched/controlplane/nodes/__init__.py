@@ -1,5 +1,5 @@
-"""Simulated nodes: nodes that become ready and run pods without a kubelet.
+"""Simulated nodes, which become ready and run pods without kubelets.
 
-In: changes of nodes and pods. Out: what kubelets would write, by requests like any client's, on the loop's clock.
-Never: a scheduling decision, or work for nodes and pods to which nothing happens.
+In: events of nodes and pods. Out: the writes of kubelets, by requests like any client's, on the event loop's clock.
+Never: a scheduling decision, or work for nodes and pods that do not change.
 """

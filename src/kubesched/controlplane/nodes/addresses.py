@@ -1,6 +1,6 @@
-"""Addresses in a network of its own, one after the other.
+"""IP addresses for simulated nodes and pods, allocated in order.
 
-From nothing to a free address; addresses that are in use from an earlier run are marked as taken first.
+Addresses of existing nodes and pods are marked as taken; allocation continues after the highest of them.
 """
 
 from ipaddress import AddressValueError, IPv4Address
@@ -11,11 +11,11 @@ OF_PODS = "10.128.0.0", 1 << 23
 
 
 class Addresses:
-    """The addresses of a network that are still to be had."""
+    """Allocates the addresses of one network."""
 
     def __init__(self, first: str, number: int) -> None:
         self._first = int(IPv4Address(first))
-        # neither the first nor the last address is given out
+        # the first and the last address of the network are not allocated
         self._most = number - 2
         self._last = 0
 
@@ -29,6 +29,6 @@ class Addresses:
             self._last = number
 
     def new(self) -> str:
-        """Return the next address; after the last comes the first again."""
+        """Return the next address; after the last one, start again with the first."""
         self._last = self._last % self._most + 1
         return str(IPv4Address(self._first + self._last))

@@ -1,6 +1,6 @@
-"""What pods take up on a node, and whether another one has room there.
+"""Admission of pods by the kubelet of a node: resources, host ports, affinity and taints.
 
-From pods and nodes to the reason why a kubelet would refuse a pod: that is where a scheduler's double booking shows.
+From pods and nodes to the reason why a kubelet refuses a pod, as it does when a scheduler overcommits the node.
 """
 
 # upstream: pkg/kubelet/lifecycle/predicate.go, pkg/scheduler/eventhandlers.go (AdmissionCheck) (v1.36)
@@ -26,11 +26,11 @@ Port = tuple[str, str, int]
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """Why a node does not take a pod, as its status says it."""
+    """Why a node refuses a pod: reason and message of the pod's status."""
 
     reason: str
     message: str
-    # the node would not have enough if it were empty
+    # whether the pod requests more than an empty node has
     beyond_capacity: bool = False
 
 
@@ -40,7 +40,7 @@ class _AdmittedPod(msgspec.Struct, frozen=True):
 
 
 class NodeAdmission:
-    """What is taken on one node."""
+    """The resources and host ports that pods use on one node."""
 
     def __init__(self) -> None:
         self._admitted: dict[str, _AdmittedPod] = {}
@@ -48,14 +48,14 @@ class NodeAdmission:
         self._ports: Counter[Port] = Counter()
 
     def leave(self, uid: str) -> None:
-        """Free what a pod took."""
+        """Free the resources and ports of a pod."""
         admitted = self._admitted.pop(uid, None)
         if admitted is not None:
             self._used.subtract(admitted.amounts)
             self._ports.subtract(admitted.ports)
 
     def take(self, pod: Pod, node: Node | None) -> Refusal | None:
-        """Let a pod in, or say why not; without a node to hold it against it is let in."""
+        """Admit a pod, or return why the node refuses it; without a node, admit it unchecked."""
         self.leave(pod.metadata.uid)
         admitted = _AdmittedPod(_amounts(pod), tuple(_ports(pod)))
         if node is not None and (refusal := self._refusal(pod, node, admitted)):
@@ -64,7 +64,7 @@ class NodeAdmission:
         return None
 
     def resize(self, pod: Pod, node: Node) -> Refusal | None:
-        """Let a pod that is here take other amounts, or say which there are too few of."""
+        """Change the resources of an admitted pod, or return which resource the node lacks."""
         before = self._admitted[pod.metadata.uid]
         self.leave(pod.metadata.uid)
         after = _AdmittedPod(_amounts(pod), before.ports)
@@ -80,7 +80,7 @@ class NodeAdmission:
     def _shortage(self, node: Node, admitted: _AdmittedPod) -> Refusal | None:
         allocatable = node.status.allocatable
         for name, requested in admitted.amounts.items():
-            # a kubelet does not ask for extended resources that it does not know
+            # a kubelet ignores extended resources that its node does not have
             if not requested or (is_extended_resource(name) and name not in allocatable):
                 continue
             raw, used = allocatable.get(name, 0), self._used[name]
@@ -118,7 +118,7 @@ def _amounts(pod: Pod) -> dict[str, int]:
 
 
 def _ports(pod: Pod) -> Iterator[Port]:
-    """Yield the ports of the node that a pod takes."""
+    """Yield the host ports of a pod."""
     sidecars = [container for container in pod.spec.init_containers if container.restart_policy == "Always"]
     for container in (*pod.spec.containers, *sidecars):
         for port in container.ports:

@@ -1,13 +1,13 @@
-"""Pods on simulated nodes: taken in or refused, started, ready, finished, terminated.
+"""Pods on simulated nodes: admitted or refused, started, ready, finished, terminated.
 
     bound ──admit──▶ starting ──▶ running ──▶ ready ──▶ terminal
-      └──refuse──▶ failed            deletion: terminating ──▶ gone
+      └──refuse──▶ failed            deletion: terminating ──▶ deleted
 
-Probes' initial delays, sleeping preStop hooks and active deadlines take the time that the pod's spec says.
+Initial delays of probes, sleeping preStop hooks and active deadlines take the time in the pod's spec.
 
-Annotations decide how long a pod that is not to run for ever does: `kubesched.io/run-seconds` and, if it is to fail,
-`kubesched.io/exit-code`. They count for pods whose restart policy lets them end; pods of jobs, and those that nobody
-controls, end anyway after a while.
+A pod with the annotation `kubesched.io/run-seconds` ends after that time, with the exit code that the annotation
+`kubesched.io/exit-code` gives or 0, unless its restart policy is Always. Without the first annotation, pods of jobs and
+pods without a controller end after a default time.
 """
 
 # upstream: pkg/kubelet/{kubelet.go,status/status_manager.go} (v1.36)
@@ -35,18 +35,18 @@ from kubesched.controlplane.storage.store import ADDED, DELETED, Change, Changed
 
 RUN_SECONDS = "kubesched.io/run-seconds"
 EXIT_CODE = "kubesched.io/exit-code"
-# what a program exits with that a signal has ended
+# the exit code of a process that SIGTERM has ended
 _TERMINATED = 143
 _decode_pod = msgspec.json.Decoder(Pod).decode
 _decode_node = msgspec.json.Decoder(Node).decode
 
 
 class _Run(msgspec.Struct):
-    """A pod on its node; times are the loop's."""
+    """A pod on its node; times are of the event loop's clock."""
 
     uid: str
     node: str
-    # the next steps, and when they may happen; None: not at all, or done
+    # when each of the next steps is due; None if it is done or will not happen
     start_at: float | None = None
     ready_at: float | None = None
     finish_at: float | None = None
@@ -54,14 +54,14 @@ class _Run(msgspec.Struct):
     delete_at: float | None = None
 
     def next_step(self) -> float | None:
-        """Return when the next step is due."""
+        """Return when the next step is due, None if there is none."""
         if self.delete_at is not None:
             return self.delete_at
         times = [at for at in (self.start_at, self.ready_at, self.finish_at, self.fail_at) if at is not None]
         return min(times, default=None)
 
     def stop(self) -> None:
-        """Cancel the plans of a terminal pod."""
+        """Cancel the next steps of a terminal pod."""
         self.start_at = self.ready_at = self.finish_at = self.fail_at = None
 
 
@@ -73,7 +73,7 @@ class Kubelets(Controller):
         self._pod_index = pod_index
         self._runs: dict[Key, _Run] = {}
         self._admissions: dict[str, NodeAdmission] = {}
-        # pods to be resized when there is room, by node
+        # by node: pods whose resize is deferred until resources are free
         self._deferred: dict[str, set[Key]] = {}
         self._addresses = Addresses(*OF_PODS)
 
@@ -86,7 +86,7 @@ class Kubelets(Controller):
             for key in self._pod_index.on(change.new.name):
                 self.workqueue.add(key)
         elif change.type == DELETED:
-            # its pods stay as they are until the pod garbage collector runs
+            # the pods of the node stay unchanged until the pod garbage collector deletes them
             self._admissions.pop(change.new.name, None)
             for key in self._pod_index.on(change.new.name):
                 self._forget(key)
@@ -95,7 +95,7 @@ class Kubelets(Controller):
         if not change.new.fields.get("spec.nodeName"):
             return
         if change.type == ADDED and change.new.fields.get("status.podIP"):
-            # it has been running since before we began
+            # the pod ran before this controller started
             self._addresses.taken(change.new.fields["status.podIP"])
         key = (change.new.namespace, change.new.name)
         if change.type == DELETED:
@@ -104,7 +104,7 @@ class Kubelets(Controller):
             self.workqueue.add(key)
 
     def reconcile(self, key: Key) -> None:
-        """Take the next step with a pod."""
+        """Take the steps of a pod that are due, and queue it for the next one."""
         stored = self.context.get(PODS, *key)
         if stored is None:
             self._forget(key)
@@ -129,10 +129,10 @@ class Kubelets(Controller):
         if run is not None:
             self._leave(run)
 
-    # -- a pod comes
+    # -- admission
 
     def _meet(self, key: Key, stored: Stored, pod: Document) -> _Run | None:
-        """Take in a pod that is new here; return None if there is nothing to do with it."""
+        """Admit a pod and plan its steps; return None if it is refused, terminal, or not on a simulated node."""
         name = stored.fields["spec.nodeName"]
         node = self.context.get(NODES, "", name)
         terminating = "deletionTimestamp" in pod["metadata"]
@@ -157,15 +157,15 @@ class Kubelets(Controller):
         return run
 
     def _ready_at(self, pod: Document, began: float) -> float:
-        """Return when a pod whose containers began to run then is ready."""
+        """Return when a pod is ready whose containers started at a time."""
         options = self.context.options
         return began + max(options.ready_seconds, seconds_until_ready(pod["spec"]) / options.speed)
 
     def _plan_end(self, run: _Run, pod: Document, now: float, *, is_new: bool) -> None:
-        """Note when a pod ends that is to end.
+        """Plan the end of a pod that does not run for ever.
 
-        A pod without a controller and without annotation ends like pods of jobs; one that ran before it came here,
-        from another cluster, goes on.
+        A pod without a controller and without the annotation ends like pods of jobs, unless it ran already when it was
+        imported.
         """
         given = (pod["metadata"].get("annotations") or {}).get(RUN_SECONDS)
         said, options = _number(given), self.context.options
@@ -177,7 +177,7 @@ class Kubelets(Controller):
         if seconds is not None and pod["spec"].get("restartPolicy") in ("Never", "OnFailure"):
             run.finish_at = now + seconds
 
-    # -- a pod goes on
+    # -- running
 
     def _step(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
         """Take the steps that are due."""
@@ -235,7 +235,7 @@ class Kubelets(Controller):
             pod_status.finish(pod, code, self.context.now())
 
     def _resize(self, key: Key, run: _Run, pod: Document) -> bool:
-        """Give a pod the resources that its spec says, if its node has them; return whether its status is another."""
+        """Resize a pod to its spec, or set the condition why it is pending; return whether its status changed."""
         node = self.context.get(NODES, "", run.node)
         if node is None:
             return False
@@ -250,14 +250,14 @@ class Kubelets(Controller):
         return postpone(pod, reason, refusal.message, self.context.now())
 
     def _leave(self, run: _Run) -> None:
-        """Free a pod's resources on its node, and reconcile the pods there that wait to be resized."""
+        """Free a pod's resources on its node, and queue the pods there whose resize is deferred."""
         if run.node in self._admissions:
             self._admissions[run.node].leave(run.uid)
         for key in self._deferred.pop(run.node, ()):
             self.workqueue.add(key)
 
     def _is_past_deadline(self, run: _Run, pod: Document, now: float) -> bool:
-        """Return whether a pod is past its active deadline; otherwise queue it for then."""
+        """Return whether a pod is past its active deadline; otherwise plan the step for its deadline."""
         left = seconds_until_deadline(pod, self.context.now(), self.context.options.speed)
         if left is None or pod["status"]["phase"] in TERMINAL:
             run.fail_at = None
@@ -265,10 +265,10 @@ class Kubelets(Controller):
         run.fail_at = now + max(left, 0.0)
         return left <= 0
 
-    # -- a pod goes
+    # -- termination
 
     def _terminate(self, key: Key, run: _Run, stored: Stored, pod: Document) -> None:
-        """Remove a terminating pod once its grace period is over."""
+        """Delete a terminating pod after its grace period; one with finalizers becomes terminal."""
         now = self.context.loop.time()
         started = run.start_at is None and pod["status"].get("phase") not in TERMINAL
         grace = pod["metadata"].get("deletionGracePeriodSeconds") or 0
@@ -280,7 +280,7 @@ class Kubelets(Controller):
         if now < run.delete_at:
             return
         if pod["metadata"].get("finalizers") and pod["status"].get("phase") not in TERMINAL:
-            # it stays for a while, but runs no more; what should have ended by itself was cut short
+            # finalizers keep the pod, but it no longer runs; a pod that should have ended by itself has failed
             lasts = pod["spec"].get("restartPolicy") == "Always"
             pod_status.finish(pod, 0 if lasts else _TERMINATED, self.context.now())
             self.context.update(PODS, pod, "status")
@@ -292,7 +292,7 @@ class Kubelets(Controller):
 
 
 def _number(text: str | None) -> float | None:
-    """Return the number that an annotation is, None if it is none."""
+    """Return an annotation as a number that is not negative, None if it is not one."""
     try:
         number = float(text or "")
     except ValueError:

@@ -41,7 +41,7 @@ class NodeLeaseController(Controller):
             self._nodes.add(key)
             self.workqueue.add(key)
         elif change.type == DELETED:
-            # its lease goes with it, as the node owns it
+            # the garbage collector deletes the lease, which the node owns
             self._nodes.discard(key)
             self.workqueue.forget(key)
 

@@ -1,7 +1,7 @@
-"""Nodes without kubelets: they become ready, say where they are and what they are, and give signs of life if asked to.
+"""The status of simulated nodes: conditions, addresses, capacity, node information and heartbeats.
 
-What a node's status says already stays: a Ready condition that is there is left alone, and so is a node with the
-annotation `kubesched.io/simulated: "false"`. Allocatable amounts that equal the capacity follow it when it changes.
+Existing fields of a status stay, such as a Ready condition. A node with the annotation `kubesched.io/simulated:
+"false"` is left alone. Allocatable amounts that equal the capacity follow it when it changes.
 """
 
 # upstream: pkg/kubelet/{kubelet_node_status.go,nodestatus/setters.go} (v1.36)
@@ -44,7 +44,7 @@ class _Amounts(msgspec.Struct, frozen=True):
 
 
 class _NodeAmounts(msgspec.Struct, frozen=True):
-    """The part of a node that says what it can hold."""
+    """The capacity and allocatable amounts of a node."""
 
     status: _Amounts = _Amounts()
 
@@ -53,14 +53,14 @@ _decode_amounts = msgspec.json.Decoder(_NodeAmounts).decode
 
 
 class SimulatedNodes(Controller):
-    """Makes nodes ready."""
+    """Keeps the status of simulated nodes."""
 
     def __init__(self, context: ControllerContext) -> None:
         super().__init__(context)
         self._addresses = Addresses(*OF_NODES)
-        # heartbeats have a workqueue of their own: a cluster settles without them
+        # heartbeats have their own workqueue, so that waiting for a cluster to settle does not include them
         self._beats: Workqueue[Key] = Workqueue(context.loop, self.reconcile, self._note, context.written)
-        # allocatable amounts to write, None for those to take away, by node
+        # by node: allocatable amounts to write, None for amounts to remove
         self._to_follow: dict[Key, dict[str, str | int | None]] = {}
 
     def watches(self) -> dict[str, Changed]:
@@ -86,7 +86,7 @@ class SimulatedNodes(Controller):
         self._beats.stop()
 
     def reconcile(self, key: Key) -> None:
-        """Make a node ready, or let it give a sign of life."""
+        """Complete the status of a node, renew the heartbeats of its conditions, or update its allocatable amounts."""
         node, followed = self.context.find(NODES, *key), self._to_follow.pop(key, None)
         if node is None or not is_simulated(node):
             return
@@ -129,19 +129,19 @@ class SimulatedNodes(Controller):
 
 
 def _followed(old: Stored, new: Stored) -> dict[str, str | int | None]:
-    """Return the allocatable amounts that follow a changed capacity; None if they equal the capacity."""
+    """Return the allocatable amounts that follow a changed capacity, None for resources that were removed."""
     before, after = _decode_amounts(old.body).status, _decode_amounts(new.body).status
     if before.capacity == after.capacity:
         return {}
     return {
         name: after.capacity.get(name)
         for name in {*before.capacity, *after.capacity}
-        # the same write may have said otherwise
+        # the same write may have changed the allocatable amount
         if before.capacity.get(name) == before.allocatable.get(name) == after.allocatable.get(name)
         and after.capacity.get(name) != before.capacity.get(name)
     }
 
 
 def is_simulated(node: Document) -> bool:
-    """Return whether a node has no kubelet of its own."""
+    """Return whether a node is simulated, and has no kubelet of its own."""
     return (node["metadata"].get("annotations") or {}).get(SIMULATED) != "false"

@@ -1,4 +1,4 @@
-"""What a kubelet writes into the status of a pod: started, ready, finished, refused.
+"""The pod statuses that a kubelet writes: started, ready, finished, refused.
 
 From a pod's document to the same document with a new status.
 """
@@ -14,12 +14,12 @@ from kubesched.controlplane.kinds.pod.phases import FAILED, RUNNING, SUCCEEDED
 from kubesched.controlplane.kinds.pod.status import condition_of, set_condition
 from kubesched.controlplane.nodes.resizing import reported
 
-# what a program exits with that was killed
+# the exit code of a process that SIGKILL has ended
 _KILLED = 137
 
 
 def start(pod: Document, host_address: str, pod_address: str, now: datetime) -> None:
-    """Let the containers of a pod run."""
+    """Set the status of a pod whose containers start."""
     status = pod["status"]
     status["phase"] = RUNNING
     status["startTime"] = timestamp(now)
@@ -41,7 +41,7 @@ def start(pod: Document, host_address: str, pod_address: str, now: datetime) -> 
 
 
 def make_ready(pod: Document, now: datetime) -> None:
-    """Let the containers of a pod be ready; the pod is, too, unless it waits for gates."""
+    """Set the containers of a pod ready, and the pod unless a readiness gate is closed."""
     for status in pod["status"].get("containerStatuses") or ():
         status["ready"] = True
     _observe(pod)
@@ -56,7 +56,7 @@ def make_ready(pod: Document, now: datetime) -> None:
 
 
 def starts_ephemeral_containers(pod: Document, now: datetime) -> bool:
-    """Let the ephemeral containers run that were added to a pod; return whether there are such."""
+    """Set new ephemeral containers of a pod running; return whether there are any."""
     known = {status["name"] for status in pod["status"].get("ephemeralContainerStatuses") or ()}
     added = [each for each in pod["spec"].get("ephemeralContainers") or () if each["name"] not in known]
     if added:
@@ -78,7 +78,7 @@ def closed_gates(pod: Document) -> list[tuple[str, str]]:
 
 
 def needs_readiness(pod: Document) -> bool:
-    """Return whether what a pod says of its being ready is not true (any more), once its containers are."""
+    """Return whether the readiness in a pod's status is outdated: by its generation, or by its readiness gates."""
     generation = pod["metadata"].get("generation")
     if generation and pod["status"].get("observedGeneration") != generation:
         return True
@@ -87,7 +87,7 @@ def needs_readiness(pod: Document) -> bool:
 
 
 def seconds_running(pod: Document, now: datetime) -> float:
-    """Return for how long the containers of a pod have been running, since they last began."""
+    """Return for how long the containers of a pod have been running since their last start."""
     states = [status.get("state") or {} for status in pod["status"].get("containerStatuses") or ()]
     times = [state["running"].get("startedAt") for state in states if state.get("running")]
     started = max((moment(time) for time in times if time), default=now)
@@ -95,7 +95,7 @@ def seconds_running(pod: Document, now: datetime) -> float:
 
 
 def restart(pod: Document, code: int, now: datetime) -> None:
-    """Let the containers of a pod run again that have just ended."""
+    """Set the status of a pod whose containers ended and are restarted."""
     for status in pod["status"].get("containerStatuses") or ():
         status["lastState"] = _ended(status, code, now)["state"]
         status["restartCount"] = (status.get("restartCount") or 0) + 1
@@ -104,7 +104,7 @@ def restart(pod: Document, code: int, now: datetime) -> None:
 
 
 def finish(pod: Document, code: int, now: datetime) -> None:
-    """Let the containers of a pod end for good."""
+    """Set the status of a pod whose containers ended: Succeeded, or Failed with an exit code."""
     status = pod["status"]
     status["phase"] = FAILED if code else SUCCEEDED
     _observe(pod)
@@ -118,7 +118,7 @@ def finish(pod: Document, code: int, now: datetime) -> None:
 
 
 def exceed_deadline(pod: Document, now: datetime) -> None:
-    """Let a pod fail that has been active for longer than it may."""
+    """Set the status of a pod that failed by its active deadline."""
     finish(pod, _KILLED, now)
     status = pod["status"]
     status["reason"] = "DeadlineExceeded"
@@ -126,7 +126,7 @@ def exceed_deadline(pod: Document, now: datetime) -> None:
 
 
 def refuse(pod: Document, reason: str, message: str, now: datetime) -> None:
-    """Let a pod fail that its node does not take."""
+    """Set the status of a pod that its node refuses."""
     status = pod["status"]
     status["phase"], status["reason"] = FAILED, reason
     status["message"] = f"Pod was rejected: {message}"

@@ -1,4 +1,4 @@
-"""How long a pod's own spec makes its life on a node: probes, hooks, deadlines.
+"""The times in a pod's spec: probe delays, preStop hooks, active deadlines.
 
 From a pod's document to seconds.
 """
@@ -27,7 +27,7 @@ def seconds_before_stop(spec: Document) -> float:
 
 
 def seconds_until_deadline(pod: Document, now: datetime, speed: float) -> float | None:
-    """Return the seconds left of the time that a pod may be active on a node of that speed, None without a limit."""
+    """Return the seconds until the active deadline of a pod, divided by the speed; None without a deadline."""
     limit, started = pod["spec"].get("activeDeadlineSeconds"), pod["status"].get("startTime")
     if limit is None or not started:
         return None

@@ -1,6 +1,6 @@
-"""Pods that are resized in place: what a kubelet writes when their resources have changed.
+"""In-place resize of pods: the statuses that a kubelet writes.
 
-From a pod's document whose spec says other resources than its status to a status that says the same, or why not yet.
+From a pod whose spec and status have different resources to a status with those of the spec, or to a pending condition.
 """
 
 # upstream: pkg/kubelet/{allocation/allocation_manager.go,status/status_manager.go} (v1.36)
@@ -28,12 +28,12 @@ def reported(container: Document) -> Document:
 
 
 def is_resized(pod: Document) -> bool:
-    """Return whether a running container is to have other resources than it has."""
+    """Return whether the spec of a running container has other resources than its status."""
     return bool(_changed(pod))
 
 
 def resized(pod: Document, now: datetime) -> Document:
-    """Return a pod whose containers have the resources that its spec says; some are restarted for it."""
+    """Return a pod whose status has the resources of its spec; containers are restarted by their resize policy."""
     found = deepcopy(pod)
     for container, status in _changed(found):
         restarts = _is_restarted(container, status)
@@ -48,7 +48,7 @@ def resized(pod: Document, now: datetime) -> Document:
 
 
 def postpone(pod: Document, reason: str, message: str, now: datetime) -> bool:
-    """Let a pod say why it is not resized; return whether that is new."""
+    """Set the condition PodResizePending of a pod; return whether it changed."""
     known = condition_of(pod, PENDING) or {}
     if (known.get("reason"), known.get("message")) == (reason, message):
         return False

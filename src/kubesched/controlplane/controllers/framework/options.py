@@ -26,7 +26,7 @@ class Options(msgspec.Struct, frozen=True):
     provision_seconds: float = 0.0
     # how long the pods of a job run, unless an annotation says otherwise
     job_seconds: float = 5.0
-    # divides the times that pods specify (grace periods, annotations); the delays above are not divided
+    # divides the times of pods (grace periods, probes, annotations) and the period of autoscalers, not the delays above
     speed: float = 1.0
     # whether the controllers of workloads and of quotas run
     workloads: bool = True
