@@ -1,13 +1,13 @@
-"""A folder with everything that a control plane needs to start again as if it had never ended.
+"""A folder with everything that a control plane needs to resume after a restart.
 
     state.db               every change (`journal`)
-    authority.pem          who signs the server's certificates, with the key
-    kubeconfig             the administrator's, with the address of last time and the token
+    authority.pem          the certificate authority of the server, with its key
+    kubeconfig             the administrator's, with the last address and the token
     scheduler-kubeconfig   the same for a scheduler
 
-From a path to a store, an authority and tokens. Tokens are in the kubeconfigs and nowhere else: whoever removes one
-takes it back. All of it is for its owner's eyes alone: a folder of somebody else, or one in which others can write, is
-refused, since whoever puts a kubeconfig there chooses the token; files that others can read are made the owner's alone.
+From a path to a store, an authority and tokens. Tokens are in the kubeconfigs and nowhere else: removing a kubeconfig
+revokes its token. Only the owner may read or write the folder: a folder that another user owns, or can write to, is
+refused, since a kubeconfig put there would choose the token; files that other users can read are made private.
 """
 
 import socket
@@ -31,7 +31,7 @@ KUBECONFIG, SCHEDULER_KUBECONFIG = "kubeconfig", "scheduler-kubeconfig"
 
 
 class DataFolder:
-    """A folder that is ours while it is open."""
+    """A data folder, locked while it is open."""
 
     def __init__(self, path: Path, history: int) -> None:
         self._path = path
@@ -50,7 +50,7 @@ class DataFolder:
             raise
 
     def _check(self) -> None:
-        """Raise unless the folder is its owner's alone to read and write."""
+        """Make the files private; raises DataError if another user owns the folder or can write to it."""
         problem = folder_problem(self._path)
         if problem:
             raise DataError(f"{self._path}: {problem}")
@@ -60,17 +60,17 @@ class DataFolder:
                 raise DataError(f"{self.file(name)}: {problem}")
 
     def close(self) -> None:
-        """Let others have it."""
+        """Close the journal, which unlocks the folder."""
         self._journal.close()
 
     def file(self, name: str) -> Path:
-        """Return a file in it."""
+        """Return the path of a file in the folder."""
         return self._path / name
 
-    # -- who is trusted
+    # -- authority, tokens and port
 
     def authority(self, now: datetime | None = None) -> Authority:
-        """Return the authority of last time, or a new one where there is none that lasts."""
+        """Return the stored authority, or a new one if there is none or it expires too soon."""
         file, moment = self.file(AUTHORITY), now or datetime.now(UTC)
         text = _content(file)
         if text is not None:
@@ -88,7 +88,7 @@ class DataFolder:
         return made
 
     def token(self, name: str) -> str:
-        """Return the token in a kubeconfig of last time, or a new one."""
+        """Return the token of a stored kubeconfig, or a new token if there is no such kubeconfig."""
         config = self._kubeconfig(name)
         if config is None:
             return new_token()
@@ -101,7 +101,7 @@ class DataFolder:
         return token
 
     def port(self, host: str) -> int:
-        """Return the port of last time if it is free, 0 otherwise."""
+        """Return the port in the stored kubeconfig if it is free, 0 otherwise."""
         config = self._kubeconfig(KUBECONFIG) or {}
         try:
             port = urlsplit(config["clusters"][0]["cluster"]["server"]).port or 0
@@ -122,7 +122,7 @@ class DataFolder:
 
 
 def _content(file: Path) -> bytes | None:
-    """Return the content of a file, None if there is none."""
+    """Return the content of a file, None if the file does not exist."""
     try:
         return file.read_bytes()
     except FileNotFoundError:
@@ -133,7 +133,7 @@ def _content(file: Path) -> bytes | None:
 
 @contextmanager
 def opened(path: Path, history: int) -> Iterator[DataFolder]:
-    """Have a folder for as long as a block lasts."""
+    """Open a data folder, and close it at the end of the block."""
     folder = DataFolder(path, history)
     try:
         yield folder

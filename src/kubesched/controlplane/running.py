@@ -1,7 +1,7 @@
-"""A control plane as a whole: an API server on a socket, and what lives in the cluster by itself.
+"""A control plane as a whole: an API server on a socket, and the controllers of the cluster.
 
-From a server with its objects to one that clients reach, for as long as `running` is open. What acts by itself is a
-client in the same process, and its timers run on the same loop.
+From a server with its objects to one that clients reach, for as long as `running` is open. Controllers are clients in
+the same process, and their timers run on the same loop.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.errors import KubeschedError
 
-# may do what the roles that every cluster begins with allow a scheduler, and no more
+# has the permissions that the default roles of a cluster grant to a scheduler
 SCHEDULER = User(SCHEDULER_NAME)
 
 
@@ -41,10 +41,10 @@ def new_server(
     note: Callable[[str], None] = lambda line: None,
     signer: Authority | None = None,
 ) -> ApiServer:
-    """Return a server with what every cluster begins with, and users by their tokens; UIDs go by the seed.
+    """Return a server with the initial objects of a cluster; `users` are keyed by token, `seed` determines the UIDs.
 
-    In a store with a past only what is missing is made. Tokens of service accounts are signed with the key of the
-    signer, so that they are known again after a restart, or with a new one.
+    Objects that the store already has are kept. Tokens of service accounts are signed with the key of the signer, so
+    that they stay valid after a restart, or without a signer with a new key.
     """
     tokens = StaticTokens(users)
     server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), store=store, seed=seed, note=note)
@@ -64,13 +64,13 @@ async def running(
     dice: Dice | None = None,
     simulation: Simulation | None = None,
 ) -> AsyncIterator[HttpServer]:
-    """Serve, with what lives in the cluster by itself; KubeschedError if the address cannot be had."""
+    """Serve the API and run the controllers; raises KubeschedError if the server cannot listen on the address."""
     http = HttpServer(server, transport=Transport(server, dice), host=host, port=port, tls=tls)
     try:
         await http.start()
     except (OSError, OverflowError) as error:
         number = getattr(error, "errno", None)
-        # asyncio's own words name the address once more; those of getaddrinfo have numbers of their own
+        # asyncio's message repeats the address; errors of getaddrinfo have numbers that are no errno
         reason = os.strerror(number) if number and number > 0 else getattr(error, "strerror", None) or str(error)
         raise KubeschedError(f"cannot listen on {host} port {port}: {reason}") from None
     client = LocalClient(server, ADMINISTRATOR, agent="kube-apiserver")

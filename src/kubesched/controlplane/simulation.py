@@ -1,6 +1,6 @@
 """All controllers together, started and stopped as one.
 
-From an API server and options to a cluster that lives.
+From an API server and options to a simulated cluster.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ from kubesched.controlplane.transport.local_client import LocalClient
 
 
 class Simulation:
-    """The part of a cluster that is not its API server and not its scheduler; `note` takes lines for the log."""
+    """The controllers and kubelets of a cluster; `note` is called with lines for the log."""
 
     def __init__(
         self, server: ApiServer, options: Options | None = None, note: Callable[[str], None] = lambda line: None
@@ -47,13 +47,13 @@ class Simulation:
         self._controllers: list[Controller] = []
 
     def start(self) -> None:
-        """Begin to work, on the running loop."""
+        """Start the controllers on the running loop."""
         loop = asyncio.get_running_loop()
         context, on_nodes = (
             ControllerContext(LocalClient(self._server, ADMINISTRATOR, agent=agent), loop, self._options, self._note)
             for agent in ("kube-controller-manager", "kubelet")
         )
-        # the index of pods comes first, since others ask it when they are told of a change
+        # the index of pods comes first, since other controllers read it when they handle an event
         pod_index = PodIndex(context)
         self._controllers = [
             pod_index,
@@ -83,17 +83,17 @@ class Simulation:
             controller.start()
 
     def seconds_left(self) -> float:
-        """Return after how many seconds something will happen by itself, infinity for never."""
+        """Return the seconds until the next timer of a controller is due, infinity if none is set."""
         return min((controller.seconds_left() for controller in self._controllers), default=inf)
 
     def stop(self) -> None:
-        """Work no more; what is there stays as it is."""
+        """Stop the controllers; objects stay as they are."""
         for controller in self._controllers:
             controller.stop()
         self._controllers = []
 
     async def run(self) -> None:
-        """Work until cancelled."""
+        """Run the controllers until cancelled."""
         self.start()
         try:
             await asyncio.get_running_loop().create_future()

@@ -1,6 +1,6 @@
-"""Who asks, and whether they may.
+"""Authentication and authorization.
 
-In: a request's credentials, a user and what they want to do. Out: a user, a decision with its reason, or a refusal.
+In: a request's credentials, or a user and the attributes of a request. Out: a user, or a decision with its reason.
 Never: a token in a message, a log line or an object.
 """
 
@@ -27,30 +27,30 @@ __all__ = [
 
 
 class Access(Protocol):
-    """Knows users and what they may do."""
+    """Authenticates and authorizes requests."""
 
     @property
     def audiences(self) -> Sequence[str]:
-        """Return for whom the tokens are that it knows."""
+        """Return the audiences of the API server: a token needs one of these to be accepted."""
 
     def user_of(self, headers: Mapping[str, str]) -> User:
-        """Return who sent these headers; raises ApiError 401 for credentials that are not known."""
+        """Authenticate the headers of a request; return the user. Raises ApiError 401 for unknown credentials."""
 
     def user_of_token(self, token: str) -> User | None:
-        """Return whose token this is."""
+        """Return the user of a token, None if the token is not valid."""
 
     def check(self, request: Request, target: Target | None) -> None:
-        """Raise ApiError 403 unless the user of a request may do what it asks; a path without a target counts, too."""
+        """Authorize a request; without a target, by its path. Raises ApiError 403 if the user may not do it."""
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Return whether a user may do something."""
+        """Authorize a user for a request with these attributes."""
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
         """Return the rules of a user in a namespace, and the errors met while collecting them."""
 
 
 class AlwaysAllow:
-    """Everybody is the administrator."""
+    """Takes every user for the administrator and allows everything."""
 
     audiences: Sequence[str] = DEFAULT_AUDIENCES
 
@@ -70,10 +70,10 @@ class AlwaysAllow:
         return ALLOWED
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
-        """Return that everything is allowed."""
+        """Return the rules that allow everything."""
         return list(EVERYTHING), ""
 
 
 def always_allow(registry: ResourceRegistry) -> Access:
-    """Return access for everybody: what an API server takes for a cluster without users."""
+    """Return an access that allows everything, for an API server without users."""
     return AlwaysAllow()

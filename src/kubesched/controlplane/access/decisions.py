@@ -1,4 +1,4 @@
-"""Decisions, and how a refusal is said.
+"""Decisions, and the errors of refused requests.
 
 From refused attributes to the message of a 403.
 """
@@ -13,12 +13,12 @@ from kubesched.controlplane.api.requests import User
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, forbidden
 
-# what could be taken for HTML is not sent back as it came
+# HTML is escaped before it is sent back
 _HARMLESS = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class RbacDecision(msgspec.Struct, frozen=True):
-    """Yes or no, and why."""
+    """Whether a request is allowed, and why."""
 
     allowed: bool
     reason: str = ""
@@ -28,7 +28,7 @@ ALLOWED = RbacDecision(True)
 
 
 def refused(user: User, attributes: Attributes, reason: str) -> ApiError:
-    """Return the refusal of what a user may not do."""
+    """Return the error 403 for a user without permission for these attributes."""
     name, verb = quote(user.name), attributes.verb
     if attributes.path is not None:
         why = f"User {name} cannot {verb} path {quote(attributes.path)}"

@@ -1,8 +1,8 @@
 """The roles and bindings that every cluster begins with.
 
-Goes out: documents of ClusterRole, ClusterRoleBinding, Role and RoleBinding. What the scheduler is granted is what a
-cluster grants it that serves all that is served here (the gates GenericWorkload and DRADeviceTaintRules are on); admin,
-edit and view are plain roles about the kinds that are served.
+Goes out: documents of ClusterRole, ClusterRoleBinding, Role and RoleBinding. The scheduler has the permissions of a
+cluster in which the gates GenericWorkload and DRADeviceTaintRules are on, since their kinds are served here; admin,
+edit and view are not aggregated and list the kinds that are served.
 """
 
 # upstream: plugin/pkg/auth/authorizer/rbac/bootstrappolicy/{policy,namespace_policy}.go (v1.36)
@@ -101,12 +101,12 @@ _SCHEDULER = (
     _on(_LEASES, "leases", "create"),
     _on(_LEASES, "leases", "get update list watch", "kube-scheduler"),
     _on(_LEASES, "leasecandidates", _READ_WRITE),
-    # nodes, and pods to put on them
+    # nodes, and pods to bind to them
     _on(_CORE, "nodes", _READ),
     _on(_CORE, "pods", f"{_READ} delete"),
     _on(_CORE, "pods/binding bindings", "create"),
     _on(_CORE, "pods/status", _CHANGE),
-    # what selects pods, and what pods use
+    # kinds that select pods, and kinds that pods refer to
     _on(_CORE, "services replicationcontrollers", _READ),
     _on(("apps", "extensions"), "replicasets", _READ),
     _on("apps", "statefulsets", _READ),

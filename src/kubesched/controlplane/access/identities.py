@@ -21,7 +21,7 @@ DEFAULT_AUDIENCES = ("https://kubernetes.default.svc.cluster.local",)
 
 
 class StaticTokens:
-    """Whose token is whose."""
+    """The users of the tokens that do not expire."""
 
     def __init__(self, users: Mapping[str, User] | None = None) -> None:
         self._users: list[tuple[bytes, User]] = []
@@ -29,7 +29,7 @@ class StaticTokens:
             self.add(token, user)
 
     def add(self, token: str, user: User) -> None:
-        """Let a token stand for a user from now on."""
+        """Add the token of a user."""
         if not token or any(character.isspace() for character in token):
             raise ValueError("a token must not be empty or contain white space")
         digest = _digest(token)
@@ -37,10 +37,10 @@ class StaticTokens:
         self._users.append((digest, _with_group(user, AUTHENTICATED)))
 
     def find(self, token: str) -> User | None:
-        """Return whose token this is."""
+        """Return the user of a token, None for an unknown token."""
         digest = _digest(token)
         found = None
-        # to the end, so that the time says nothing about which it was
+        # compare with all, so that the time does not tell which token matches
         for known, user in self._users:
             if compare_digest(known, digest):
                 found = user
@@ -48,7 +48,7 @@ class StaticTokens:
 
 
 def bearer_token(headers: Mapping[str, str]) -> str:
-    """Return the token that was sent, or an empty text."""
+    """Return the bearer token in the headers, or an empty text."""
     scheme, _, rest = headers.get("authorization", "").strip().partition(" ")
     return rest.partition(" ")[0] if scheme.lower() == "bearer" else ""
 

@@ -1,11 +1,11 @@
 """Impersonation: `Impersonate-*` headers.
 
-From headers, and a check of the sender's right to impersonate, to the user that the request counts for.
+From headers, and a check of the sender's right to impersonate, to the impersonated user.
 """
 
 # upstream: apiserver/pkg/endpoints/filters/impersonation/impersonation.go (v1.36)
-# differs (impersonation): the narrower verbs (impersonate:MODE, impersonate-on:MODE:VERB) of 1.36 are not asked about,
-# `impersonate` is
+# differs (impersonation): the narrower verbs (impersonate:MODE, impersonate-on:MODE:VERB) of 1.36 are not checked, only
+# `impersonate`
 
 from collections.abc import Callable, Mapping
 from urllib.parse import unquote
@@ -25,9 +25,9 @@ SERVICE_ACCOUNTS = "system:serviceaccounts"
 
 
 def wanted_user(headers: Mapping[str, str]) -> User | None:
-    """Return the user that a request wants to count for, None for the sender.
+    """Return the user that a request asks to impersonate, None for no impersonation.
 
-    A header that was sent several times comes several times among the items.
+    The items have a header as often as it was sent.
     """
     sent: dict[str, list[str]] = {}
     for header, value in headers.items():
@@ -44,7 +44,7 @@ def wanted_user(headers: Mapping[str, str]) -> User | None:
 
 
 def impersonated(wanted: User, require: Callable[[Attributes], None]) -> User:
-    """Return a wanted user with the groups that belong to it; `require` raises where the sender may not be that."""
+    """Return the impersonated user with its implied groups; `require` raises if the sender may not impersonate it."""
     groups = wanted.groups
     account = _service_account(wanted.name)
     if account is None:
@@ -72,7 +72,7 @@ def _completed(name: str, groups: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _service_account(name: str) -> tuple[str, str] | None:
-    """Return namespace and name of a service account."""
+    """Return the namespace and name of the service account with this user name, None for other users."""
     match name.removeprefix(SERVICE_ACCOUNT).split(":"):
         case [namespace, account] if name.startswith(SERVICE_ACCOUNT):
             is_label = "." not in namespace and len(namespace) <= LONGEST_NAMESPACE

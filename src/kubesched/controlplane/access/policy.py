@@ -1,7 +1,6 @@
 """The policy: which rules which subject has, by the Role, ClusterRole and binding objects in the store.
 
-From objects to decisions. A policy is a snapshot; its holder makes a new one when such an object
-changes.
+From objects to decisions. A policy is a snapshot; its holder makes a new one when such an object changes.
 """
 
 # upstream: plugin/pkg/auth/authorizer/rbac/rbac.go, pkg/registry/rbac/validation/rule.go (v1.36)
@@ -23,12 +22,12 @@ GROUP = "rbac.authorization.k8s.io"
 ROLES, CLUSTER_ROLES = f"roles.{GROUP}", f"clusterroles.{GROUP}"
 ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS = f"rolebindings.{GROUP}", f"clusterrolebindings.{GROUP}"
 PREFIXES = (ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS)
-# (user, namespace) pairs whose grants are remembered
+# (user, namespace) pairs whose grants are cached
 MOST_REMEMBERED = 10_000
 
 
 class Grant(msgspec.Struct, frozen=True):
-    """What one binding gives to one of its subjects; `problem` says why its role gives nothing."""
+    """The rules that a binding grants to one of its subjects; `problem` is set if the role does not exist."""
 
     order: tuple[int, int]
     source: str
@@ -37,7 +36,7 @@ class Grant(msgspec.Struct, frozen=True):
 
 
 class RbacPolicy:
-    """The grants of a moment, by namespace (empty for the whole cluster) and subject."""
+    """The grants by namespace (empty for the whole cluster) and subject."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -51,7 +50,7 @@ class RbacPolicy:
                 number += 1
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Return whether a user may do something."""
+        """Authorize a user for a request with these attributes."""
         grants = self.grants(user, attributes.namespace)
         for grant in grants:
             for rule in grant.rules:
@@ -66,7 +65,7 @@ class RbacPolicy:
         return [rule for grant in grants for rule in grant.rules], aggregate(_problems(grants))
 
     def rules_of_role(self, reference: Mapping[str, Any], namespace: str) -> tuple[Rule, ...] | None:
-        """Return the rules of the role that a binding refers to, None if there is no such role."""
+        """Return the rules of the role that a binding refers to, None if the role does not exist."""
         kind, name = reference.get("kind", ""), reference.get("name", "")
         place = namespace if kind == "Role" else ""
         key = (kind, place, name)
@@ -117,7 +116,7 @@ def rules_in(role: Document) -> tuple[Rule, ...]:
 
 
 def _subject(subject: Mapping[str, Any], namespace: str) -> Iterator[tuple[str, str]]:
-    """Yield the key of a subject and its words in reasons; nothing for a subject that matches no user."""
+    """Yield the key of a subject and its text in reasons; nothing for a subject that matches no user."""
     kind, name = subject.get("kind", ""), subject.get("name", "")
     if kind in ("User", "Group"):
         yield f"{kind} {name}", f"{kind} {quote(name)}"

@@ -1,4 +1,4 @@
-"""Access as clusters have it: tokens authenticate, roles and bindings authorize.
+"""RBAC: tokens authenticate, roles and bindings authorize.
 
 From requests to users and decisions. Members of `system:masters` may do everything; a request without credentials
 comes from `system:anonymous`.
@@ -27,7 +27,7 @@ from kubesched.controlplane.storage.store import Change
 
 
 class RoleBasedAccess:
-    """Knows users by their credentials, and what they may do by the role objects of the store."""
+    """Authenticates users by their tokens and authorizes them by the RBAC objects of the store."""
 
     def __init__(
         self, registry: ResourceRegistry, tokens: StaticTokens, audiences: Sequence[str] = DEFAULT_AUDIENCES
@@ -40,7 +40,7 @@ class RoleBasedAccess:
             registry.store.watch(prefix, self._changed)
 
     def user_of(self, headers: Mapping[str, str]) -> User:
-        """Return who sent these headers, or as whom they act; raises ApiError for what is not known or not allowed."""
+        """Return the user of these headers, which may be impersonated; raises ApiError 401 or 403."""
         sender = self._sender(headers)
         wanted = wanted_user(headers)
         if wanted is None:
@@ -48,13 +48,13 @@ class RoleBasedAccess:
         return impersonated(wanted, lambda attributes: self._require(sender, attributes))
 
     def user_of_token(self, token: str) -> User | None:
-        """Return whose token this is."""
+        """Return the user of a static or service account token, None if the token is not valid."""
         known = self.tokens.find(token)
         bearer = bearer_of(self._registry, token, self.audiences) if known is None else None
         return known if bearer is None else bearer.user
 
     def check(self, request: Request, target: Target | None) -> None:
-        """Raise ApiError 403 unless the user of a request may do what it asks."""
+        """Authorize a request; raises ApiError 403 if its user may not do it."""
         user = request.user
         if MASTERS in user.groups:
             return
@@ -64,7 +64,7 @@ class RoleBasedAccess:
             self._require(user, Attributes("create", *_what(target), target.namespace, target.name))
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Return whether a user may do something."""
+        """Authorize a user for a request with these attributes."""
         if MASTERS in user.groups:
             return ALLOWED
         return self._current().decide(user, attributes)
@@ -88,7 +88,7 @@ class RoleBasedAccess:
             raise refused(user, attributes, decision.reason)
 
     def _creates(self, target: Target) -> bool:
-        """Return whether an update is about to create what it names, which takes the right to create, too."""
+        """Return whether an update will create its object, which also needs the permission to create."""
         if target.verb != "update" or target.subresource:
             return False
         if not self._registry.strategy(target.resource).create_on_update:
@@ -114,7 +114,7 @@ def _attributes(request: Request, target: Target | None) -> Attributes:
         return Attributes(request.method.lower(), path=request.path)
     namespace, name = target.namespace, target.name
     if name and target.resource.prefix == "namespaces":
-        # a namespace counts as being in itself, so that a role in it can allow reading it
+        # the namespace of a Namespace is its own name, so that a Role in it can allow reading it
         namespace = name
     elif not name and target.verb in ("list", "watch"):
         name = required_name(request)

@@ -1,6 +1,6 @@
-"""Rules: what a role allows, and whether some rules allow all that others do.
+"""Rules of roles: the requests that they allow, and whether one list of rules covers another.
 
-From the rules of Role and ClusterRole objects to yes or no. Rules only ever add: nothing can be taken away by one.
+From the rules of Role and ClusterRole objects to yes or no. Rules only allow: no rule can deny a request.
 """
 
 # upstream: pkg/apis/rbac/v1/evaluation_helpers.go, component-helpers/auth/rbac/validation/policy_comparator.go,
@@ -34,7 +34,7 @@ class Attributes(msgspec.Struct, frozen=True):
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """Verbs on resources of groups, of all names or of some, or on paths."""
+    """A rule of a role: verbs on resources, for all names or for some, or on non-resource paths."""
 
     verbs: tuple[str, ...]
     groups: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Rule(msgspec.Struct, frozen=True):
         )
 
     def covers(self, atom: "Rule") -> bool:
-        """Return whether this allows all that a rule of one verb on one resource or path allows."""
+        """Return whether this rule allows every request that an atomic rule allows."""
         if not _has(self.verbs, atom.verbs[0]):
             return False
         if atom.paths:
@@ -66,7 +66,7 @@ class Rule(msgspec.Struct, frozen=True):
         return not self.names or (bool(atom.names) and atom.names[0] in self.names)
 
     def atoms(self) -> Iterator["Rule"]:
-        """Return the rules of one verb on one resource or path that this one is made of."""
+        """Yield the atomic rules of this rule: one verb on one resource, of at most one name, or on one path."""
         for group in self.groups:
             for resource in self.resources:
                 for verb in self.verbs:
@@ -96,12 +96,12 @@ EVERYTHING = (Rule((ALL,), (ALL,), (ALL,)), Rule((ALL,), paths=(ALL,)))
 
 
 def quoted(texts: Iterable[str]) -> str:
-    """Return texts in the form that Go gives to a list of them."""
+    """Format texts as Go formats a list of quoted strings."""
     return "[" + " ".join(map(quote, texts)) + "]"
 
 
 def rule_of(entry: Mapping[str, Any]) -> Rule:
-    """Return a rule from its form in an object."""
+    """Read a rule from a PolicyRule of a role."""
 
     def texts(field: str) -> tuple[str, ...]:
         return tuple(entry.get(field) or ())
@@ -112,7 +112,7 @@ def rule_of(entry: Mapping[str, Any]) -> Rule:
 
 
 def document_of(rule: Rule) -> dict[str, list[str]]:
-    """Return a rule in the form that objects have."""
+    """Return a rule as a PolicyRule of a role."""
     fields = {
         "verbs": rule.verbs,
         "apiGroups": rule.groups,
@@ -129,7 +129,7 @@ def missing(held: Sequence[Rule], wanted: Iterable[Rule]) -> list[str]:
     for rule in wanted:
         for atom in rule.atoms():
             if not any(own.covers(atom) for own in held):
-                # paths are told one by one
+                # paths are listed with each verb apart
                 apart = atom.verbs if atom.paths else ()
                 verbs.setdefault((atom.groups, atom.resources, atom.names, atom.paths, apart), []).append(atom.verbs[0])
     return sorted({str(Rule(tuple(found), *what[:4])) for what, found in verbs.items()})

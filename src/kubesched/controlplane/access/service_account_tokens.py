@@ -26,7 +26,7 @@ _INVALIDATED = "service account token has been invalidated"
 
 
 class Bearer(NamedTuple):
-    """Whose token it is and for whom, or why it is not valid."""
+    """The user and audiences of a token, or the reason why it is not valid."""
 
     user: User | None
     audiences: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class Bearer(NamedTuple):
 
 
 def bearer_of(registry: ResourceRegistry, token: str, audiences: Sequence[str]) -> Bearer | None:
-    """Return who shows a token to one of some audiences; None if it was not issued here."""
+    """Verify a service account token for one of these audiences; None if it was not issued here."""
     claims = registry.issuer.read(token)
     if claims is None:
         return None
@@ -53,7 +53,7 @@ def bearer_of(registry: ResourceRegistry, token: str, audiences: Sequence[str]) 
 
 
 def _bound(registry: ResourceRegistry, claims: Claims, audiences: tuple[str, ...]) -> Bearer:
-    """Return who shows a token, if the account and what the token is bound to are there."""
+    """Return the bearer if the service account, and the object to which the token is bound, still exist."""
     private = claims[PRIVATE]
     namespace, account = private["namespace"], private["serviceaccount"]
     found = registry.store.get(ACCOUNTS, namespace, account["name"])
@@ -83,7 +83,7 @@ def _is_there(stored: Stored | None, reference: Any) -> bool:
 
 
 def _legacy(registry: ResourceRegistry, token: str, claims: Claims, audiences: Sequence[str]) -> Bearer:
-    """Return who shows a token that a secret holds."""
+    """Return the bearer of a legacy token, which must be the token in its secret."""
     namespace, name = claims.get(f"{LEGACY}namespace", ""), claims.get(f"{LEGACY}service-account.name", "")
     account = registry.store.get(ACCOUNTS, namespace, name)
     secret = registry.store.get("secrets", namespace, claims.get(f"{LEGACY}secret.name", ""))
@@ -98,12 +98,12 @@ def _legacy(registry: ResourceRegistry, token: str, claims: Claims, audiences: S
 
 
 def _for_others(said: Sequence[str], wanted: Sequence[str]) -> Bearer:
-    """Return the refusal of a token that is for others."""
+    """Return the error for a token of other audiences."""
     return Bearer(None, error=f"token audiences {_listed(said)} is invalid for the target audiences {_listed(wanted)}")
 
 
 def account_user(namespace: str, name: str, uid: str, extra: dict[str, tuple[str, ...]]) -> User:
-    """Return a service account as a user."""
+    """Return the user of a service account."""
     groups = (GROUP, f"{GROUP}:{namespace}", "system:authenticated")
     return User(f"{USER_PREFIX}{namespace}:{name}", groups, uid, extra)
 

@@ -1,6 +1,6 @@
-"""The API services of what this server serves itself: one for every version of every group.
+"""The APIService objects of this server: one for each version of each group.
 
-From the catalog to objects; those of kinds that are defined while the server runs come and go with their definitions.
+From the catalog to objects; APIServices of custom groups are created and deleted with their definitions.
 """
 
 # upstream: pkg/controlplane/apiserver/aggregator.go, cmd/kube-apiserver/app/aggregator.go,
@@ -11,7 +11,7 @@ from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.transport.local_client import LocalClient
 
 _MANAGED = "kube-aggregator.kubernetes.io/automanaged"
-# groups in the order in which clients shall prefer them
+# groupPriorityMinimum by group
 _PRIORITIES = {
     "": 18000,
     "apps": 17800,
@@ -44,12 +44,12 @@ _OWN_VERSIONS = {
 }
 _STABLE = 15
 _CUSTOM_GROUP, _CUSTOM_VERSION = 1000, 100
-# the group of API services has none for itself
+# has no APIService
 _OWN_GROUP = "apiregistration.k8s.io"
 
 
 def keep_api_services(client: LocalClient) -> None:
-    """Keep API services for all that is served, from now on."""
+    """Create the APIService of each served version, now and whenever the catalog changes."""
     _register(client)
     client.server.registry.catalog.watchers.append(lambda: _register(client))
 

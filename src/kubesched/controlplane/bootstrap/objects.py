@@ -1,8 +1,7 @@
-"""What every cluster begins with: namespaces, priority classes, roles, flow schemas, API services, the network of
-services, and how clients prove who they are.
+"""The objects that every cluster begins with: namespaces, priority classes, roles, flow schemas, APIServices, the
+ServiceCIDR and the ConfigMap with the authorities of client certificates.
 
-From nothing to objects. What exists already is left as it is, but for who signs certificates: that may have changed
-since the objects were made.
+From nothing to objects. Existing objects are left as they are, except for the authorities, which may have changed.
 """
 
 # upstream: pkg/controlplane/controller/{systemnamespaces,clusterauthenticationtrust},
@@ -19,7 +18,7 @@ from kubesched.controlplane.transport.local_client import LocalClient
 
 NAMESPACES = ("default", SYSTEM, "kube-public", "kube-node-lease")
 SYSTEM_CRITICAL_PRIORITY = 2_000_000_000
-# the names and headers of a front proxy
+# the common names and headers of a front proxy
 _FRONT_PROXY = {
     "requestheader-allowed-names": '["front-proxy-client"]',
     "requestheader-extra-headers-prefix": '["X-Remote-Extra-"]',
@@ -71,7 +70,7 @@ def _documents() -> Iterable[Document]:
 
 
 def _trust(client_ca: str) -> dict[str, str]:
-    """Return whom servers beside this one may believe; all of it is there, or Go's complain that a part is missing."""
+    """Return the authentication settings for extension API servers; those in Go complain if a key is missing."""
     return {"client-ca-file": client_ca, "requestheader-client-ca-file": client_ca, **_FRONT_PROXY}
 
 

@@ -1,4 +1,4 @@
-"""The API surface as a page for people: what is served, what becomes of it, and what is left out.
+"""The page about API compatibility: the kinds that are served, what happens to their objects, and what is left out.
 
 From the declarations of kinds, and `texts`, to Markdown. `python -m` on this package writes
 docs/api-compatibility.md to standard output (`make docs` puts it there); a test holds the two together.
@@ -38,7 +38,7 @@ _CUSTOM = """Besides these, every kind that a CustomResourceDefinition defines i
 
 
 def page() -> str:
-    """Return the page."""
+    """Return the page as Markdown."""
     parts = [
         _TITLE.format(version=VERSION["gitVersion"]),
         _SERVED.format(verbs=", ".join(ALL_VERBS)),
@@ -74,7 +74,7 @@ def _row(declared: Declaration) -> tuple[str, ...]:
 
 
 def _verbs(resource: Resource) -> str:
-    """Return verbs in words, the short way round."""
+    """List the verbs of a resource, or the verbs that it lacks if these are few."""
     missing = [verb for verb in ALL_VERBS if verb not in resource.verbs]
     return f"all but {', '.join(missing)}" if len(missing) < 3 else ", ".join(resource.verbs)
 

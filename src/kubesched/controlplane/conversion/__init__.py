@@ -1,6 +1,6 @@
-"""One object in several versions: events, autoscalers, and kinds that are defined while the server runs.
+"""Conversion of events and autoscalers between versions.
 
-From the version of a request to the stored one, and back.
+From the version of a request to the storage version, and back.
 """
 
 # upstream: pkg/apis/events/v1/conversion.go (v1.36)
@@ -19,7 +19,7 @@ _EVENT_FIELDS = {
     "deprecatedLastTimestamp": "lastTimestamp",
     "deprecatedCount": "count",
 }
-# what core/v1 has also when it says nothing
+# core/v1 writes these fields even if they are empty
 _ALWAYS = {"reportingComponent": "", "reportingInstance": ""}
 _EVENT_FIELDS_BACK = {old: new for new, old in _EVENT_FIELDS.items()}
 
@@ -30,11 +30,11 @@ class EventConversion(Conversion):
     is_needed = True
 
     def to_storage(self, document: Document) -> Document:
-        """Return an event of v1."""
+        """Convert an event to v1."""
         return {**_ALWAYS, **_renamed(document, _EVENT_FIELDS), "apiVersion": "v1", "kind": "Event"}
 
     def from_storage(self, document: Document) -> Document:
-        """Return an event of events.k8s.io/v1."""
+        """Convert an event to events.k8s.io/v1."""
         return {**_renamed(document, _EVENT_FIELDS_BACK), "apiVersion": "events.k8s.io/v1", "kind": "Event"}
 
 
@@ -44,26 +44,26 @@ class AutoscalerConversion(Conversion):
     is_needed = True
 
     def to_storage(self, document: Document) -> Document:
-        """Return an autoscaler of autoscaling/v2."""
+        """Convert an autoscaler to autoscaling/v2."""
         return to_second(document)
 
     def from_storage(self, document: Document) -> Document:
-        """Return an autoscaler of autoscaling/v1."""
+        """Convert an autoscaler to autoscaling/v1."""
         return to_first(document)
 
 
 def needs_conversion(resource: Resource) -> bool:
-    """Return whether objects of a resource are stored in another version, or may be out of date."""
+    """Return whether stored objects of a resource have to be converted before they are served."""
     return resource.conversion.is_needed
 
 
 def to_storage(resource: Resource, document: Document) -> Document:
-    """Return a document in the version that is stored."""
+    """Convert a document to the storage version."""
     return resource.conversion.to_storage(document)
 
 
 def from_storage(resource: Resource, document: Document) -> Document:
-    """Return a stored document in the version of a resource."""
+    """Convert a stored document to the version of a resource."""
     return resource.conversion.from_storage(document)
 
 

@@ -1,6 +1,6 @@
-"""Autoscalers in their first version: one share of the processor is a field, all else is kept in annotations.
+"""Autoscalers of autoscaling/v1: the CPU utilization is a field, other metrics and behaviour are in annotations.
 
-From autoscaling/v1 to autoscaling/v2, which is stored, and back. Annotations that cannot be read are passed over.
+From autoscaling/v1 to autoscaling/v2, the storage version, and back. Annotations that cannot be read are ignored.
 """
 
 # upstream: pkg/apis/autoscaling/v1/conversion.go, pkg/apis/autoscaling/{annotations,helpers}.go (v1.36)
@@ -17,13 +17,13 @@ from kubesched.controlplane.schema.strict_decoder import ShapeError
 _PLACE = "autoscaling.alpha.kubernetes.io"
 _METRICS, _CURRENT = f"{_PLACE}/metrics", f"{_PLACE}/current-metrics"
 _BEHAVIOR, _CONDITIONS = f"{_PLACE}/behavior", f"{_PLACE}/conditions"
-# also dropped, though nothing writes them any more
+# no longer written, but removed where they are found
 _OLD = (f"{_PLACE}/scale-down-tolerance", f"{_PLACE}/scale-up-tolerance")
 _DEFAULT_SHARE = 80
-# in the order in which they are written, all of them, since equal behaviours have to be equal texts
+# the fields and their order in the annotation, so that equal behaviours have equal texts
 _DIRECTIONS = ("scaleUp", "scaleDown")
 _RULES = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
-# a source's fields in the first version -> where they are in the second
+# metric source -> field in autoscaling/v1 -> path in autoscaling/v2
 _TARGETS: dict[str, dict[str, str]] = {
     "object": {
         "target": "describedObject",
@@ -53,7 +53,7 @@ _TARGETS["containerResource"] = {**_TARGETS["resource"], "container": "container
 
 
 def to_second(document: Document) -> Document:
-    """Return an autoscaler of the first version in the second."""
+    """Convert an autoscaler from autoscaling/v1 to autoscaling/v2."""
     given = document["metadata"].get("annotations") or {}
     spec = dict(document.get("spec") or {})
     share = spec.pop("targetCPUUtilizationPercentage", None)
@@ -92,7 +92,7 @@ def _second_status(first: Document, given: Document) -> Document:
 
 
 def to_first(document: Document) -> Document:
-    """Return an autoscaler of the second version in the first."""
+    """Convert an autoscaler from autoscaling/v2 to autoscaling/v1."""
     spec, status = dict(document.get("spec") or {}), document.get("status")
     meta, kept = _without_places(document["metadata"]), {}
     metrics, behavior = spec.pop("metrics", None) or [], spec.pop("behavior", None)
@@ -114,7 +114,7 @@ def to_first(document: Document) -> Document:
 
 
 def _first_status(status: Document, kept: dict[str, str]) -> Document:
-    """Return a status in the first version; `kept` gets what has no field there."""
+    """Convert a status, in place, to autoscaling/v1; fields that v1 lacks are added as annotations to `kept`."""
     status.setdefault("currentReplicas", 0)
     current, conditions = status.pop("currentMetrics", None) or [], status.pop("conditions", None)
     for metric in current:
@@ -143,7 +143,7 @@ def _processor(field: str, value: Document) -> Document:
 
 
 def _places(source: str, which: str) -> dict[str, str]:
-    """Return where the fields of a source are, for what is wanted (`target`) or for what is (`current`)."""
+    """Return the v2 paths by v1 field of a metric source, in the spec (`target`) or in the status (`current`)."""
     names = _TARGETS[source]
     if which == "target":
         return names
@@ -199,7 +199,7 @@ def _second_current(metrics: Any) -> Any:
 
 
 def _without_places(meta: Document) -> Document:
-    """Return metadata without what only stands for fields of the second version."""
+    """Return metadata without the annotations that stand for fields of autoscaling/v2."""
     places = (_METRICS, _CURRENT, _BEHAVIOR, _CONDITIONS, *_OLD)
     given = meta.get("annotations") or {}
     if not any(place in given for place in places):
@@ -220,7 +220,7 @@ def _text(value: Any) -> str:
 
 
 def _decoded(text: str | None, place: str, change: Callable[[Any], Any]) -> Any:
-    """Return the value of an annotation in the shape of the field at a place; None if it cannot be decoded."""
+    """Decode an annotation to the v2 field at a path, after `change`; None if it cannot be decoded."""
     if text is None:
         return None
     shape = library().kind("autoscaling/v2", "HorizontalPodAutoscaler")
@@ -242,7 +242,7 @@ def _at(value: Any, place: str) -> Any:
 
 
 def _renamed(value: Any, first_letter: Callable[[str], str]) -> Any:
-    """Return a value whose fields begin with another letter: Go's own names are written with large ones."""
+    """Change the first letter of all field names: Go writes the behaviour with its own, capitalised field names."""
     if isinstance(value, list):
         return [_renamed(each, first_letter) for each in value]
     if isinstance(value, dict):

@@ -1,1 +1,1 @@
-"""The rules that all kinds share: the strategy base class, object metadata, selectors, and what verbs work with."""
+"""The rules that all kinds share: the strategy base class, object metadata, selectors, and the resource registry."""

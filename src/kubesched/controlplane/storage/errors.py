@@ -1,7 +1,7 @@
-"""What can be wrong with a folder in which a control plane is kept."""
+"""Errors of a data folder."""
 
 from kubesched.errors import KubeschedError
 
 
 class DataError(KubeschedError):
-    """A folder that cannot be used; the text names it, or the file in it."""
+    """A data folder that cannot be used; the message names the folder or a file in it."""

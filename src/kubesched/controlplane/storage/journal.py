@@ -3,16 +3,16 @@
     Store ──change──▶ one row, committed ──▶ applied, answered, sent to watches
     rows, in the order of their versions ──▶ Store, with its objects and its history
 
-The journal is the store: a row for each change, and an object is its last row. What history forgets is taken out in
-batches; which rows that are follows from what is kept, so nothing is lost if a batch is.
+The journal is the store: each change is a row, and the last row of an object is its state. Rows that are out of the
+history are deleted in batches; a batch that is lost is determined anew from the rows at the next start.
 
-A change is committed in the call that makes it, before anything in memory is touched: one that cannot be kept is
-refused and has never been. A commit hands a row to the operating system and does not wait for the disk
-(synchronous=NORMAL in WAL mode): whatever ends the process, the row is there. If the machine itself goes down, the
-last moments can be missing; what is there is then the state of one moment, never a damaged one. Waiting for the disk
-would cost every change a millisecond or more in the only thread there is.
+A change is committed in the call that makes it, before the store in memory changes: a change that cannot be written is
+refused and leaves no trace. A commit hands the row to the operating system and does not wait for the disk
+(synchronous=NORMAL in WAL mode): the row outlives the process, however that ends. If the machine itself goes down,
+the last changes can be missing; the state is then an earlier one, never a damaged one. Waiting for the disk would cost
+every change a millisecond or more in the only thread.
 
-While it is open nobody else can open the database: it is its own lock, which ends with the process.
+While the database is open no other process can open it; this lock ends with the process.
 """
 
 import os
@@ -30,13 +30,13 @@ from kubesched.controlplane.storage.store import DELETED, Change, Stored
 from kubesched.controlplane.storage.write_ahead_log import committed_pages
 
 FORMAT = 1
-# "kube", to know our own
+# "kube", which marks a database of kubesched
 APPLICATION = 0x6B756265
-# seconds, for another that finds it taken, too, and leaves
+# seconds to wait for the lock, which another process may hold for a moment before it fails to open the database
 PATIENCE = 0.5
-# bytes in which changes wait to be sorted in; a cluster that is loaded at once may need more for a while
+# bytes to which the write-ahead log is cut after a checkpoint; loading a cluster may need more for a while
 MOST_AHEAD = 16 * 1024 * 1024
-# so many rows are taken out at once
+# rows that are deleted at once
 BATCH = 250
 _TABLES = (
     """
@@ -47,7 +47,7 @@ _TABLES = (
         object  BLOB NOT NULL
     )
     """,
-    # how far back the history of each set reaches
+    # the version up to which each set has dropped its history
     "CREATE TABLE forgotten (store TEXT PRIMARY KEY, version INTEGER NOT NULL) WITHOUT ROWID",
 )
 _INSERT = "INSERT INTO changes VALUES (?, ?, ?, ?)"
@@ -59,18 +59,18 @@ _decode = msgspec.msgpack.Decoder(Stored).decode
 
 
 class SqliteJournal:
-    """The changes of one store, in one file; DataError if that cannot be had or is not ours."""
+    """Keeps the changes of a store in a file; raises DataError if the file cannot be opened or is not of kubesched."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         # rows to delete, and the version up to which each set has dropped its history
         self._unneeded: list[int] = []
         self._forgotten: dict[str, int] = {}
-        # whether a block keeps its changes together, and why it cannot
+        # whether a `together` block is open, and the first failure in it
         self._block = False
         self._failure = ""
         try:
-            # SQLite does not say why it cannot open a file, and lets others read a new one
+            # SQLite does not say why it cannot open a file, and makes new files readable for other users
             os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
         except OSError as error:
             raise DataError(f"{file}: {error.strerror or error}") from None
@@ -85,7 +85,7 @@ class SqliteJournal:
                 raise
 
     def _open(self) -> None:
-        """Take the database for ourselves and see that it is ours."""
+        """Lock the database, check that it is of kubesched and not damaged, and create its tables if it is new."""
         execute = self._database.execute
         execute("PRAGMA locking_mode = EXCLUSIVE")
         application, number = (execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
@@ -111,7 +111,7 @@ class SqliteJournal:
             execute(f"PRAGMA user_version = {FORMAT}")
 
     def _check_log(self, expected: int) -> None:
-        """Say what is lost if the write-ahead log cannot be read as far as it was written; what can be, is kept."""
+        """Raise DataError if SQLite read fewer pages of the write-ahead log than were committed; keep those it read."""
         if not expected:
             return
         _, pages, _ = self._database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -122,15 +122,15 @@ class SqliteJournal:
                 "read is kept now: start once more to go on without the rest"
             )
 
-    # -- what was kept
+    # -- reading
 
     def forgotten(self) -> dict[str, int]:
-        """Return how far each set has forgotten its history."""
+        """Return the version up to which each set has dropped its history."""
         with self._readable():
             return dict(self._database.execute("SELECT store, version FROM forgotten"))
 
     def changes(self) -> Iterator[tuple[str, Stored, bool]]:
-        """Yield what was kept, oldest first: the set, the object, and whether it was deleted."""
+        """Yield the stored changes, oldest first: the set, the object, and whether it was deleted."""
         texts: dict[bytes, bytes] = {}
         with self._readable():
             for version, prefix, deleted, row in self._database.execute("SELECT * FROM changes ORDER BY version"):
@@ -142,16 +142,16 @@ class SqliteJournal:
 
     @contextmanager
     def _readable(self) -> Iterator[None]:
-        """Say what is wrong with a file in one line."""
+        """Turn errors of SQLite into a DataError that names the file."""
         try:
             yield
         except sqlite3.Error as error:
             raise DataError(f"{self._file}: {_reason(error)}") from None
 
-    # -- what happens
+    # -- writing
 
     def write(self, prefix: str, change: Change) -> None:
-        """Keep a change; ApiError if that cannot be, and then nothing of it is kept."""
+        """Write a change; raises ApiError if it cannot be written."""
         if len(self._unneeded) >= BATCH:
             self._take_out()
         failure = self._failure
@@ -185,7 +185,7 @@ class SqliteJournal:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """Keep all changes of a block or, if it fails, none; the store is then of no more use."""
+        """Write all changes of a block or, if the block fails, none; after a failure the store must not be used."""
         with self._readable(), self._transaction():
             self._block = True
             try:
@@ -197,7 +197,7 @@ class SqliteJournal:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Commit what a block does, or none of it; a part of a larger one if there is one."""
+        """Run a block in a transaction, or in the open one if there is one."""
         database = self._database
         if database.in_transaction:
             yield
@@ -212,14 +212,14 @@ class SqliteJournal:
             raise
 
     def close(self) -> None:
-        """Let the database go, in one file."""
+        """Delete the dropped rows and close the database."""
         if self._forgotten:
             self._take_out()
         self._database.close()
 
 
 def _sharing(stored: Stored, texts: dict[bytes, bytes]) -> Stored:
-    """Return an object whose entries share the texts of their fields with other objects, as most have the same."""
+    """Return the object with managedFields that share equal texts with other objects, to save memory."""
     if not stored.managed_fields:
         return stored
     managed_fields = tuple(

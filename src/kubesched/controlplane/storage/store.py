@@ -1,8 +1,8 @@
-"""The store: every object as the JSON that is sent, one counter for all versions, and what happened lately.
+"""The store: every object as the JSON that is sent, one counter for all resource versions, and recent changes.
 
 From verbs to objects and changes. It is synchronous and has one writer; a write calls the watchers before it returns. A
 change carries the object's bytes before and after, so it is encoded once. With a journal a change is written there
-first: one that cannot be written does not happen.
+first; a change that cannot be written is refused.
 """
 
 from bisect import bisect_right
@@ -22,9 +22,9 @@ from kubesched.controlplane.managed_fields.entries import ManagedFields, as_docu
 Changed = Callable[["Change"], None]
 
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
-# what a client may have missed and still resume from, for each resource
+# changes of each resource that are kept for watches to resume
 HISTORY = 10_000
-# and no more than so many bytes of objects, however few changes these are
+# bytes of objects in these changes: older changes are dropped even if there are fewer
 HISTORY_BYTES = 64 * 1024 * 1024
 _FIRST = ("kind", "apiVersion", "metadata")
 
@@ -33,9 +33,9 @@ _decode = msgspec.json.Decoder().decode
 
 
 class Stored(msgspec.Struct, frozen=True, gc=False):
-    """An object: what selectors read, the bytes without `managedFields`, and the managedFields.
+    """An object: the labels and fields for selectors, the bytes without managedFields, and the managedFields.
 
-    Metadata stands in the bytes behind kind and version alone.
+    In the bytes only kind and apiVersion come before the metadata.
     """
 
     namespace: str
@@ -54,7 +54,7 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
         return f"{self.namespace}/{self.name}"
 
     def document(self) -> Document:
-        """Return a copy as dicts and lists, the caller's own, without managedFields."""
+        """Return a new copy as dicts and lists, without managedFields."""
         document: Document = _decode(self.body)
         return document
 
@@ -71,9 +71,9 @@ class Stored(msgspec.Struct, frozen=True, gc=False):
 
 
 class Change(msgspec.Struct, gc=False):
-    """Something that happened to an object; for a deletion `new` is its last state under the deletion's version.
+    """A change of an object; for a deletion `new` is the last state with the resource version of the deletion.
 
-    `bodies` keeps what was encoded for watchers in other forms.
+    `bodies` caches the encodings for watches of other forms, such as tables.
     """
 
     type: str
@@ -91,19 +91,19 @@ class Journal(Protocol):
     """Keeps changes where they outlive the process."""
 
     def forgotten(self) -> Mapping[str, int]:
-        """Return how far each set has forgotten its history."""
+        """Return the version up to which each set has dropped its history."""
 
     def changes(self) -> Iterable[tuple[str, Stored, bool]]:
         """Return the stored changes, oldest first: the set, the object, and whether it was deleted."""
 
     def write(self, prefix: str, change: Change) -> None:
-        """Keep a change; raises if that cannot be."""
+        """Write a change; raises if it cannot be written."""
 
     def forget(self, prefix: str, change: Change) -> None:
         """Drop a change that is out of the history."""
 
     def together(self) -> AbstractContextManager[None]:
-        """Keep all changes of a block or, if it fails, none."""
+        """Write all changes of a block or, if the block fails, none."""
 
 
 class ObjectSet:
@@ -114,7 +114,7 @@ class ObjectSet:
         self._sorted: list[str] | None = None
         self._history: deque[Change] = deque(maxlen=history)
         self._history_bytes = 0
-        # told of what history forgets
+        # called with each change that is dropped from the history
         self._forget = forget
         # a watch may start after this version
         self.forgotten = 0
@@ -160,11 +160,11 @@ class ObjectSet:
         return found
 
     def at(self, version: int) -> list[Stored]:
-        """Return all objects as they were at a version that is not forgotten, in the order of their keys."""
+        """Return all objects at a version that is still in the history, in the order of their keys."""
         changes = self.since(version)
         if not changes:
             return self.in_order()
-        # in order already, or nearly: that is quickly sorted
+        # nearly in order, so that sorting is quick
         objects = {key: self._objects[key] for key in self._keys()}
         for change in reversed(changes):
             if change.old is None:
@@ -186,10 +186,10 @@ class ObjectSet:
             self._forget(change)
 
     def apply(self, change: Change) -> None:
-        """Make a change and call the watchers."""
+        """Apply a change, add it to the history, and call the watchers."""
         if len(self._history) == self._history.maxlen:
             self._forget_first()
-        # what is recalled may be older than the history
+        # changes from the journal may be older than the history
         if change.version > self.forgotten:
             self._history.append(change)
             self._history_bytes += len(change.new.body)
@@ -208,7 +208,7 @@ class ObjectSet:
 
 
 class Store:
-    """All objects, by the name of their set (`Resource.prefix`)."""
+    """All objects, in sets by `Resource.prefix`."""
 
     def __init__(self, history: int = HISTORY, journal: Journal | None = None) -> None:
         self.version = 1
@@ -218,11 +218,11 @@ class Store:
         self._watchers = 0
         if journal is not None:
             self._recall(journal)
-        # what is not newer was there before, from an earlier time; nothing if this is the first
+        # the last version that the journal had; 0 if it was empty
         self.recalled = self.version if self._sets else 0
 
     def _recall(self, journal: Journal) -> None:
-        """Take in what was kept."""
+        """Restore the objects and the history from the journal."""
         for prefix, version in journal.forgotten().items():
             self.set_of(prefix).forgotten = version
             self.version = max(self.version, version)
@@ -233,11 +233,11 @@ class Store:
             self.version = max(self.version, stored.version)
 
     def together(self) -> AbstractContextManager[None]:
-        """Keep all changes of a block or, if it fails, none; after that the store is of no more use."""
+        """Write all changes of a block or, if the block fails, none; after a failure the store must not be used."""
         return nullcontext() if self._journal is None else self._journal.together()
 
     def set_of(self, prefix: str) -> ObjectSet:
-        """Return a set of objects, made when first asked for."""
+        """Return the set of objects with this prefix; create it if it does not exist."""
         found = self._sets.get(prefix)
         if found is None:
             forget = None if self._journal is None else partial(self._journal.forget, prefix)
@@ -251,9 +251,9 @@ class Store:
     def put(
         self, prefix: str, document: Document, fields: dict[str, str], managed_fields: ManagedFields | None = None
     ) -> Stored:
-        """Create or replace the object under a document's name; the document gets its new resource version.
+        """Create or replace an object; sets the new resource version in the document.
 
-        Without managedFields it keeps those it had.
+        Without managedFields the object keeps its old ones.
         """
         meta = document["metadata"]
         old = self.get(prefix, meta.get("namespace", ""), meta["name"])
@@ -264,20 +264,20 @@ class Store:
         return new
 
     def remove(self, prefix: str, old: Stored, document: Document | None = None) -> Stored:
-        """Delete an object; `document` is its last state if that differs from what is kept."""
+        """Delete an object; `document` is its last state if that differs from the stored one."""
         last = self._stored(old.document() if document is None else document, old.fields, old.managed_fields, old)
         self._make(prefix, Change(DELETED, last, old))
         return last
 
     def watch(self, prefix: str, changed: Changed) -> Callable[[], None]:
-        """Call `changed` with every change of a set from now on; return the function that ends it."""
+        """Call `changed` with every change of a set from now on; return the function that ends the watch."""
         self._watchers += 1
         number, watchers = self._watchers, self.set_of(prefix).watchers
         watchers[number] = changed
         return lambda: watchers.pop(number, None) and None
 
     def _make(self, prefix: str, change: Change) -> None:
-        """Let a change happen, if it can be kept."""
+        """Write a change to the journal, then apply it."""
         if self._journal is not None:
             self._journal.write(prefix, change)
         self.version = change.version
@@ -302,15 +302,15 @@ class Store:
 
 
 def _shared(texts: dict[str, str], before: dict[str, str] | None) -> dict[str, str]:
-    """Return texts in as little memory as can be: versions of an object and objects of a template have the same."""
+    """Return texts that share memory with equal ones, such as labels of pods with the same template."""
     if texts == before:
         return before
-    # what a server has kept for long may hold values that are no texts
+    # objects of older releases may hold values that are not strings
     return {intern(name): intern(text) if type(text) is str else text for name, text in texts.items()}
 
 
 def in_order(document: Document) -> Document:
-    """Return a document in which metadata stands behind kind and version alone."""
+    """Return a document in which only kind and apiVersion come before the metadata."""
     start = islice(document, 3)
     if all(name in _FIRST for name in start):
         return document

@@ -1,9 +1,9 @@
 """SQLite's write-ahead log, checked for damage before SQLite reads it.
 
-SQLite takes a log up to the first page that is not what it should be, and says nothing of those behind: that is right
-for what was being written when the machine went down, and loses what was committed if the file was damaged since. Here
-the pages are counted that carry the marks of the log's beginning, up to the last transaction but one: the last may have
-been under way when the process was killed, and nobody has been answered then.
+SQLite reads a log up to the first invalid page and silently ignores the rest: that is right for pages that were being
+written when the machine went down, but loses committed changes if the file was damaged later. Here the pages with the
+salts of the log's header are counted, up to the last transaction but one: the process may have been killed during the
+last transaction, before a client got its response.
 """
 
 import struct
@@ -15,7 +15,7 @@ _MAGIC = (0x377F0682, 0x377F0683)
 
 
 def committed_pages(log: Path) -> int:
-    """Return how many pages of a log were committed for certain; -1 if it is damaged from its beginning."""
+    """Return how many pages of a log are certainly committed; -1 if the header of the log is damaged."""
     try:
         content = log.open("rb")
     except FileNotFoundError:
@@ -38,7 +38,7 @@ def committed_pages(log: Path) -> int:
 
 
 def _checksum(data: bytes, magic: int) -> tuple[int, int]:
-    """Return the checksum that SQLite's format asks for; the last bit of the magic number says in which byte order."""
+    """Return the checksum of SQLite's format; the last bit of the magic number is the byte order."""
     order = ">" if magic & 1 else "<"
     words = struct.unpack(f"{order}{len(data) // 4}I", data)
     first = second = 0
