@@ -1,5 +1,5 @@
-"""Admission: what is asked of a request before an object is stored, besides the rules of its kind.
+"""Admission: checks and changes of an object before it is stored, besides the strategy of its kind.
 
-In: the object as it would be stored, as it was before, and who asks for what. Out: nothing, a changed object, warnings,
-or a refusal. Policies (`expressions`, `validating_policies`) and limits (`namespace_limits`) are asked here.
+In: the new object, the old one, and the request with its user. Out: nothing, a changed object, warnings, or a denial.
+Here are policies (`validating_policies`, `mutating_policies`), `webhooks`, and the limits of namespaces.
 """

@@ -1,6 +1,6 @@
 """The attributes of an admission request: an operation on an object by a user.
 
-From a request that is being carried out to the values that rules, expressions and webhooks read.
+From a request to the values that rules, expressions and webhooks read.
 """
 
 # upstream: apiserver/pkg/admission/{attributes,interfaces}.go, plugin/webhook/request/admissionreview.go (v1.36)
@@ -20,7 +20,7 @@ _OPTIONS = {CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOpt
 
 
 class AdmissionAttributes(msgspec.Struct, frozen=True):
-    """An operation on an object; of one that is created without a name, the name is not known yet."""
+    """An operation on an object; `name` is empty for an object that is created by generateName."""
 
     operation: str
     target: Target
@@ -30,26 +30,26 @@ class AdmissionAttributes(msgspec.Struct, frozen=True):
 
     @property
     def resource(self) -> Resource:
-        """Return the resource that the request is about."""
+        """Return the resource of the request."""
         return self.target.resource
 
     @property
     def user(self) -> User:
-        """Return who asks."""
+        """Return the user of the request."""
         return self.request.user
 
     @property
     def namespace(self) -> str:
-        """Return the namespace that the request is about; a Namespace is in itself."""
+        """Return the namespace of the request; for a Namespace, its own name."""
         return self.name if self.is_namespace else self.target.namespace
 
     @property
     def is_namespace(self) -> bool:
-        """Return whether the request is about a Namespace."""
+        """Return whether the object of the request is a Namespace."""
         return self.resource.prefix == "namespaces"
 
     def document(self, matched: Resource) -> Document:
-        """Return the request as expressions and webhooks read it, `matched` being the version that a rule asked for."""
+        """Return the AdmissionRequest without objects; `matched` is the resource in the version that a rule matches."""
         subresource = self.target.subresource
         user: Document = {"username": self.user.name, "groups": list(self.user.groups)}
         user |= {"uid": self.user.uid} if self.user.uid else {}
@@ -74,7 +74,7 @@ class AdmissionAttributes(msgspec.Struct, frozen=True):
         }
 
     def _options(self) -> Document:
-        """Return the options of the request that admission may care about."""
+        """Return the options of the request that are part of the AdmissionRequest."""
         found: Document = {"dryRun": ["All"]} if self.dry_run else {}
         if self.operation == DELETE:
             return found
@@ -84,7 +84,7 @@ class AdmissionAttributes(msgspec.Struct, frozen=True):
         return found
 
     def refusal(self, why: str, new: Document | None = None) -> ApiError:
-        """Return the refusal of the request."""
+        """Return the error 403 for the request."""
         meta = (new or {}).get("metadata") or {}
         name = self.name or meta.get("name") or meta.get("generateName") or "Unknown"
         return forbidden(self.resource, name, why)

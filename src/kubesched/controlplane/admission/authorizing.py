@@ -1,6 +1,6 @@
-"""The `authorizer` variable of expressions: what a user may do according to roles.
+"""The `authorizer` variable of expressions: permissions of the user or of a service account.
 
-From checks of the expression language to decisions of the server's access.
+From checks in CEL to decisions of the server's access.
 """
 
 # upstream: apiserver/pkg/cel/library/authz.go (v1.36)

@@ -2,8 +2,8 @@
 
     object ──▶ policies, webhooks that change it ──▶ the kind's rules ──▶ policies, webhooks that check it ──▶ quotas
 
-From a request that is being carried out to a changed object, to a refusal or to nothing. Where nothing is configured,
-nothing is looked at.
+From a request to a changed object, to a denial or to nothing. Without configured policies and webhooks the chain is
+idle.
 """
 
 # upstream: apiserver/pkg/admission/{chain,reinvocation}.go (v1.36)
@@ -47,7 +47,7 @@ class Chain:
         self._look()
 
     def _look(self) -> None:
-        """See whether anything is configured; it is compiled when it is first asked."""
+        """Update `idle` and `changes`; policies are compiled later, by the first request that needs them."""
         self.changes = any(len(self._store.set_of(name)) for name in (_CHANGING, _CHANGE_BINDINGS))
         self.idle = not (self.changes or any(len(self._store.set_of(name)) for name in (_BINDINGS, _CHECKING)))
 
@@ -72,7 +72,7 @@ class Chain:
 
     def check(self, operation: str, place: Target, request: Request, objects: Objects, *, dry_run: bool) -> None:
         """Raise ApiError if an operation is not admitted, WebhookCallsNeededError if webhooks must be called first."""
-        # what was admitted elsewhere is not asked about again
+        # objects of another cluster have been admitted there
         if is_exempt(place.resource) or request.imported:
             return
         review, configured = self._review(operation, place, request, objects, dry_run=dry_run), self._now()
@@ -92,7 +92,7 @@ class Chain:
 
 
 class _Configured:
-    """What is configured, compiled."""
+    """The compiled policies, and the webhooks."""
 
     def __init__(self, store: Store) -> None:
         def of(name: str) -> list[Document]:

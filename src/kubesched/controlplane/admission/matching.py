@@ -1,6 +1,6 @@
-"""Which requests a policy, a binding or a webhook is about: rules, selectors of namespaces and of objects.
+"""The requests that a policy, a binding or a webhook matches: rules, namespace selectors and object selectors.
 
-From what is configured and what is asked to the version of the resource that matches, or to nothing.
+From match constraints and a request to the version of the resource that matches, or to nothing.
 """
 
 # upstream: apiserver/pkg/admission/plugin/policy/matching/matching.go,
@@ -23,7 +23,7 @@ _CONFIGURED = "admissionregistration.k8s.io"
 
 
 class MatchConstraints:
-    """What is matched: rules, exceptions, selectors."""
+    """Rules, excluded rules and selectors of a policy, a binding or a webhook."""
 
     def __init__(self, match: Document, rules: Sequence[Document], excluded: Sequence[Document] = ()) -> None:
         self._rules = rules
@@ -35,9 +35,9 @@ class MatchConstraints:
     def find(
         self, asked: AdmissionAttributes, new: Document | None, old: Document | None, match_context: MatchContext
     ) -> Resource | None:
-        """Return the resource in the version that is matched, None if the request is not.
+        """Return the resource in the version that matches, None if the request does not match.
 
-        Raises ApiError if the namespace that a selector asks about is not there.
+        Raises ApiError if there is a namespace selector and the namespace does not exist.
         """
         if self._objects is not None and not any(_selected(self._objects, each) for each in (new, old)):
             return None
@@ -72,19 +72,19 @@ class MatchConstraints:
 
 
 class MatchContext:
-    """What matching reads besides a request: namespaces, and other versions of resources."""
+    """Namespaces and equivalent versions of resources, for matching."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store = store
         self._catalog = catalog
 
     def namespace(self, name: str) -> Document | None:
-        """Return a namespace."""
+        """Return a namespace, None if it does not exist."""
         found = self._store.get("namespaces", "", name)
         return None if found is None else found.document()
 
     def namespace_labels(self, name: str) -> Mapping[str, str]:
-        """Return the labels of a namespace; raises ApiError if it is not there."""
+        """Return the labels of a namespace; raises ApiError if it does not exist."""
         found = self._store.get("namespaces", "", name)
         if found is None:
             namespaces = self._catalog.find("", "v1", "namespaces")
@@ -99,12 +99,12 @@ class MatchContext:
 
 
 def is_exempt(resource: Resource) -> bool:
-    """Return whether nothing that is configured is asked about a kind, since it is what is configured."""
+    """Return whether objects of a resource bypass admission: policies, bindings and webhook configurations do."""
     return resource.group == _CONFIGURED
 
 
 def _selector(found: Document | None) -> Selector | None:
-    """Return a selector, None if it selects everything."""
+    """Return a label selector, None if it selects everything."""
     if not found or not (found.get("matchLabels") or found.get("matchExpressions")):
         return None
     return from_label_selector(as_selector(found))

@@ -1,9 +1,9 @@
-"""Mutating admission policies at work: expressions that say how an object is changed, where a binding says so.
+"""Mutating admission policies: expressions that change an object where a binding applies them.
 
     object ──▶ policy matches? ──▶ binding matches? ──▶ parameters ──▶ conditions ──▶ mutations, one after the other
 
-From policies and bindings, compiled once, and a request to a changed object or a refusal. An expression gives fields,
-which are merged as in server-side apply, or the operations of a JSON patch.
+From policies and bindings, compiled once, and a request to a changed object or a denial. An expression returns an apply
+configuration, which is merged as in server-side apply, or the operations of a JSON patch.
 """
 
 # upstream: apiserver/pkg/admission/plugin/policy/mutating/{dispatcher,compilation}.go,
@@ -36,7 +36,7 @@ from kubesched.controlplane.schema.json_patching import FailedTestError, Operati
 
 
 class MutatingPolicy(AdmissionPolicy):
-    """One policy, compiled."""
+    """A compiled mutating policy."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -46,7 +46,7 @@ class MutatingPolicy(AdmissionPolicy):
 
 
 class _Mutation:
-    """One change that a policy makes."""
+    """One mutation of a policy."""
 
     def __init__(self, mutation: Document, names: Names) -> None:
         self._merges = mutation.get("patchType") == "ApplyConfiguration"
@@ -55,7 +55,7 @@ class _Mutation:
         self._expression = compiled_or_error(text, names, results)
 
     def changed(self, policy: AdmissionPolicy, review: Review, matched: Resource, params: Document | None) -> Document:
-        """Return an object as the change leaves it; raises EvaluationError, BudgetError."""
+        """Return the mutated object; raises EvaluationError, BudgetError."""
         assert review.new is not None
         evaluation = policy.evaluation({**review.values(matched), "params": value_of(params)})
         value = evaluated(evaluation, self._expression)
@@ -93,7 +93,7 @@ def _patched(before: Document, value: Any) -> Document:
 
 
 class MutatingPolicies:
-    """All policies that are bound, asked one after the other."""
+    """All mutating policies with bindings, evaluated one after the other."""
 
     def __init__(self, policies: Sequence[Document], bindings: Sequence[Document]) -> None:
         named = {each["spec"]["policyName"] for each in bindings}
@@ -101,9 +101,9 @@ class MutatingPolicies:
         self._policies = bound(found, bindings)
 
     def changed(self, review: Review, *, again: bool = False) -> Review:
-        """Return a request with its object as policies change it; with `again` only by policies that are reinvoked.
+        """Return the review with the mutated object; with `again` only by policies that are reinvoked.
 
-        Raises ApiError if something goes wrong that a policy does not ignore.
+        Raises ApiError if a policy fails and its failurePolicy is not Ignore.
         """
         problems: list[str] = []
         for policy, bindings in self._policies:

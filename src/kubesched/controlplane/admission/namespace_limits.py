@@ -1,6 +1,6 @@
-"""What a namespace allows: limits and quotas, asked when an object is about to be stored.
+"""LimitRanges and ResourceQuotas of a namespace, checked before an object is stored.
 
-From a new or changed object to a refusal, or to what is to be written once it is stored.
+From a new or changed object to a denial, or to the function that charges the quotas once it is stored.
 """
 
 # upstream: plugin/pkg/admission/limitranger, apiserver/pkg/admission/plugin/resourcequota (v1.36)
@@ -13,7 +13,7 @@ from kubesched.controlplane.registry.strategy import StrategyContext
 
 
 def admit(new: Document, old: Document | None, context: StrategyContext) -> Settle | None:
-    """Hold an object against the limits and quotas of its namespace; return what charges the quotas, if any are."""
+    """Check an object against the LimitRanges and quotas of its namespace; return the function to charge the quotas."""
     prefix = context.resource.prefix
     if prefix == "pods" and old is None:
         check_pod_limits(new, context)

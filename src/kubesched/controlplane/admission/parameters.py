@@ -1,6 +1,6 @@
 """Parameters of policies: the objects that a binding names or selects.
 
-From the kind that a policy wants and the reference of a binding to documents.
+From the paramKind of a policy and the paramRef of a binding to documents.
 """
 
 # upstream: apiserver/pkg/admission/plugin/policy/generic/{policy_dispatcher,policy_source}.go (v1.36)
@@ -16,7 +16,7 @@ from kubesched.controlplane.storage.store import Store
 
 
 class ParameterError(Exception):
-    """Parameters that cannot be had; `part` is what is wrong: the policy or the binding."""
+    """Parameters that cannot be resolved; `part` is the culprit: the policy or the binding."""
 
     def __init__(self, words: str, part: str = "binding") -> None:
         super().__init__(words)
@@ -24,16 +24,16 @@ class ParameterError(Exception):
 
 
 class Parameters:
-    """Finds parameters."""
+    """Resolves the parameters of policies."""
 
     def __init__(self, store: Store, catalog: Catalog) -> None:
         self._store = store
         self._catalog = catalog
 
     def of(self, kind: Document | None, reference: Document | None, namespace: str) -> Sequence[Document | None]:
-        """Return the parameters for a request in a namespace, [None] if there are to be none.
+        """Return the parameters for a request in a namespace, [None] for a policy or binding without parameters.
 
-        Raises ParameterError if they cannot be had, or if there are none where there have to be.
+        Raises ParameterError if they cannot be resolved, or if none exist and parameterNotFoundAction is Deny.
         """
         if kind is None or reference is None:
             return [None]

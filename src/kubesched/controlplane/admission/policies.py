@@ -1,6 +1,6 @@
-"""What policies have in common, whether they check objects or change them: whom they match, conditions, variables.
+"""The common part of validating and mutating policies: match constraints, match conditions, variables, bindings.
 
-From policies and bindings as they are configured to what is compiled once and asked often.
+From the documents of policies and bindings to their compiled forms.
 """
 
 # upstream: apiserver/pkg/admission/plugin/policy/generic, plugin/webhook/matchconditions/matcher.go (v1.36)
@@ -42,7 +42,7 @@ class Conditions:
         self._ignores = failure_policy == "Ignore"
 
     def hold(self, values: Document) -> bool:
-        """Return whether all conditions hold; raises EvaluationError if one fails and the failure policy says so."""
+        """Return whether all conditions hold; raises EvaluationError if one fails and failurePolicy is not Ignore."""
         if not self._expressions:
             return True
         evaluation = PolicyEvaluation({**values, "namespaceObject": None}, CONDITIONS_BUDGET)
@@ -64,7 +64,7 @@ class Conditions:
 
 
 class AdmissionPolicy:
-    """One policy: whom it matches, and what its expressions may name."""
+    """A compiled policy: its match constraints and conditions, and the variables of its expressions."""
 
     def __init__(self, document: Document) -> None:
         spec = document["spec"]
@@ -89,14 +89,14 @@ class AdmissionPolicy:
         return Names(params=params, variables=declared)
 
     def evaluation(self, values: Document) -> PolicyEvaluation:
-        """Return the variables that expressions are evaluated with."""
+        """Return an evaluation of the policy's expressions with these values and the policy's variables."""
         evaluation = PolicyEvaluation(values)
         evaluation.declare(self.variables)
         return evaluation
 
 
 class Binding:
-    """One binding."""
+    """The binding of a policy."""
 
     def __init__(self, document: Document) -> None:
         spec = document["spec"]
@@ -120,7 +120,7 @@ def bound(policies: Sequence[P], bindings: Sequence[Document]) -> list[tuple[P, 
 
 
 def compiled_or_error(text: str, names: Names, results: tuple[Type, ...]) -> Compiled:
-    """Return a compiled expression, or why it cannot be compiled."""
+    """Return the compiled expression, or the error of its compilation."""
     try:
         return compiled(text, names, results)
     except CelCompileError as error:

@@ -16,7 +16,7 @@ from kubesched.controlplane.api.statuses import ApiError
 
 # how long replies are kept for a retry
 KEPT_SECONDS = 60.0
-# of different requests
+# requests whose replies are kept
 MOST_KEPT = 10_000
 NO_LOOP = "there is no network while nothing runs"
 
@@ -24,7 +24,7 @@ _Key = tuple[str, str, str, bytes, str]
 
 
 class ReplyCache:
-    """Keeps what was replied until its client comes again."""
+    """Keeps webhook replies until the client retries its request."""
 
     def __init__(self, ask: Callable[[], Ask], clock: Callable[[], datetime]) -> None:
         self._ask = ask
@@ -33,7 +33,7 @@ class ReplyCache:
         self._under_way: dict[_Key, asyncio.Task[None]] = {}
 
     def attempt_of(self, request: Request) -> Attempt | None:
-        """Return the attempt of a retried request and forget it; None if the request is new."""
+        """Remove and return the attempt of a retried request; None if the request is new."""
         if not self._kept:
             return None
         key = _key(request)

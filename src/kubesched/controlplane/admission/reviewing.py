@@ -1,6 +1,6 @@
-"""One request under review: the object, as it was before, and what expressions and rules see of them.
+"""One request under review: the new object, the old one, and their values for expressions and rules.
 
-From what is asked to values, each made when it is first wanted.
+From admission attributes to values, computed at first use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TypeOf = Callable[[Resource], FieldType]
 
 
 class ReviewContext:
-    """What reviews read besides requests: namespaces, parameters, access decisions, types of objects."""
+    """The context of reviews: namespaces, parameters, access decisions, types of objects."""
 
     def __init__(self, match_context: MatchContext, parameters: Parameters, decide: Decide, field_type: TypeOf) -> None:
         self.match_context = match_context
@@ -51,7 +51,7 @@ class Review:
 
     @property
     def parameters(self) -> Parameters:
-        """Return who finds parameters."""
+        """Return the resolver of parameters."""
         return self._context.parameters
 
     def field_type(self, resource: Resource) -> FieldType:
@@ -59,11 +59,11 @@ class Review:
         return self._context.field_type(resource)
 
     def matched(self, match: MatchConstraints) -> Resource | None:
-        """Return the resource in the version that is matched, None if the request is not; raises ApiError."""
+        """Return the resource in the version that matches, None if the request does not match; raises ApiError."""
         return match.find(self.asked, self.new, self.old, self._context.match_context)
 
     def values(self, matched: Resource) -> Document:
-        """Return the values that expressions name, objects in the version that is matched."""
+        """Return the variables of expressions by name; objects are converted to the matched version."""
         found = self._values.get(matched.api_version)
         if found is None:
             asked, namespace = self.asked, None

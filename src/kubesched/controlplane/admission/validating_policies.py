@@ -1,9 +1,9 @@
-"""Validating admission policies at work: expressions that a request must make true, where a binding says so.
+"""Validating admission policies: expressions that must be true for a request where a binding applies them.
 
     request ──▶ policy matches? ──▶ binding matches? ──▶ parameters ──▶ conditions ──▶ validations ──▶ deny, warn, audit
 
-From policies and bindings, compiled once, and a request to a refusal or to warnings. Expressions that cannot be
-evaluated count by the policy's failurePolicy.
+From policies and bindings, compiled once, and a request to a denial or to warnings. The policy's failurePolicy applies
+to expressions that cannot be evaluated.
 """
 
 # upstream: apiserver/pkg/admission/plugin/policy/validating/{dispatcher,validator}.go,
@@ -39,14 +39,14 @@ _INVALID = "Invalid"
 
 
 class FailedValidation(msgspec.Struct, frozen=True):
-    """A validation that a request fails, or that cannot be made."""
+    """A validation that a request fails, or that cannot be evaluated."""
 
     message: str
     reason: str = _INVALID
 
 
 class ValidatingPolicy(AdmissionPolicy):
-    """One policy, compiled."""
+    """A compiled validating policy."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -56,12 +56,12 @@ class ValidatingPolicy(AdmissionPolicy):
         self._audited = [compiled_or_error(text, self.names, AUDITED) for text in texts]
 
     def failed(self, why: str) -> Iterator[FailedValidation]:
-        """Yield the failure of something that went wrong, unless the policy ignores that."""
+        """Yield an error of the policy itself as a failure, unless its failurePolicy is Ignore."""
         if not self.ignores:
             yield FailedValidation(why)
 
     def failures(self, values: Document) -> Iterator[FailedValidation]:
-        """Yield what is wrong with a request, whose values are given."""
+        """Yield the failed validations of a request with these values."""
         try:
             if not self.conditions.hold(values):
                 return
@@ -81,7 +81,7 @@ class ValidatingPolicy(AdmissionPolicy):
             yield from self.failed(str(error))
 
     def _audit_failures(self, evaluation: PolicyEvaluation) -> Iterator[FailedValidation]:
-        """Yield which annotations for the audit log cannot be made; there is no such log here."""
+        """Yield the audit annotations that cannot be evaluated; their values are dropped, as there is no audit log."""
         for expression in self._audited:
             try:
                 evaluated(evaluation, expression)
@@ -101,7 +101,7 @@ class _Validation:
         self._message = compiled_or_error(written, names.without_authorizer(), MESSAGE) if written.strip() else None
 
     def result(self, evaluation: PolicyEvaluation) -> Any:
-        """Return whether it holds, or the EvaluationError."""
+        """Return the value of the expression, or the EvaluationError."""
         try:
             return evaluated(evaluation, self._expression)
         except EvaluationError as error:
@@ -122,7 +122,7 @@ class _Validation:
 
 
 class ValidatingPolicies:
-    """All policies that are bound, asked together."""
+    """All validating policies with bindings."""
 
     def __init__(self, policies: Sequence[Document], bindings: Sequence[Document]) -> None:
         named = {each["spec"]["policyName"] for each in bindings}
@@ -133,7 +133,7 @@ class ValidatingPolicies:
         return bool(self._policies)
 
     def check(self, review: Review) -> None:
-        """Raise ApiError if a policy denies a request; warnings are added to the answer."""
+        """Raise ApiError if a policy denies a request; warnings are added to the response."""
         denied: ApiError | None = None
         for policy, bindings in self._policies:
             matched = review.matched(policy.match)
@@ -155,7 +155,7 @@ class ValidatingPolicies:
 def _failures(
     policy: ValidatingPolicy, binding: Binding, review: Review, matched: Resource
 ) -> Iterator[tuple[FailedValidation, Sequence[str]]]:
-    """Yield what is wrong with a request by a policy and a binding, and what follows."""
+    """Yield the failed validations of a request, with the validationActions to take."""
     try:
         found = review.parameters.of(policy.param_kind, binding.param_ref, review.asked.namespace)
     except ParameterError as error:

@@ -1,4 +1,4 @@
-"""Webhook calls over HTTPS: an AdmissionReview goes out, its response or an error comes back.
+"""Webhook calls over HTTPS: an AdmissionReview is posted, the webhook's AdmissionReview or an error comes back.
 
 From calls to replies, each within its timeout. There is no service network here, so a webhook behind a service cannot
 be reached.
@@ -21,18 +21,18 @@ from kubesched.controlplane.storage.store import Store
 
 LARGEST_REPLY = 3 * 1024 * 1024
 _MOST_BUNDLES = 64
-# fills in the replies to questions, none of which is an exception
+# calls webhooks; failed calls become replies with an error
 Ask = Callable[[Sequence[WebhookCall]], Awaitable[Sequence[WebhookReply]]]
 
 
 class WebhookCalls:
-    """Asks webhooks, all questions at once."""
+    """Calls webhooks over HTTPS, all at once."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     async def __call__(self, calls: Sequence[WebhookCall]) -> Sequence[WebhookReply]:
-        """Return the replies to questions, in their order."""
+        """Return the replies to calls, in the order of the calls."""
         return await asyncio.gather(*(self._asked(each) for each in calls))
 
     async def _asked(self, call: WebhookCall) -> WebhookReply:
@@ -85,7 +85,7 @@ async def _posted(call: WebhookCall) -> WebhookReply:
 
 @lru_cache(maxsize=_MOST_BUNDLES)
 def _trusting(bundle: bytes) -> ssl.SSLContext:
-    """Return who is trusted: the authorities of a bundle, or those of the machine; ValueError if it holds none."""
+    """Return a context that trusts a caBundle or, if it is empty, the system; raises ValueError if it is malformed."""
     try:
         return trusting_context(ca_data=bundle.decode("ascii") if bundle else None)
     except (ssl.SSLError, UnicodeDecodeError):

@@ -1,7 +1,7 @@
-"""Admission webhooks: others who are asked whether a request is admitted, and who may change what it brings.
+"""Admission webhooks: servers that admit or deny a request, and that may mutate its object.
 
-From configurations and a request to questions, and from their replies to a refusal, warnings or a changed object. Those
-that change objects are asked one after the other, since each sees what the one before it did; the others at once.
+From configurations and a request to calls, and from the replies to a denial, warnings or a mutated object. Mutating
+webhooks are called one after the other, since each sees the changes of those before it; validating ones all at once.
 """
 
 # upstream: apiserver/pkg/admission/plugin/webhook/{generic/webhook.go,mutating/dispatcher.go,validating/dispatcher.go,
@@ -33,7 +33,7 @@ from kubesched.controlplane.schema.json_patching import OperationError, json_pat
 REVIEW = "AdmissionReview"
 _GROUP = "admission.k8s.io"
 _KNOWN = ("v1", "v1beta1")
-# what a webhook that may change an object does not see, since it is made up later
+# metadata that is generated after mutating webhooks, and hidden from them
 _LATER = ("uid", "creationTimestamp")
 
 
@@ -78,7 +78,7 @@ class Webhook:
         return WebhookCall(key, uid, msgspec.json.encode(body), url, bundle, float(self._seconds), service)
 
     def _address(self) -> tuple[str, str]:
-        """Return the URL, and the service behind it, if it is one's."""
+        """Return the URL and, for a webhook behind a service, its namespace/name."""
         wait, service = f"?timeout={self._seconds}s", self._client.get("service")
         if service is None:
             return f"{self._client.get('url') or ''}{wait}", ""
@@ -87,7 +87,7 @@ class Webhook:
         return f"https://{host}{'' if path.startswith('/') or not path else '/'}{path}{wait}", f"{namespace}/{name}"
 
     def verdict(self, call: WebhookCall, reply: WebhookReply, *, changing: bool) -> Document | None:
-        """Return a webhook's response, None if it gave none and that is ignored; raises ApiError."""
+        """Return the response of a webhook, None if the call failed and failurePolicy is Ignore; raises ApiError."""
         words = f"failed to call webhook: Post {quote(call.url)}: {reply.error}"
         if not reply.error:
             try:
@@ -99,11 +99,11 @@ class Webhook:
         raise self.failure(words)
 
     def failure(self, words: str) -> ApiError:
-        """Return the refusal of a request because a webhook did not do its part."""
+        """Return the error for a webhook that cannot be called or has no valid response."""
         return internal_error(f"failed calling webhook {quote(self.name)}: {words}")
 
     def denial(self, result: Document) -> ApiError:
-        """Return the refusal of a request by a webhook."""
+        """Return the error for a request that the webhook denies."""
         words = f"admission webhook {quote(self.name)} denied the request"
         why = result.get("message") or result.get("reason")
         message = f"{words}: {why}" if why else f"{words} without explanation"
@@ -117,7 +117,7 @@ def webhooks_of(configurations: Sequence[Document]) -> list[Webhook]:
 
 
 def ask_all(hooks: Sequence[Webhook], review: Review) -> None:
-    """Raise ApiError if a webhook refuses, WebhookCallsNeededError if some have not been asked yet."""
+    """Apply the replies of validating webhooks; raises ApiError if one denies, WebhookCallsNeededError to call more."""
     asked = [(hook, call) for hook, call, _ in _calls(hooks, review)]
     replies = _replies(review, [call for _, call in asked])
     for (hook, call), reply in zip(asked, replies, strict=True):
@@ -127,7 +127,7 @@ def ask_all(hooks: Sequence[Webhook], review: Review) -> None:
 
 
 class Changing:
-    """Webhooks that may change an object, asked one after the other."""
+    """The mutating webhooks of one request, called one after the other."""
 
     def __init__(self, hooks: Sequence[Webhook], review: Review) -> None:
         self._hooks = hooks
@@ -138,9 +138,9 @@ class Changing:
         self._reply_cache: list[Webhook] = []
 
     def outcome(self) -> Document | None:
-        """Return the object as webhooks have changed it, None if they have not.
+        """Return the mutated object, None if no webhook has changed it.
 
-        Raises ApiError if one refuses, WebhookCallsNeededError if one has not been asked yet.
+        Raises ApiError if a webhook denies the request, WebhookCallsNeededError if one has not been called yet.
         """
         self._pass(self._hooks, 0)
         if self._reply_cache:
@@ -159,7 +159,7 @@ class Changing:
                 self._invoked.append(hook)
 
     def _take(self, hook: Webhook, response: Document, matched: Resource) -> None:
-        """Change the object as a webhook wants it."""
+        """Apply the patch of a webhook to the object; queue the webhooks that have to be reinvoked."""
         patch = _patch(hook, response)
         if not patch:
             return
@@ -202,14 +202,14 @@ def _replies(review: Review, calls: list[WebhookCall]) -> list[WebhookReply]:
 
 
 def _apply_response(hook: Webhook, response: Document, review: Review) -> None:
-    """Add a webhook's warnings to the answer; raises ApiError if the webhook denies the request."""
+    """Add a webhook's warnings to the HTTP response; raises ApiError if the webhook denies the request."""
     review.asked.request.warnings.extend(str(each) for each in response.get("warnings") or ())
     if not response.get("allowed"):
         raise hook.denial(response.get("status") or {})
 
 
 def _response(call: WebhookCall, document: Any, version: str, *, changing: bool) -> Document:
-    """Return the response in a review; ValueError if there is none that can be used."""
+    """Return the response in an AdmissionReview; raises ValueError if it is missing or malformed."""
     if not isinstance(document, dict):
         raise ValueError(f"unexpected response type {type(document).__name__}")
     response: Any = document.get("response")
@@ -260,7 +260,7 @@ def _shown(matched: Resource, document: Document | None) -> Document | None:
 
 
 def without_later(new: Document, *, named: bool) -> Document:
-    """Return a new object without what is made up later, as those see it who may change it."""
+    """Return a new object for mutating policies and webhooks: without UID, creation timestamp and generated name."""
     hidden = _LATER if named else (*_LATER, "name")
     meta = {field: value for field, value in new["metadata"].items() if field not in hidden}
     return {**new, "metadata": meta}

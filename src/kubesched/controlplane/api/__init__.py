@@ -1,1 +1,1 @@
-"""The words of the API: resources, requests, statuses, query options."""
+"""The vocabulary of the API: resources, requests, statuses, query options."""

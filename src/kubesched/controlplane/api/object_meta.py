@@ -1,4 +1,4 @@
-"""Limits of object metadata that several rooms check: annotations, and the words for immutable fields."""
+"""Validation of object metadata that several packages share: annotations, and the message for immutable fields."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The prefixes of resources in the store (`Resource.prefix`) that many rooms read."""
+"""The prefixes of resources in the store (`Resource.prefix`) that many packages read."""
 
 PODS = "pods"
 NODES = "nodes"

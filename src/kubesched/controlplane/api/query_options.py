@@ -1,7 +1,7 @@
-"""Options in a query: how to list, watch, create, update, patch; and what is wrong with them.
+"""Query parameters: the options of list, watch, create, update and patch, and their validation.
 
-From a request's query to values. What cannot be read is a 400; what may not be said is a 422 about the options, which
-names each of them.
+From a request's query to values. A parameter that cannot be parsed is a 400; invalid options are a 422 that lists all
+of them.
 """
 
 # upstream: apimachinery/pkg/apis/meta/{internalversion,v1}/validation/validation.go, pkg/conversion/queryparams (v1.36)
@@ -19,23 +19,23 @@ LONGEST_FIELD_MANAGER = 128
 LARGEST_VERSION = 2**64 - 1
 _EXACT, _NOT_OLDER = "Exact", "NotOlderThan"
 _MATCH, _INITIAL = "resourceVersionMatch", "sendInitialEvents"
-# in the order in which they are told
+# in the order of the message
 _VALIDATIONS = ("", "Ignore", "Strict", "Warn")
 _LASTING = ("attach", "exec", "log", "portforward", "proxy")
 _WRITES = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 
 
 class ListOptions(msgspec.Struct, frozen=True):
-    """What a list or a watch is to be like."""
+    """The options of a list or a watch."""
 
     limit: int = 0
     token: str = ""
     version: int = 0
     exact: bool = False
-    # whether a watch begins with what is there; None leaves it to the version
+    # whether a watch begins with the existing objects; None: only if there is no resource version
     initial_events: bool | None = None
     bookmarks: bool = False
-    # how long a watch lasts; 0 leaves it to the server
+    # seconds until a watch ends; 0 for the default of the server
     seconds: int = 0
 
 
@@ -58,7 +58,7 @@ def list_options(request: Request, *, watching: bool = False) -> ListOptions:
 
 
 def check_timeout(request: Request, target: Target | None) -> None:
-    """Raise ApiError for a time limit that is no span of time; what lasts has none."""
+    """Raise ApiError if the `timeout` parameter is not a duration; long-running requests ignore it."""
     text = request.option("timeout")
     if not text or (target is not None and (target.verb == "watch" or target.subresource in _LASTING)):
         return
@@ -69,12 +69,12 @@ def check_timeout(request: Request, target: Target | None) -> None:
 
 
 def apply_options(request: Request) -> tuple[bool, bool]:
-    """Return whether nothing is to be stored, and whether fields are taken by force, when something is applied."""
+    """Return `dryRun` and `force` of a server-side apply; raises ApiError for invalid options."""
     return is_dry_run(request, applying=True), request.flag("force")
 
 
 def is_dry_run(request: Request, *, applying: bool = False) -> bool:
-    """Return whether nothing is to be stored, once the options of a write are found right."""
+    """Validate the options of a write; return whether it is a dry run."""
     dry_runs = request.query.get("dryRun") or ()
     manager, validation = request.option("fieldManager"), request.option("fieldValidation")
     problems = []
@@ -99,12 +99,12 @@ def dry_run_problems(values: object) -> list[str]:
 
 
 def field_validation(request: Request) -> str:
-    """Return how fields that do not exist are taken: Ignore, Warn or Strict."""
+    """Return the handling of unknown fields: Ignore, Warn or Strict."""
     return request.option("fieldValidation") or "Warn"
 
 
 def invalid_options(kind: str, problems: list[str]) -> ApiError:
-    """Return the refusal of options."""
+    """Return the error 422 for invalid options."""
     return invalid(Resource("meta.k8s.io", "v1", "", kind), "", problems)
 
 
@@ -147,8 +147,8 @@ def _version(request: Request, watching: bool) -> int:
     try:
         return parse_whole(text, LARGEST_VERSION)
     except ValueError as error:
-        # differs (a watch from a version that is no number): the reference answers 500 to a watch, though it is the
-        # client who is wrong
+        # differs (a watch from a version that is no number): the reference answers 500 to a watch, though it is an
+        # error of the client
         problem = invalid_value("resourceVersion", text, str(error))
         raise bad_request(problem if watching else f"invalid resource version: {problem}") from None
 

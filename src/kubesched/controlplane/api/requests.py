@@ -1,7 +1,7 @@
-"""Requests and answers as values, and what a path means.
+"""Requests and responses, and the target of a request.
 
-From HTTP (or a caller in the same process) to verbs. A request is parsed once into a `Target`: the verb as
-authorisation knows it, the resource, the namespace, the name, the subresource.
+From HTTP (or a caller in the same process) to verbs. A request is parsed once into a `Target`: the verb of the API, the
+resource, the namespace, the name, the subresource.
 """
 
 # upstream: apiserver/pkg/endpoints/request/requestinfo.go (v1.36)
@@ -21,7 +21,7 @@ _DIGITS, _SIGNED_DIGITS = re.compile("[0-9]+"), re.compile("[+-]?[0-9]+")
 
 
 class User(msgspec.Struct, frozen=True):
-    """Who asks."""
+    """The user of a request."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -36,9 +36,9 @@ UNAUTHENTICATED = User("")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """One request; header names are in lower case, a query maps each name to all its values.
+    """A request; header names are in lower case, a query maps each name to all its values.
 
-    `warnings` collects what is sent as Warning headers with the answer.
+    `warnings` collects the Warning headers of the response.
     """
 
     method: str
@@ -47,10 +47,10 @@ class Request(msgspec.Struct, frozen=True):
     headers: Mapping[str, str] = {}
     body: bytes = b""
     user: User = UNAUTHENTICATED
-    # the object was admitted by the cluster that it comes from; only who loads manifests can say so
+    # the object was admitted by the cluster that it comes from; set by the loader of manifests alone
     imported: bool = False
     warnings: list[str] = []
-    # what others have said of it so far, if it had to wait for them
+    # the webhook replies so far, if the request had to wait for webhooks
     attempt: Attempt | None = None
 
     def option(self, name: str) -> str:
@@ -59,7 +59,7 @@ class Request(msgspec.Struct, frozen=True):
         return values[0] if values else ""
 
     def flag(self, name: str) -> bool:
-        """Return a query parameter as a boolean; there and empty counts as true, as Kubernetes has it."""
+        """Return a query parameter as a boolean; as in Kubernetes an empty value is true."""
         values = self.query.get(name)
         return values is not None and len(values) > 0 and values[0].lower() not in ("false", "0")
 
@@ -75,12 +75,12 @@ class Request(msgspec.Struct, frozen=True):
 
 
 def parse_whole(text: str, unsigned_limit: int = 0) -> int:
-    """Return the whole number that Go reads in a text, without a sign if a limit is given; ValueError in its words."""
+    """Parse a whole number as Go does, without a sign if a limit is given; raises ValueError with Go's message."""
     function, pattern = ("ParseUint", _DIGITS) if unsigned_limit else ("ParseInt", _SIGNED_DIGITS)
     if not pattern.fullmatch(text):
         raise ValueError(f"strconv.{function}: parsing {quote(text)}: invalid syntax")
     digits = text.lstrip("+-0")
-    # so many digits are out of range, and more than Python would care to read
+    # out of range anyway; Python refuses to parse numbers of thousands of digits
     number = int(text) if len(digits) < 25 else None
     if number is None or not (0 <= number <= unsigned_limit if unsigned_limit else -(2**63) <= number < 2**63):
         raise ValueError(f"strconv.{function}: parsing {quote(text)}: value out of range")
@@ -88,7 +88,7 @@ def parse_whole(text: str, unsigned_limit: int = 0) -> int:
 
 
 class Response(msgspec.Struct):
-    """One answer; several chunks where a list is long."""
+    """A response; a long list has several chunks."""
 
     code: int
     chunks: Sequence[bytes]
@@ -96,23 +96,23 @@ class Response(msgspec.Struct):
     content_type: str = "application/json"
 
     def document(self) -> Any:
-        """Return the answer as dicts and lists."""
+        """Return the decoded body."""
         return msgspec.json.decode(b"".join(self.chunks))
 
 
 def answer(document: Any, code: int = 200) -> Response:
-    """Return an answer with a document."""
+    """Return a response with a document as its body."""
     return Response(code, (msgspec.json.encode(document),))
 
 
 def refusal(error: ApiError) -> Response:
-    """Return the answer that says what was wrong."""
+    """Return a response with the Status of an error."""
     headers = {"Retry-After": str(error.retry_after)} if error.retry_after else {}
     return Response(error.code, (error.body(),), headers)
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What a request is about, in the words of authorisation."""
+    """The verb of a request and the object, collection or subresource it applies to."""
 
     verb: str
     resource: Resource
@@ -121,7 +121,7 @@ class Target(msgspec.Struct, frozen=True):
     subresource: str = ""
 
 
-# what follows `namespaces/NAME` and is not a resource in it
+# subresources of namespaces: they follow `namespaces/NAME` and are no resources in it
 _OF_NAMESPACES = ("status", "finalize")
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "GET": "get", "HEAD": "get"}
 

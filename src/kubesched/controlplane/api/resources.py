@@ -23,11 +23,11 @@ class Conversion:
     is_needed = False
 
     def to_storage(self, document: Document) -> Document:
-        """Return a document in the stored version."""
+        """Convert a document to the storage version."""
         return document
 
     def from_storage(self, document: Document) -> Document:
-        """Return a stored document in the version of the resource; it may be changed in place."""
+        """Convert a stored document to the version of the resource; the document may be changed in place."""
         return document
 
     def completed(self, document: Document) -> Document:
@@ -35,7 +35,7 @@ class Conversion:
         return document
 
     def refreshed(self, document: Document) -> Document:
-        """Return a stored document as the kind is defined now."""
+        """Prune and default a stored document by the current definition of its kind."""
         return document
 
 
@@ -43,7 +43,7 @@ SAME_VERSION = Conversion()
 
 
 class RowPrinter(Protocol):
-    """The columns of a kind, and the cells of one object at some time."""
+    """The columns of a kind's table, and the cells of an object."""
 
     @property
     def columns(self) -> Sequence[Any]:
@@ -81,7 +81,7 @@ class Resource(msgspec.Struct, frozen=True):
     patch_types: tuple[str, ...] = PATCHES
     # an update of the status leaves the metadata as it was
     status_keeps_metadata: bool = False
-    # sent with every answer
+    # sent with every response
     warnings: tuple[str, ...] = ()
     # the columns of its table; without them, name and age
     printer: RowPrinter | None = None
@@ -92,22 +92,22 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def api_version(self) -> str:
-        """Return the version as objects carry it."""
+        """Return the apiVersion of objects: group/version, or the version in the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def qualified(self) -> str:
-        """Return the name with its group, as messages have it."""
+        """Return the name with its group, for messages."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @property
     def singular(self) -> str:
-        """Return the name of one."""
+        """Return the singular name."""
         return self.singular_name or self.kind.lower()
 
     @property
     def list_kind(self) -> str:
-        """Return the kind of a list of them."""
+        """Return the kind of a list."""
         return self.list_kind_name or f"{self.kind}List"
 
     @property
@@ -121,7 +121,7 @@ class Catalog:
 
     def __init__(self, resources: tuple[Resource, ...]) -> None:
         self._built_in = resources
-        # told when there are other resources than before
+        # called after the served resources have changed
         self.watchers: list[Callable[[], None]] = []
         self._take(resources)
 
@@ -149,7 +149,7 @@ class Catalog:
         return self._by_path.get((group, version, plural))
 
     def of_kind(self, api_version: str, kind: str) -> Resource | None:
-        """Return a resource by what its objects say of themselves."""
+        """Return a resource by the apiVersion and kind of its objects."""
         return self._by_kind.get((api_version, kind))
 
     def versions(self) -> dict[str, list[str]]:

@@ -1,7 +1,6 @@
-"""Refusals, as Kubernetes says them: a code, a reason, a message and details.
+"""Errors with the code, reason, message and details of Kubernetes.
 
-From any step of a request to the client. Everything that can be wrong with a request is an `ApiError`; its body is a
-Status object.
+From any step of a request to the client. Every error of a request is an `ApiError`; its body is a Status object.
 """
 
 # upstream: apimachinery/pkg/api/errors/errors.go, apiserver/pkg/endpoints/handlers/negotiation/errors.go (v1.36)
@@ -30,7 +29,7 @@ _CAUSES = {
 
 
 class ApiError(KubeschedError):
-    """A request that is refused."""
+    """An error response of the API: a Status."""
 
     def __init__(
         self, code: int, reason: str, message: str, details: dict[str, Any] | None = None, retry_after: int = 0
@@ -39,10 +38,10 @@ class ApiError(KubeschedError):
         self.code = code
         self.reason = reason
         self.message = message
-        # Kubernetes sends empty details with some refusals, and none with others
+        # Kubernetes sends empty details with some errors, and none with others
         self.details = details
         self.retry_after = retry_after
-        # where a list may be gone on with
+        # the continue token with which an expired list can be resumed
         self.token = ""
 
     def status(self) -> dict[str, Any]:
@@ -72,65 +71,65 @@ def _details(resource: Resource, name: str) -> dict[str, Any]:
 
 
 def bad_request(message: str) -> ApiError:
-    """Return the refusal of a request that cannot be understood."""
+    """Return the error 400 for a malformed request."""
     return ApiError(400, "BadRequest", message)
 
 
 def unauthorized() -> ApiError:
-    """Return the refusal of credentials that are not known."""
+    """Return the error 401 for unknown credentials."""
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
 def forbidden(resource: Resource, name: str, why: str) -> ApiError:
-    """Return the refusal of something that may not be done to a resource."""
+    """Return the error 403 for a request on a resource or, with a name, on an object."""
     quoted = f" {quote(name)}" if name else ""
     message = f"{resource.qualified}{quoted} is forbidden: {why}" if resource.plural else f"forbidden: {why}"
     return ApiError(403, "Forbidden", message, _details(resource, name))
 
 
 def not_found(resource: Resource, name: str) -> ApiError:
-    """Return the refusal of a request for an object that does not exist."""
+    """Return the error 404 for an object that does not exist."""
     return ApiError(404, "NotFound", f"{resource.qualified} {quote(name)} not found", _details(resource, name))
 
 
 def no_such_path() -> ApiError:
-    """Return the refusal of a path that leads nowhere."""
+    """Return the error 404 for a path that does not exist."""
     return ApiError(404, "NotFound", "the server could not find the requested resource", {})
 
 
 def method_not_allowed() -> ApiError:
-    """Return the refusal of a verb that a path does not have."""
+    """Return the error 405 for a method that a path does not support."""
     message = "the server does not allow this method on the requested resource"
     return ApiError(405, "MethodNotAllowed", message, {})
 
 
 def not_acceptable(offered: Sequence[str]) -> ApiError:
-    """Return the refusal to answer in a form that is not offered."""
+    """Return the error 406 for a request that accepts none of the offered media types."""
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(offered)}"
     return ApiError(406, "NotAcceptable", message, {})
 
 
 def unsupported_media_type(offered: Sequence[str]) -> ApiError:
-    """Return the refusal of a body in a form that is not understood."""
+    """Return the error 415 for a body of an unsupported media type."""
     message = f"the body of the request was in an unknown format - accepted media types include: {', '.join(offered)}"
     return ApiError(415, "UnsupportedMediaType", message)
 
 
 def already_exists(resource: Resource, name: str) -> ApiError:
-    """Return the refusal to create what exists."""
+    """Return the error 409 for the creation of an object that exists."""
     return ApiError(
         409, "AlreadyExists", f"{resource.qualified} {quote(name)} already exists", _details(resource, name)
     )
 
 
 def conflict(resource: Resource, name: str, why: str) -> ApiError:
-    """Return the refusal of a change to something that has changed meanwhile."""
+    """Return the error 409 for a write that conflicts with the state of the object."""
     message = f"Operation cannot be fulfilled on {resource.qualified} {quote(name)}: {why}"
     return ApiError(409, "Conflict", message, _details(resource, name))
 
 
 def failed_precondition(resource: Resource, key: str, what: str, wanted: str, found: str) -> ApiError:
-    """Return the refusal of a change to another object, or to another state of it, than was meant."""
+    """Return the error 409 for a precondition (UID or resourceVersion) that the object does not meet."""
     place = f"/registry/{resource.plural}/{key.lstrip('/')}"
     why = (
         f"StorageError: invalid object, Code: 4, Key: {place}, ResourceVersion: 0, AdditionalErrorMsg: "
@@ -143,42 +142,42 @@ MODIFIED_MEANWHILE = "the object has been modified; please apply your changes to
 
 
 def expired(message: str, token: str = "") -> ApiError:
-    """Return the refusal of a version that history does not reach back to, with a token to go on all the same."""
+    """Return the error 410 for a resource version before the history, with a token to continue an inconsistent list."""
     refusal = ApiError(410, "Expired", message)
     refusal.token = token
     return refusal
 
 
 def too_old(version: int, oldest: int) -> ApiError:
-    """Return the refusal to watch from a version that is forgotten."""
+    """Return the error 410 for a watch from a resource version before the history."""
     return expired(f"too old resource version: {version} ({oldest})")
 
 
 def too_large_version(version: int, current: int) -> ApiError:
-    """Return the refusal of a resource version that does not exist yet."""
+    """Return the error 504 for a resource version that does not exist yet."""
     cause = {"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}
     message = f"Timeout: Too large resource version: {version}, current: {current}"
     return ApiError(504, "Timeout", message, {"causes": [cause]}, retry_after=1)
 
 
 def too_large(limit: int) -> ApiError:
-    """Return the refusal of a body that is too large."""
+    """Return the error 413 for a body that is too large."""
     return ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {limit}")
 
 
 def too_many_requests(message: str, seconds: int = 1) -> ApiError:
-    """Return the refusal of a request that is to come again later."""
+    """Return the error 429 for a request that the client shall retry after some seconds."""
     return ApiError(429, "TooManyRequests", message, retry_after=seconds)
 
 
 def internal_error(message: str) -> ApiError:
-    """Return the Status of an internal error."""
+    """Return the error 500."""
     causes = [{"message": message}]
     return ApiError(500, "InternalError", f"Internal error occurred: {message}", {"causes": causes})
 
 
 def invalid(resource: Resource, name: str, problems: Sequence[str]) -> ApiError:
-    """Return the refusal of an object with malformed fields; problems are sentences of `api.field_errors`."""
+    """Return the error 422 for an object with invalid fields; problems are sentences of `api.field_errors`."""
     qualified = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
     message = f"{qualified} {quote(name)} is invalid: {aggregate(problems)}"
     details = {"name": name, "group": resource.group, "kind": resource.kind}

@@ -1,4 +1,4 @@
-"""Metadata that the server owns: names, UIDs, times, generations; and what is wrong with the rest.
+"""Object metadata: the fields that the server sets, and validation.
 
 From a client's document to one that can be stored.
 """
@@ -20,12 +20,12 @@ from kubesched.controlplane.registry.strategy import Strategy
 
 MOST_NAMES_TRIED = 8
 LONGEST_GENERATED = 63
-# what an update takes over from the old object
+# fields that an update cannot change
 _KEPT = ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation", "selfLink")
 
 
 def fill_in(document: Document, resource: Resource, registry: ResourceRegistry) -> None:
-    """Give a new object its UID, times and, where it only has the beginning of one, its name."""
+    """Set the UID, creation timestamp, generation and, from generateName, the name of a new object."""
     meta = document["metadata"]
     for field in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "managedFields", "resourceVersion"):
         meta.pop(field, None)
@@ -51,7 +51,7 @@ def _made_up_name(meta: Mapping[str, Any], resource: Resource, registry: Resourc
 
 
 def kept_metadata(new: Document, old: Document) -> list[str]:
-    """Take over what an update may not change; return problems where a client tried to."""
+    """Restore the metadata that an update cannot change; return problems for names, UIDs and finalizers."""
     meta, before = new["metadata"], old["metadata"]
     problems = []
     for field in ("name", "namespace", "uid"):

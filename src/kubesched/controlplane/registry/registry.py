@@ -1,6 +1,6 @@
 """The registry: store, catalog, schemas and strategies, as the verbs use them.
 
-Time and randomness come in from outside, so that a server in virtual time with a seed does the same every time.
+Clock and randomness are parameters, so that a server in virtual time with a seed is deterministic.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,17 +23,17 @@ from kubesched.controlplane.registry.token_issuer import Issuer
 from kubesched.controlplane.schema import Schemas
 from kubesched.controlplane.storage.store import Store
 
-# without letters and digits that make words or look alike
+# without vowels, which make words, and without letters and digits that look alike
 _NAME_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _SHARED_STRATEGY = Strategy()
 
-# writes what follows from an object that was stored
+# called after the object is stored; charges the quotas
 Settle = Callable[[], None]
-# the object, as it was before if it was there, and what may be looked at; raises ApiError for what is not allowed
+# the new object, the old one (None on create) and the context; raises ApiError if a limit or quota is exceeded
 Admit = Callable[[Document, Document | None, StrategyContext], Settle | None]
 
 
-# the object as it would be stored, and as it was before
+# the new object and the old one
 Objects = tuple[Document | None, Document | None]
 
 
@@ -76,7 +76,7 @@ def _admit_all(new: Document, old: Document | None, context: StrategyContext) ->
 
 
 class DefinedKind(msgspec.Struct, frozen=True):
-    """One version of a kind that a CustomResourceDefinition defines: what the registry knows of built-in kinds, too."""
+    """One version of a kind that a CustomResourceDefinition defines."""
 
     strategy: Strategy
     field_type: FieldType
@@ -97,9 +97,9 @@ class ResourceRegistry(msgspec.Struct):
     random: Random
     admit: Admit = _admit_all
     admission: Admission = _NoAdmission()
-    # of tokens of service accounts
+    # signs tokens of service accounts
     issuer: Issuer = msgspec.field(default_factory=Issuer)
-    # why a user may not do something, an empty text if they may: resource, verb, subresource, namespace, name
+    # why a user may not do this, an empty text if allowed: user, resource, verb, subresource, namespace, name
     refusal: Callable[[User, Resource, str, str, str, str], str] = lambda user, *what: ""
     # custom kinds, by version and kind
     defined: Mapping[tuple[str, str], DefinedKind] = {}
@@ -139,5 +139,5 @@ class ResourceRegistry(msgspec.Struct):
         return str(UUID(int=self.random.getrandbits(128), version=4))
 
     def name_suffix(self) -> str:
-        """Return the part of a name that is made up."""
+        """Return a random suffix for generateName."""
         return "".join(self.random.choice(_NAME_LETTERS) for _ in range(5))

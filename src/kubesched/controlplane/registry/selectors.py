@@ -1,4 +1,4 @@
-"""Selectors in a query: which objects a list or a watch is about.
+"""Selectors in a query: the objects of a list or a watch.
 
 From `labelSelector` and `fieldSelector` to a test of stored objects.
 """
@@ -17,14 +17,14 @@ from kubesched.controlplane.registry.strategy import Strategy
 from kubesched.controlplane.storage.store import Stored
 
 Matches = Callable[[Stored], bool]
-# terms are separated by commas that are not escaped; empty ones count for nothing
+# terms are separated by commas that are not escaped; empty terms are ignored
 _TERM = re.compile(r"(?:[^,\\]|\\.|\\$)+", re.DOTALL)
 _OPERATOR = re.compile("!=|==|=")
 _ESCAPED = re.compile(r"\\([\\,=])")
 
 
 def matcher(request: Request, target: Target, strategy: Strategy) -> Matches | None:
-    """Return the test that a request's selectors, namespace and name amount to; None if everything passes."""
+    """Return the test for a request's selectors, namespace and name; None if they select all objects."""
     tests = [*_labels(request), *_fields(request, target.resource, strategy), *_place(target)]
     if not tests:
         return None
@@ -59,7 +59,7 @@ def _fields(request: Request, resource: Resource, strategy: Strategy) -> list[Ma
 
 
 def required_name(request: Request) -> str:
-    """Return the name that everything a request selects has by its field selector, or an empty text."""
+    """Return the name that the field selector of a request requires, or an empty text."""
     for term in _TERM.findall(request.option("fieldSelector")):
         field, operator, value = _parts(term)
         if field == "metadata.name" and operator in ("=", "=="):
@@ -68,13 +68,13 @@ def required_name(request: Request) -> str:
 
 
 def _parts(term: str) -> tuple[str, str, str]:
-    """Return field, operator and value of a term; without an operator it is all field."""
+    """Return field, operator and value of a term; a term without an operator is all field."""
     found = _OPERATOR.search(term)
     return (term[: found.start()], found[0], term[found.end() :]) if found else (term, "", "")
 
 
 def _unescaped(value: str) -> str:
-    """Return a value as it was before `\\`, `,` and `=` in it were escaped."""
+    """Unescape `\\`, `,` and `=` in a value; raises ApiError 400 for invalid escape sequences."""
     rest = _ESCAPED.sub("", value)
     if "\\" in rest:
         sequence = rest[rest.index("\\") :][:2]

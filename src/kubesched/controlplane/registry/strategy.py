@@ -1,8 +1,8 @@
 """The strategy of a kind: defaults, validation, selectable fields, deletion.
 
 From verbs to documents (dicts as JSON has them, owned by the request and changed in place). `Strategy` holds the rules
-that every kind shares; a kind with rules of its own overrides some. Problems are sentences of `api.field_errors`;
-what is forbidden rather than malformed is raised as an `ApiError`.
+that every kind shares; a kind with rules of its own overrides some. Problems are sentences of `api.field_errors`; a
+request that is forbidden rather than malformed raises `ApiError`.
 """
 
 # upstream: apiserver/pkg/registry/rest/{create,update,delete}.go, registry/*/strategy.go (v1.36)
@@ -20,22 +20,22 @@ from kubesched.controlplane.storage.store import Store, Stored
 
 
 class StrategyContext(msgspec.Struct, frozen=True):
-    """What a strategy may read besides the document; it writes nothing."""
+    """The context of a strategy, which must not write to the store."""
 
     resource: Resource
     store: Store
     catalog: Catalog
     user: User
     now: datetime
-    # the object comes from a cluster that has admitted it: it stays as it is, whatever other objects say here
+    # the object comes from a cluster that has admitted it, so rules about other objects are not applied
     imported: bool = False
-    # what is asked: update, or patch
+    # the verb of the request: update or patch
     verb: str = ""
-    # why they may not do something else, an empty text if they may: verb, subresource, namespace, name
+    # why the user may not do this, an empty text if allowed: verb, subresource, namespace, name
     refusal: Callable[[str, str, str, str], str] = lambda *what: ""
 
     def find(self, prefix: str, namespace: str, name: str) -> Document | None:
-        """Return another object, a copy."""
+        """Return a copy of another object, None if it does not exist."""
         found = self.store.get(prefix, namespace, name)
         return None if found is None else found.document()
 
@@ -47,11 +47,11 @@ class Strategy:
     create_on_update = False
     # PUT without a resource version is not refused
     unconditional_update = True
-    # the status is written through its own path alone
+    # the status is written through the status subresource alone
     has_status = True
-    # spec changes count generations
+    # spec changes increment metadata.generation
     has_generation = True
-    # an object that is removed at once gets a deletionTimestamp first, for watches
+    # the last state of an object that is deleted at once has a deletionTimestamp, for watches
     marks_deletion = False
     # a delete is answered with the object, not with a Status
     returns_deleted = False
@@ -67,7 +67,7 @@ class Strategy:
         return subdomain_problems(name)
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Set defaults and drop fields that a client may not set; raises ApiError for what is forbidden."""
+        """Set defaults and drop fields that a client may not set; raises ApiError if the request is forbidden."""
 
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new object."""
@@ -85,7 +85,7 @@ class Strategy:
         return []
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but status and metadata."""
+        """Restore all fields of the old object except status and metadata."""
         for field in {*new, *old} - {"metadata", "status", "kind", "apiVersion"}:
             if field in old:
                 new[field] = old[field]
@@ -97,19 +97,19 @@ class Strategy:
         return []
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about, besides name and namespace."""
+        """Return the values for field selectors, besides name and namespace."""
         return {}
 
     def selectable(self) -> frozenset[str]:
-        """Return the names of those fields."""
+        """Return the names of the fields that field selectors may use."""
         return frozenset(self.fields({"metadata": {}}))
 
     def field_of(self, stored: Stored, field: str) -> str:
-        """Return the value of one of those fields."""
+        """Return the value of a selectable field of an object."""
         return stored.fields.get(field, "")
 
     def kept_field(self, field: str, resource: Resource) -> str:
-        """Return the name among those fields that a selector's name stands for in a version."""
+        """Return the selectable field for the name that a version of the resource gives to it."""
         return field
 
     def grace_seconds(self, document: Document, wanted: int | None) -> int:
@@ -120,10 +120,10 @@ class Strategy:
         """Raise ApiError if an object may not be deleted."""
 
     def begin_delete(self, document: Document) -> None:
-        """Change an object whose deletion begins with a grace period."""
+        """Change an object when its grace period begins."""
 
     def is_held(self, document: Document) -> bool:
-        """Return whether an object that is being deleted waits for more than its finalizers."""
+        """Return whether the deletion of a terminating object waits for more than its metadata.finalizers."""
         return False
 
 

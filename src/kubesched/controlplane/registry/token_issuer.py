@@ -1,7 +1,7 @@
-"""Tokens of service accounts: JSON Web Tokens signed with the cluster's key, and what others need to read them.
+"""Tokens of service accounts: JSON Web Tokens signed with the cluster's key, and the OpenID documents to verify them.
 
-From claims to a token, and from a token back to claims if it was signed here. Tokens are remembered by their digests
-only, with the claims that were found in them.
+From claims to a token, and from a token back to claims if it was signed here. The claims of verified tokens are cached
+by the digest of the token.
 """
 
 # upstream: pkg/serviceaccount/{jwt,openidmetadata}.go (v1.36)
@@ -29,7 +29,7 @@ Claims = dict[str, Any]
 
 
 class Issuer:
-    """Signs tokens and verifies its own signatures; without a given key it makes one when first needed."""
+    """Signs tokens and verifies its own signatures; without a given key one is generated at first use."""
 
     def __init__(self, key: ec.EllipticCurvePrivateKey | None = None) -> None:
         self._given = key
@@ -42,7 +42,7 @@ class Issuer:
         return self._given
 
     def sign(self, claims: Claims) -> str:
-        """Return a token with some claims."""
+        """Return a signed token with these claims."""
         header = {"alg": _ALGORITHM, "kid": self._key_name()}
         text = b".".join(_encoded(msgspec.json.encode(part)) for part in (header, claims))
         first, second = decode_dss_signature(self._key.sign(text, ec.ECDSA(hashes.SHA256())))
@@ -77,7 +77,7 @@ class Issuer:
         return payload if isinstance(payload, dict) else None
 
     def configuration(self, host: str) -> dict[str, Any]:
-        """Return how others find the keys of this issuer, whose server is at a host."""
+        """Return the OpenID configuration of this issuer; `host` is the address of its server."""
         return {
             "issuer": ISSUER,
             "jwks_uri": f"https://{host}{KEYS}",
@@ -87,7 +87,7 @@ class Issuer:
         }
 
     def keys(self) -> dict[str, Any]:
-        """Return the keys by which others know the tokens of this issuer."""
+        """Return the JSON Web Key Set that verifies tokens of this issuer."""
         numbers = self._key.public_key().public_numbers()
         x, y = (_encoded(number.to_bytes(_HALF, "big")).decode() for number in (numbers.x, numbers.y))
         name = self._key_name()

@@ -1,8 +1,8 @@
-"""Certificates for serving over TLS: an authority of its own and a certificate for the addresses that are served.
+"""Certificates for serving over TLS: a certificate authority, and a certificate for the addresses of the server.
 
-From host names to an SSL context and the authority's certificate, which clients are given to trust. Serving keys live
-in memory; only for the moment in which OpenSSL reads it is the key in a file, in a folder closed to other users. An
-authority can be written down, with its key, so that the certificates of the next time are trusted, too.
+From host names to an SSL context and the authority's certificate, which clients trust. Serving keys are in memory; only
+while OpenSSL reads the key, it is in a file, in a private folder. An authority can be stored with its key, so that
+certificates made after a restart are trusted, too.
 """
 
 import ipaddress
@@ -26,25 +26,25 @@ _ALWAYS_SERVED = ("localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.def
 
 
 class Authority(NamedTuple):
-    """Who signs certificates."""
+    """A certificate authority with its key."""
 
     certificate: x509.Certificate
     key: ec.EllipticCurvePrivateKey
 
     def text(self) -> bytes:
-        """Return key and certificate, as `read_authority` reads them."""
+        """Return the key and the certificate as PEM, for `read_authority`."""
         return _key_text(self.key) + self.certificate.public_bytes(serialization.Encoding.PEM)
 
 
 class Tls(NamedTuple):
-    """What a server serves with, and what its clients trust."""
+    """The SSL context of a server, and the PEM of the authority for its clients."""
 
     context: ssl.SSLContext
     authority: bytes
 
 
 def make_tls(hosts: Sequence[str], now: datetime | None = None, authority: Authority | None = None) -> Tls:
-    """Return a context with a new certificate for some host names or addresses, and whom to trust for that."""
+    """Return a context with a new certificate for these host names and addresses, and the authority's PEM."""
     moment = now or datetime.now(UTC)
     authority = authority or new_authority(moment)
     key = ec.generate_private_key(ec.SECP256R1())
@@ -61,7 +61,7 @@ def make_tls(hosts: Sequence[str], now: datetime | None = None, authority: Autho
 
 
 def read_authority(text: bytes) -> Authority:
-    """Return the authority whose key and certificate a text holds; ValueError if it does not."""
+    """Read an authority from the PEM of its key and certificate; raises ValueError if that is malformed."""
     certificate = x509.load_pem_x509_certificate(text)
     key = serialization.load_pem_private_key(text, password=None)
     if not isinstance(key, ec.EllipticCurvePrivateKey) or key.public_key() != certificate.public_key():
@@ -70,7 +70,7 @@ def read_authority(text: bytes) -> Authority:
 
 
 def new_authority(now: datetime) -> Authority:
-    """Return a new authority with a key of its own."""
+    """Return a new self-signed authority."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = _named("kubesched-ca")
     usage = _usage(key_cert_sign=True, crl_sign=True, digital_signature=True)
@@ -119,7 +119,7 @@ def _named(name: str) -> x509.Name:
 
 
 def _alternatives(hosts: Sequence[str]) -> list[x509.GeneralName]:
-    """Return addresses as addresses and all else as names, each once."""
+    """Return the subject alternative names: addresses as IP addresses, other hosts as DNS names."""
     found: list[x509.GeneralName] = []
     for host in dict.fromkeys(hosts):
         try:

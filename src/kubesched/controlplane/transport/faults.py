@@ -1,8 +1,8 @@
-"""Faults on request: what goes wrong between a server and its clients, how often and by which seed.
+"""Fault injection between a server and its clients, by rates and a seed.
 
-From a text such as `conflict=0.05,slow=0.1:200ms` to dice. A die is thrown for each request, and for each event of a
-watch; a watch has dice of its own, so what happens to it does not depend on what others do. `transport` carries the
-faults out, in process and over HTTP alike.
+From a text such as `conflict=0.05,slow=0.1:200ms` to dice. Dice are thrown for each request, and for each event of a
+watch; each watch has dice of its own, so its faults do not depend on other clients. `transport` injects the faults, in
+process and over HTTP alike.
 """
 
 from collections import Counter
@@ -30,11 +30,11 @@ RATE, RATE_AND_TIME, TIME, TIME_AND_TIME = "RATE", "RATE:DURATION", "DURATION", 
 
 
 class FaultError(KubeschedError):
-    """A text that names no faults; its message names the part."""
+    """A malformed text of faults; the message names the part."""
 
 
 class Kind(NamedTuple):
-    """A fault that there is: what follows `=`, and what it does."""
+    """A kind of fault: the form of its value after `=`, and its effect."""
 
     form: str
     does: str
@@ -60,7 +60,7 @@ _MADE_UP = "made up by --fault"
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """One fault: how often, how long, and what it is limited to; `every` is the time between two."""
+    """A fault: its rate and duration, and the verb and resource that it is limited to; `every` is its period."""
 
     name: str
     rate: float = 1.0
@@ -70,7 +70,7 @@ class Fault(msgspec.Struct, frozen=True):
     resource: str = "*"
 
     def concerns(self, target: Target | None) -> bool:
-        """Return whether a request can meet with it."""
+        """Return whether the fault applies to requests with this target."""
         if target is None:
             return self.name != "conflict" and (self.verb, self.resource) == ("*", "*")
         if self.name == "conflict" and target.verb not in WRITES:
@@ -84,7 +84,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 class FaultPlan(NamedTuple):
-    """What will go wrong with one request."""
+    """The faults of one request."""
 
     refusal: ApiError | None = None
     lost_request: bool = False
@@ -93,7 +93,7 @@ class FaultPlan(NamedTuple):
 
 
 class Dice:
-    """Decides by seed; `thrown` counts what it has brought about, by name."""
+    """Decides by a seed which faults happen; `thrown` counts them by name."""
 
     def __init__(self, faults: Iterable[Fault] = (), seed: int | str | None = 0) -> None:
         every = tuple(faults)
@@ -123,7 +123,7 @@ class Dice:
         return FaultPlan(refusal, lost_request, lost_response, seconds)
 
     def of_watch(self, target: Target) -> "WatchDice | None":
-        """Return the dice of a watch that begins, None if nothing can happen to it."""
+        """Return the dice of a new watch, None if no fault applies to it."""
         faults = tuple(each for each in self._watches if each.concerns(target))
         if not faults:
             return None
@@ -131,19 +131,19 @@ class Dice:
         return WatchDice(faults, Random(f"{self._seed}/{self._begun}"), self.thrown)
 
     def about(self, seconds: float) -> float:
-        """Return a time around a mean."""
+        """Return a random time between half and one and a half of the mean."""
         return seconds * self._random.uniform(0.5, 1.5)
 
 
 class Fate(NamedTuple):
-    """What becomes of one event: how many times it is sent, and how much later."""
+    """The faults of one event: how often it is sent, and how many seconds later."""
 
     copies: int = 1
     seconds: float = 0.0
 
 
 class WatchDice:
-    """Decides what happens to one watch."""
+    """Decides on the faults of one watch."""
 
     def __init__(self, faults: tuple[Fault, ...], random: Random, thrown: Counter[str]) -> None:
         self._faults = faults
@@ -151,11 +151,11 @@ class WatchDice:
         self._thrown = thrown
 
     def lifetime(self) -> float:
-        """Return after how long the watch expires, 0 for never."""
+        """Return the seconds after which the watch expires, 0 for never."""
         return min((self._about(each.seconds) for each in self._faults if each.name == "watch-expire"), default=0.0)
 
     def fate(self) -> Fate:
-        """Return the fault of the next event."""
+        """Return the faults of the next event."""
         copies, seconds = 1, 0.0
         for fault in self._faults:
             if fault.name == "watch-expire" or self._random.random() >= fault.rate:

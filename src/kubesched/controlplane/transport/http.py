@@ -3,8 +3,8 @@
     socket ──▶ aiohttp's parser ──▶ Request ──▶ Transport ──▶ Response, in one piece or in chunks
                                                           └──▶ Watch, streamed until it ends or the client leaves
 
-aiohttp's low-level server is used without its router. Whatever is wrong with a request gets a Status; nothing that a
-client does ends the server. A client that does not read holds no more than its own queue of lines, which is bounded.
+aiohttp's low-level server is used without its router. Every error of a request is answered with a Status; no request
+ends the server. A client that does not read costs no more than its queue of lines, which is bounded.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/{watch,get}.go, pkg/server/options/server_run_options.go (v1.36)
@@ -28,15 +28,15 @@ from kubesched.http.messages import BodyTooLargeError, decode_path, parse_query,
 from kubesched.http.protocol import Handlers, HttpConnection
 
 REQUEST_SECONDS = 60.0
-# how long a watch lasts whose client says nothing: between this and twice as much
+# a watch without timeoutSeconds ends after this to twice this time
 WATCH_SECONDS = 1800.0
-# how long a client may take for what is left when its watch has ended
+# seconds in which a client has to read the remaining events of an ended watch
 LAST_SECONDS = 10.0
-# as many as descriptors allow, up to this
+# fewer if the limit of file descriptors is lower
 MOST_CONNECTIONS = 5000
 BACKLOG = 1024
 MOST_PARAMETERS = 1000
-# an answer up to this size is sent in one piece
+# a response up to this size is sent in one piece
 WHOLE_BYTES = 256 * 1024
 _WITH_BODY = ("POST", "PUT", "PATCH", "DELETE")
 _NOT_CACHED = {"Cache-Control": "no-cache, private"}
@@ -59,27 +59,27 @@ class HttpServer:
         self._host = host
         self._port = port
         self._tls = tls
-        # not the server's dice: what clients do must not change what a seed brings about
+        # apart from the seeded randomness of the server, which must not depend on clients
         self._random = Random()
         self._handlers: _Handlers | None = None
         self._connections: Connections | None = None
 
     @property
     def port(self) -> int:
-        """Return the port that is listened on."""
+        """Return the port on which the server listens."""
         return self._port
 
     @property
     def url(self) -> str:
-        """Return where clients find the server."""
+        """Return the URL of the server for clients."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self._host, self._host)
         shown = f"[{host}]" if ":" in host else host
         return f"{'https' if self._tls else 'http'}://{shown}:{self._port}"
 
     async def start(self) -> None:
-        """Listen; OSError if the address cannot be had."""
+        """Listen on the address; raises OSError if that fails."""
         loop = asyncio.get_running_loop()
-        # a name can have several addresses; a free port would be another one for each
+        # only the first address of the host: with port 0 each address would get another port
         family, _, _, _, address = (await loop.getaddrinfo(self._host, self._port, type=socket.SOCK_STREAM))[0]
         listener = socket.create_server(address[:2], family=family, backlog=BACKLOG)
         listener.setblocking(False)
@@ -93,7 +93,7 @@ class HttpServer:
         self.transport.start()
 
     async def stop(self, seconds: float = 2.0) -> None:
-        """Listen no more, end watches, let requests under way finish for a while."""
+        """Close the listener, end watches, and wait some seconds for requests to finish."""
         if self._handlers is None or self._connections is None:
             return
         self._connections.close()
@@ -119,7 +119,7 @@ class HttpServer:
         return await _send(message, found)
 
     async def _request(self, message: web.BaseRequest) -> Request:
-        """Return a request with its user and its body, which is read for authenticated users alone."""
+        """Authenticate a request, then read its body."""
         path, query = split_target(message.raw_path)
         request = self.server.authenticated(Request(message.method, path, query, _readable(message.headers)))
         if message.method not in _WITH_BODY:
@@ -138,7 +138,7 @@ class HttpServer:
         if message.version >= (1, 1):
             response.enable_chunked_encoding()
         try:
-            # a client that does not read is not waited for once the watch has ended
+            # once the watch has ended, a client that does not read gets LAST_SECONDS
             async with asyncio.timeout(None) as patience:
                 watch.on_end(lambda: patience.reschedule(loop.time() + LAST_SECONDS))
                 try:
@@ -157,7 +157,7 @@ class HttpServer:
 
 
 async def _send(message: web.BaseRequest, found: Response) -> web.StreamResponse:
-    """Send an answer, a long one in pieces so that others get their turn."""
+    """Send a response; a large one in pieces, so that other requests are served in between."""
     headers = {"Content-Type": found.content_type, **_NOT_CACHED, **found.headers}
     size = sum(map(len, found.chunks))
     if size > WHOLE_BYTES:
@@ -176,7 +176,7 @@ def _cut(message: web.BaseRequest) -> web.StreamResponse:
 
 
 async def _body(message: web.BaseRequest) -> bytes:
-    """Return the body of a request; ApiError if it cannot be read."""
+    """Read the body of a request; raises ApiError if it is too large, too slow or malformed."""
     try:
         return await read_body(message, LARGEST_BODY, REQUEST_SECONDS)
     except BodyTooLargeError:
@@ -188,7 +188,7 @@ async def _body(message: web.BaseRequest) -> bytes:
 
 
 def split_target(target: str) -> tuple[str, Mapping[str, list[str]]]:
-    """Return the path and the query of a request's target, decoded; ApiError if they are malformed."""
+    """Return the decoded path and query of a request's target; raises ApiError if they are malformed."""
     target = readable(target)
     if not target.startswith("/"):
         # the absolute form, for proxies
@@ -202,14 +202,14 @@ def split_target(target: str) -> tuple[str, Mapping[str, list[str]]]:
 
 
 def _readable(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """Return headers whose values are text; bytes that are none become replacement characters."""
+    """Return headers with values in UTF-8; invalid bytes become replacement characters."""
     if all(map(str.isascii, headers.values())):
         return headers
     return {name.lower(): readable(value) for name, value in headers.items()}
 
 
 class _Connection(HttpConnection):
-    """A connection on which even what is no HTTP gets a Status."""
+    """A connection on which malformed HTTP is answered with a Status."""
 
     __slots__ = ()
 
@@ -225,7 +225,7 @@ class _Connection(HttpConnection):
 
 
 class _Handlers(Handlers):
-    """Makes connections, and cuts them while the server is away."""
+    """Makes connections, and cuts them during an outage."""
 
     connection_class = _Connection
 

@@ -1,7 +1,7 @@
-"""The kubeconfig that lets clients in: the server's address, its authority, and a random token.
+"""The kubeconfig for clients: the server's address, its authority, and a random token.
 
 From a server's address to a file that only its owner can read. The token is in the file and nowhere else. A file that
-was not written here is never replaced.
+kubesched did not write is never replaced.
 """
 
 import secrets
@@ -57,7 +57,7 @@ def offered(file: Path | None, port: int, content: dict[str, Any]) -> Iterator[P
 
 
 def write_kubeconfig(file: Path, content: dict[str, Any]) -> None:
-    """Write a kubeconfig, readable for its owner alone, in one step; KubeconfigError if that cannot be."""
+    """Write a kubeconfig atomically, readable for its owner alone; raises KubeconfigError if that fails."""
     try:
         if file.exists() and not file.read_bytes().startswith(MARK.encode()):
             raise KubeconfigError(f"{file}: exists and was not written by kubesched; choose another file")

@@ -1,6 +1,6 @@
 """The API server as a function call: for controllers, loaders and tests in the same process.
 
-From documents to documents; a refusal is raised as the `ApiError` that a client over HTTP would read.
+From documents to documents; an error is raised as the `ApiError` that a client over HTTP would get.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ from kubesched.controlplane.storage.store import Stored
 class LocalClient:
     """A client in the same process, without credentials: it says who its user is.
 
-    The agent is the manager of the fields that it writes. Objects come without managedFields. Warnings go to `warn`.
+    The agent is the field manager. Objects are returned without managedFields. `warn` is called with each warning.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class LocalClient:
         return found
 
     def stored(self, resource: Resource) -> list[Stored]:
-        """Return all objects of a resource as they are kept, in order."""
+        """Return all stored objects of a resource, in the order of their keys."""
         return self.server.registry.store.set_of(resource.prefix).in_order()
 
     def get(self, resource: Resource, namespace: str, name: str) -> Document | None:
-        """Return an object, None if there is none."""
+        """Return an object, None if it does not exist."""
         try:
             return self._ask("GET", path_of(resource, namespace, name))
         except ApiError as error:
@@ -57,15 +57,15 @@ class LocalClient:
             raise
 
     def create(self, resource: Resource, document: Document, validation: str = "") -> Document:
-        """Create an object; return it as stored. Fields that do not exist: Strict, Warn (the default) or Ignore."""
+        """Create an object; return it as stored. Validation of unknown fields: Strict, Warn (the default) or Ignore."""
         return self._ask("POST", _place_of(resource, document), document, validation=validation)
 
     def take_over(self, resource: Resource, document: Document, validation: str = "") -> Document:
-        """Create an object of another cluster, which has admitted it; return it as stored."""
+        """Create an object that another cluster has admitted; return it as stored."""
         return self._ask("POST", _place_of(resource, document), document, validation=validation, imported=True)
 
     def create_at(self, resource: Resource, place: tuple[str, str], subresource: str, document: Document) -> Document:
-        """Create something at a path below an object, given by namespace and name: a binding, an eviction."""
+        """Post to a subresource of the object at (namespace, name): a binding, an eviction."""
         return self._ask("POST", path_of(resource, *place, subresource), document)
 
     def update(self, resource: Resource, document: Document, subresource: str = "") -> Document:
@@ -87,7 +87,7 @@ class LocalClient:
         return self._ask("PATCH", path_of(resource, namespace, name, subresource), change, headers)
 
     def delete(self, resource: Resource, namespace: str, name: str, options: Document | None = None) -> None:
-        """Delete an object; that it is gone already is no error."""
+        """Delete an object; it is no error if the object does not exist."""
         try:
             self._ask("DELETE", path_of(resource, namespace, name), options)
         except ApiError as error:
@@ -95,7 +95,7 @@ class LocalClient:
                 raise
 
     def watch(self, resource: Resource, wake: Callable[[], None], version: str = "") -> Watch:
-        """Return a watch of all objects of a resource, from a version on or with the existing ones first."""
+        """Watch all objects of a resource after a resource version or, without one, with the existing objects first."""
         query = {"watch": ["true"], "resourceVersion": [version]}
         found = self.server.handle(Request("GET", path_of(resource), query, self._headers, b"", self._user))
         if isinstance(found, Response):
@@ -135,7 +135,7 @@ def path_of(resource: Resource, namespace: str = "", name: str = "", subresource
 
 
 def _place_of(resource: Resource, document: Document) -> str:
-    """Return where a new object is sent to."""
+    """Return the path of the collection in which a new object is created."""
     return path_of(resource, document.get("metadata", {}).get("namespace", ""))
 
 

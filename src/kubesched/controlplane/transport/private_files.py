@@ -1,7 +1,7 @@
 """Files that only their owner can read, and the user's state folder.
 
-From bytes to a file that is replaced as a whole or not at all. A user who can write a token file can impersonate any
-other: folders and files of other users are not used.
+From bytes to a file that is replaced as a whole or not at all. Folders and files of other users are not used: their
+owners could choose the tokens.
 """
 
 import errno
@@ -13,13 +13,13 @@ from pathlib import Path
 
 
 def state_folder() -> Path:
-    """Return where files go that are to be found again: among the user's state."""
+    """Return kubesched's folder in the user's state folder (XDG_STATE_HOME)."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state, "kubesched")
 
 
 def make_privately(folder: Path) -> None:
-    """Make a folder and those above it that are missing, for their owner alone whatever the umask says; OSError."""
+    """Make a folder and its missing parents with mode 0700; raises OSError."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=0o700, exist_ok=True)
@@ -28,7 +28,7 @@ def make_privately(folder: Path) -> None:
 
 
 def folder_problem(folder: Path) -> str:
-    """Return why a folder must not be trusted, and what to do; empty if it may be."""
+    """Return why a folder must not be trusted, with a remedy; empty if it is private."""
     found = folder.stat()
     if found.st_uid != os.geteuid():
         return (
@@ -42,7 +42,7 @@ def folder_problem(folder: Path) -> str:
 
 
 def tighten(file: Path) -> str:
-    """Make a file its owner's alone; return why it must not be used, empty if it may be, or is not there."""
+    """Make a file private; return why it must not be used, empty if it may be used or does not exist."""
     try:
         found = file.lstat()
     except FileNotFoundError:
@@ -66,7 +66,7 @@ def _user(number: int) -> str:
 
 
 def write_privately(file: Path, content: bytes) -> None:
-    """Write a file, readable for its owner alone, in one step; OSError if that cannot be."""
+    """Write a file atomically, readable for its owner alone; raises OSError."""
     draft = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:

@@ -1,10 +1,10 @@
-"""The way between a client and the API server: where answers are late, lost or refused by dice.
+"""The transport between a client and the API server, which injects faults: late, lost and failed requests.
 
     client ──Request──▶ Transport ──▶ ApiServer.handle
        ◀── Response, Watch, or ConnectionLostError ──
 
-`http` asks through it, and so does a client in the same process that wants what a network would do to it. Timers run
-on the asyncio loop, so all of it also happens in virtual time. Without faults it adds nothing.
+`http` sends requests through it, and so does a client in the same process that wants the faults of a network. Timers
+run on the asyncio loop, so faults also happen in virtual time. Without faults requests pass unchanged.
 """
 
 import asyncio
@@ -27,25 +27,25 @@ _CHANGES = (ADDED, MODIFIED, DELETED)
 
 
 class ConnectionLostError(KubeschedError):
-    """The connection is gone; whether the request was carried out is not known."""
+    """A lost connection; the request may or may not have been carried out."""
 
 
 class Transport:
-    """Carries requests to a server and brings back answers, or does not."""
+    """Carries requests to a server and responses back, with injected faults."""
 
     def __init__(self, server: ApiServer, dice: Dice | None = None) -> None:
         self.server = server
         # True while the server cannot be reached
         self.away = False
-        # told when the server goes away
+        # called when an outage begins
         self.cut: Callable[[], None] = lambda: None
         self._dice = dice
-        # in the order in which they began, so that a seed brings about the same every time
+        # in the order of their start, so that a seed is deterministic
         self._watches: dict[Watch, None] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
 
     async def ask(self, request: Request) -> Response | Watch:
-        """Return the answer to a request or the watch that it begins; ConnectionLostError if neither arrives."""
+        """Return the response to a request, or its watch; raises ConnectionLostError for a lost request or response."""
         if self.away:
             raise ConnectionLostError("connection refused")
         if self._dice is None:
@@ -72,44 +72,44 @@ class Transport:
         return found
 
     def _begun(self, found: Response | Watch) -> Response | Watch:
-        """Keep count of watches."""
+        """Remember a watch until it ends."""
         if isinstance(found, Watch) and not found.ended:
             self._watches[found] = None
             found.on_end(lambda: self._watches.pop(found, None))
         return found
 
-    # -- what happens by itself
+    # -- bookmarks and outages
 
     def start(self) -> None:
-        """Send bookmarks and begin outages from time to time, until `stop`."""
+        """Start the timers of bookmarks and outages, until `stop`."""
         self._later("bookmark", BOOKMARK_SECONDS, self._bookmark)
         self._plan_outage()
 
     def stop(self) -> None:
-        """Let nothing happen by itself any more, and end all watches that came this way."""
+        """Cancel the timers, and end all watches of this transport."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
         self.end_watches()
 
     def end_watches(self) -> None:
-        """End all watches that came this way."""
+        """End all watches of this transport."""
         for watch in list(self._watches):
             watch.end()
 
     def go_away(self, seconds: float) -> None:
-        """Cut all connections, and refuse new ones for a while."""
+        """Begin an outage: cut all connections, and refuse new ones for some seconds."""
         self.away = True
         self.end_watches()
         self.cut()
         self._later("return", seconds, self.come_back)
 
     def come_back(self) -> None:
-        """Let requests through again."""
+        """End an outage."""
         self.away = False
 
     def calm(self) -> None:
-        """Let nothing go wrong any more, except with watches that have begun."""
+        """Inject no more faults, except into watches that have begun; end an outage."""
         self._dice = None
         outage = self._timers.pop("outage", None)
         if outage is not None:
@@ -148,7 +148,7 @@ def _target_of(request: Request, server: ApiServer) -> Target | None:
 
 
 def end_after(watch: Watch, seconds: float, server: ApiServer) -> None:
-    """End a watch after some seconds, with a bookmark."""
+    """End a watch after some seconds; with a bookmark if the client asked for bookmarks."""
     if watch.ended:
         return
 
@@ -162,7 +162,7 @@ def end_after(watch: Watch, seconds: float, server: ApiServer) -> None:
 
 
 class Lines:
-    """The lines of a watch as they come, many at once for a client that is slow, until the watch ends."""
+    """Iterates over the lines of a watch until it ends; a slow client gets many lines at once."""
 
     def __init__(self, watch: Watch) -> None:
         self._watch = watch
@@ -172,7 +172,7 @@ class Lines:
 
     @property
     def all_taken(self) -> bool:
-        """Return whether the client has dealt with everything that has come."""
+        """Return whether the client has handled all lines so far."""
         return self._waiting and not self._ready.is_set()
 
     def __aiter__(self) -> "Lines":
@@ -194,7 +194,7 @@ class Lines:
 
 
 def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:
-    """Let dice decide what becomes of a watch and of its events from now on."""
+    """Inject faults into a watch and its events from now on."""
     if dice is None or watch.ended:
         return
     gate = _Gate(watch, dice)
@@ -207,28 +207,28 @@ def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:
 
 
 def expire(watch: Watch, server: ApiServer) -> None:
-    """End a watch with 410, and forget what happened to its objects so far."""
+    """End a watch with 410, and drop the history of its objects."""
     objects = server.registry.store.set_of(watch.resource.prefix)
     objects.forget_history()
     watch.fail(too_old(0, objects.forgotten))
 
 
 class _Gate:
-    """Stands between the changes and the lines of a watch; keeps their order, as every real watch does."""
+    """Injects faults between the changes and the lines of a watch; keeps their order, as every real watch does."""
 
     def __init__(self, watch: Watch, dice: WatchDice) -> None:
         self._watch = watch
         self._dice = dice
-        # (when, type, body) of what is late
+        # (time, type, body) of delayed events
         self._late: deque[tuple[float, str, bytes]] = deque()
         self._timer: asyncio.TimerHandle | None = None
 
     def pass_on(self, kind: str, body: bytes) -> None:
-        """Send an event on: never, once or twice, now or later; errors at once."""
+        """Send an event never, once or several times, now or later; errors at once."""
         if kind == "ERROR":
             self._watch.put(kind, body)
             return
-        # a bookmark stays behind what it vouches for, but nothing happens to it
+        # a bookmark stays behind the events before it, but is not dropped, duplicated or delayed itself
         copies, seconds = self._dice.fate() if kind in _CHANGES else (1, 0.0)
         if not seconds and not self._late:
             for _ in range(copies):
@@ -241,7 +241,7 @@ class _Gate:
         self._wait()
 
     def close(self) -> None:
-        """Forget what is late."""
+        """Drop the delayed events."""
         self._late.clear()
         if self._timer is not None:
             self._timer.cancel()
