@@ -5,10 +5,12 @@ from collections.abc import Callable
 
 from tests.support.world import World, live
 
+from kubesched.api.nodes import Node
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.plugin import Permission, PermitPlugin, PostBindPlugin, PreFilterPlugin
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.plugin import Permission, PermitPlugin, PostBindPlugin, PreFilterPlugin, ReservePlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import SUCCESS, Code, Status
 from kubesched.core.framework.waiting_pods import WaitingPods
@@ -157,3 +159,38 @@ def test_pods_that_a_plugin_names_are_tried_at_once() -> None:
         assert world.node_of("p") == "n1"
 
     live(story, config=CONFIG.replace("Together", "Doorman"), registry=with_plugin(doorman))
+
+
+class Outside(ReservePlugin):
+    """Waits for something outside the scheduler, which a label of the node tells of."""
+
+    name = "Outside"
+
+    def __init__(self) -> None:
+        self.done = False
+
+    def events_to_register(self) -> list[Registration]:
+        return [Registration(ClusterEvent(Resource.NODE, Action.UPDATE_NODE_LABEL), self.after_label)]
+
+    def after_label(self, pod: PodInfo, old: Node, new: Node) -> Hint:
+        self.done = True
+        return Hint.QUEUE
+
+    def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        return None if self.done else Status(Code.PENDING, ("not done yet",))
+
+
+def test_a_pod_that_is_pending_is_tried_at_once_when_its_plugin_says_so_without_backoff() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="4"))
+        world.put(a_pod("a", cpu="1"))
+        await asyncio.sleep(0.1)
+        assert world.node_of("a") == ""
+        world.put(a_node("n1", cpu="4", labels={"done": ""}))
+        # the backoff of a first attempt is a second
+        await asyncio.sleep(0.1)
+        assert world.node_of("a") == "n1"
+
+    # otherwise an empty active queue ends the backoff of whoever is first
+    gates = FeatureGates({"SchedulerPopFromBackoffQ": False})
+    live(story, config=CONFIG.replace("Together", "Outside"), gates=gates, registry=with_plugin(Outside))

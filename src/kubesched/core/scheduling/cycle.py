@@ -28,7 +28,7 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
-from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose
+from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose, pending
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extender_calls import Asking, FilteredNodes, ask_filters, ask_preemption, ask_priorities
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
@@ -221,8 +221,10 @@ def commit_failure(queued: QueuedPod, status: Status) -> Failed:
     """Return the failure of a pod that Reserve or Permit rejected on the chosen node."""
     if not status.rejected:
         return _error(queued, status)
-    diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1)
-    return Failed(queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins)
+    diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1, pending((status,)))
+    return Failed(
+        queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins, diagnosis.pending_plugins
+    )
 
 
 def _post_filtered(
@@ -241,7 +243,7 @@ def _post_filtered(
     if found is not None and found.narrowed:
         plugins |= {EXTENDER}
     if not profile.post_filter or not may_preempt:
-        return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins)
+        return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins, diagnosis.pending_plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts, queued.stopwatch)
     context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
@@ -259,6 +261,7 @@ def _post_filtered(
         UNSCHEDULABLE,
         diagnosis.message(message),
         plugins,
+        diagnosis.pending_plugins,
         nominated_node_name=nominated,
         preemption=preemption,
         effects=tuple(helped.effects),

@@ -3,12 +3,15 @@
 From an evaluation to the plugins to requeue by and the text people read in the pod's condition.
 """
 
+from collections.abc import Iterable
+
 import msgspec
 import numpy as np
 
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.messages import fit_error_message, verdict_reasons
 from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.status import Code, Status
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
@@ -18,6 +21,8 @@ class Diagnosis(msgspec.Struct, frozen=True):
     reason_counts: dict[str, int]
     pre_filter_message: str
     node_count: int
+    # those of them that answered PENDING
+    pending_plugins: frozenset[str] = frozenset()
 
     def message(self, post_filter_message: str = "") -> str:
         """Return the text of the pod's condition."""
@@ -30,9 +35,15 @@ def diagnose(evaluation: Evaluation, verdicts: NodeVerdicts) -> Diagnosis:
     node_count = evaluation.node_count
     if pre.rejection is not None:
         blamed = {pre.rejection.plugin} - {""} or set(pre.narrowing)
-        return Diagnosis(frozenset(blamed), {}, pre.rejection.message, node_count)
+        return Diagnosis(frozenset(blamed), {}, pre.rejection.message, node_count, pending((pre.rejection,)))
     present = evaluation.present()
     judged = present if verdicts.judged is None else present & verdicts.judged
     objections = [verdicts.statuses[index] for index in np.unique(verdicts.ids[judged]).tolist()]
     plugins = {status.plugin for status in objections if status.rejected}
-    return Diagnosis(frozenset(plugins | set(pre.narrowing)), verdict_reasons(verdicts, present), "", node_count)
+    reasons = verdict_reasons(verdicts, present)
+    return Diagnosis(frozenset(plugins | set(pre.narrowing)), reasons, "", node_count, pending(objections))
+
+
+def pending(statuses: Iterable[Status]) -> frozenset[str]:
+    """Return the names of the plugins with a status PENDING."""
+    return frozenset(status.plugin for status in statuses if status.code is Code.PENDING)
