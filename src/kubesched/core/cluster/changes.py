@@ -43,8 +43,8 @@ class Reads:
     NOTHING: Final = 0
 
 
-# A node that appears, vanishes or is replaced on a recycled row differs in every respect.
-WHOLE_ROW: Final = 2047 | Reads.ANNOTATIONS | Reads.NODE_OBJECT | Reads.POD_OBJECTS
+# A node that appears, vanishes or is replaced on a recycled row differs in every respect that is a row's.
+WHOLE_ROW: Final = (Reads.NAMESPACES - 1) | Reads.ANNOTATIONS | Reads.NODE_OBJECT | Reads.POD_OBJECTS
 # Kinds of objects that have no epoch above get one each; see `kind_reads`.
 FIRST_OF_KINDS: Final = 2 * Reads.POD_OBJECTS
 LAST_OF_KINDS: Final = 1 << 61

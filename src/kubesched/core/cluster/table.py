@@ -15,7 +15,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.api.resources import is_scalar_resource
-from kubesched.core.cluster.changes import WHOLE_ROW, ChangeLog, Reads
+from kubesched.core.cluster.changes import EVERYWHERE, WHOLE_ROW, ChangeLog, Reads
 from kubesched.core.cluster.columns import LabelColumn, SetColumn, grown
 from kubesched.core.cluster.images import NodeImages
 from kubesched.core.cluster.interning import Interner
@@ -124,7 +124,7 @@ class NodeTable:
             self._fill(row, node, changed)
             self.log.record(row, changed)
             if old is None:
-                self.log.record(-1, Reads.NODE_COUNT)
+                self.log.record(EVERYWHERE, Reads.NODE_COUNT)
         return row
 
     def remove_node(self, name: str) -> int | None:
@@ -137,7 +137,7 @@ class NodeTable:
         self.present[row] = False
         self.node_count -= 1
         self.log.record(row, WHOLE_ROW)
-        self.log.record(-1, Reads.NODE_COUNT)
+        self.log.record(EVERYWHERE, Reads.NODE_COUNT)
         self._recycle(row)
         return row
 

@@ -6,6 +6,7 @@ run are such batches.
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,8 +74,7 @@ class Worlds:
 
     def _select(self, worlds: NDArray[np.intp]) -> "Worlds":
         """Return an independent copy of some worlds."""
-        copy = object.__new__(Worlds)
-        copy.rows, copy.statuses = self.rows[worlds], self.statuses
-        copy._cluster, copy._pod, copy._filters = self._cluster, self._pod, self._filters
-        copy._parts = [part.select(worlds) for part in self._parts]
-        return copy
+        selected = copy(self)
+        selected.rows = self.rows[worlds]
+        selected._parts = [part.select(worlds) for part in self._parts]
+        return selected

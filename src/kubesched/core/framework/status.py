@@ -10,7 +10,19 @@ import msgspec
 
 
 class Code(IntEnum):
-    """What became of a question; the reference's names."""
+    """What a plugin answers, under the reference's names, and what becomes of the pod.
+
+    * SUCCESS: the next plugin is asked.
+    * ERROR: the attempt ends; the plugin is not blamed. The pod is tried again after its backoff, which grows with the
+      number of errors in a row.
+    * UNSCHEDULABLE: the plugin rejects the pod (in Filter: on this node). Preemption may help. The pod waits among the
+      unschedulable ones until an event for which the plugin's hint says QUEUE, then for the rest of its backoff.
+    * UNSCHEDULABLE_AND_UNRESOLVABLE: the same, but evicting pods cannot help: preemption leaves the node out.
+    * WAIT (Permit only): the pod keeps its place on the node and waits for `waiting_pods` or the timeout.
+    * SKIP: PreFilter and PreScore leave the plugin's Filter and Score out for this pod; Bind leaves it to the next one.
+    * PENDING (PreFilter, Filter, Reserve, Permit): the plugin rejects the pod until a component outside has done its
+      part. An event for which its hint says QUEUE puts the pod into the active queue at once, without backoff.
+    """
 
     SUCCESS = 0
     ERROR = 1

@@ -14,10 +14,10 @@ import msgspec
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.framework import observer
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import Patch
-from kubesched.core.framework.observer import ERROR, SCHEDULED, WAITS_FOR_PREEMPTION, GroupAttempt, start
-from kubesched.core.framework.observer import UNSCHEDULABLE as UNSCHEDULABLE_RESULT
+from kubesched.core.framework.observer import GroupAttempt, start
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
@@ -230,10 +230,10 @@ class PodGroupScheduler:
 
 def _outcome(result: GroupResult) -> str:
     if result.status.ok:
-        return SCHEDULED
+        return observer.SCHEDULED
     if not result.status.rejected:
-        return ERROR
-    return WAITS_FOR_PREEMPTION if result.waits_for_preemption else UNSCHEDULABLE_RESULT
+        return observer.ERROR
+    return observer.WAITS_FOR_PREEMPTION if result.waits_for_preemption else observer.UNSCHEDULABLE
 
 
 def _reason(status: Status) -> str:

@@ -6,6 +6,7 @@ From the ports in use on each row to a rejection. `0.0.0.0` stands for all addre
 # upstream: nodeports/node_ports.go (v1.36)
 
 from collections.abc import Hashable, Iterable, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,10 +111,9 @@ class PortWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "PortWorlds":
         """Return an independent copy of some worlds."""
-        copy = object.__new__(PortWorlds)
-        copy._table, copy._wanted = self._table, self._wanted
-        copy._index, copy._used = dict(self._index), self._used[:, worlds]
-        return copy
+        selected = copy(self)
+        selected._index, selected._used = dict(self._index), self._used[:, worlds]
+        return selected
 
     def _code(self, port: HostPort) -> int:
         """Return the index of a port, giving it one when it is new."""

@@ -8,6 +8,7 @@ is mounted in a way that conflicts.
 # upstream: volumerestrictions/volume_restrictions.go (v1.36)
 
 from collections.abc import Hashable, Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -181,11 +182,9 @@ class RestrictionWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "RestrictionWorlds":
         """Return an independent copy of some worlds."""
-        copy = object.__new__(RestrictionWorlds)
-        copy._table, copy._exclusive, copy._mounts = self._table, self._exclusive, self._mounts
-        copy._references, copy._mounted = self._references, self._mounted
-        copy._in_use, copy._conflicts = self._in_use[worlds], self._conflicts[worlds]
-        return copy
+        selected = copy(self)
+        selected._in_use, selected._conflicts = self._in_use[worlds], self._conflicts[worlds]
+        return selected
 
 
 def disk_conflicts(table: NodeTable, mounts: Mounts, rows: Rows) -> NDArray[np.int64]:

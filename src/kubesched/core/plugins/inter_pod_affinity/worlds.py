@@ -7,6 +7,7 @@ subtract from, tell what holds in the domains of the row.
 
 # upstream: interpodaffinity/filtering.go, updateWithPod (v1.36)
 
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -171,15 +172,14 @@ class AffinityWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "AffinityWorlds":
         """Return an independent copy of some worlds."""
-        copy = object.__new__(AffinityWorlds)
-        copy._question, copy._relations = self._question, self._relations
-        copy._rows = self._rows[worlds]
-        copy._has_labels = self._has_labels[worlds]
-        copy._fewest = self._fewest[worlds]
-        copy._more = self._more[worlds]
-        copy._unwanted = self._unwanted[worlds]
-        copy._unwelcome = self._unwelcome[worlds]
-        return copy
+        selected = copy(self)
+        selected._rows = self._rows[worlds]
+        selected._has_labels = self._has_labels[worlds]
+        selected._fewest = self._fewest[worlds]
+        selected._more = self._more[worlds]
+        selected._unwanted = self._unwanted[worlds]
+        selected._unwelcome = self._unwelcome[worlds]
+        return selected
 
 
 def _codes_in(codes: NDArray[np.int32]) -> list[int]:

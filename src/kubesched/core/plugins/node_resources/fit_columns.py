@@ -5,6 +5,7 @@ of each amount asked for; a pod that comes or goes is one subtraction or additio
 """
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,10 +134,8 @@ class FitWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "FitWorlds":
         """Return an independent copy of some worlds."""
-        copy = object.__new__(FitWorlds)
-        copy._request, copy._table, copy._wanted = self._request, self._table, self._wanted
-        copy._indices, copy._absent = self._indices, self._absent
-        copy._free_pods = self._free_pods.take(worlds)
-        copy._free = self._free.take(worlds, axis=1)
-        copy._too_small = self._too_small.take(worlds, axis=1)
-        return copy
+        selected = copy(self)
+        selected._free_pods = self._free_pods.take(worlds)
+        selected._free = self._free.take(worlds, axis=1)
+        selected._too_small = self._too_small.take(worlds, axis=1)
+        return selected

@@ -7,6 +7,7 @@ volumes from the first pod on that comes or goes.
 
 # upstream: nodevolumelimits/csi.go, Filter (v1.36)
 
+from copy import copy
 from functools import partial
 
 import numpy as np
@@ -165,14 +166,16 @@ class LimitWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "LimitWorlds":
         """Return an independent copy of some worlds."""
-        copy = object.__new__(LimitWorlds)
-        copy._attached, copy._placed = self._attached, self._placed
-        copy._index, copy._known = self._index, self._known
-        copy._rows = self._rows[worlds]
-        copy._statuses = list(self._statuses)
-        copy._settled = self._settled[worlds]
-        copy._limits, copy._totals, copy._new = self._limits[:, worlds], self._totals[:, worlds], self._new[:, worlds]
+        selected = copy(self)
+        selected._rows = self._rows[worlds]
+        selected._statuses = list(self._statuses)
+        selected._settled = self._settled[worlds]
+        selected._limits, selected._totals, selected._new = (
+            self._limits[:, worlds],
+            self._totals[:, worlds],
+            self._new[:, worlds],
+        )
         chosen = worlds.tolist()
-        copy._users = {new: dict(self._users[old]) for new, old in enumerate(chosen) if old in self._users}
-        copy._problems = {new: dict(self._problems[old]) for new, old in enumerate(chosen) if old in self._problems}
-        return copy
+        selected._users = {new: dict(self._users[old]) for new, old in enumerate(chosen) if old in self._users}
+        selected._problems = {new: dict(self._problems[old]) for new, old in enumerate(chosen) if old in self._problems}
+        return selected
