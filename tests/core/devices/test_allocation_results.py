@@ -4,9 +4,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.support.allocating import FEATURES, GPU, TWO, allocate, one
 
 from kubesched.api.devices import (
-    AllocationResult,
     ResourceClaim,
     ResourceSlice,
 )
@@ -15,7 +15,6 @@ from kubesched.core.devices import (
     AllocationError,
     DeviceFeatures,
 )
-from kubesched.testing import a_node
 from kubesched.testing.devices import (
     a_device,
     a_device_choice,
@@ -23,27 +22,9 @@ from kubesched.testing.devices import (
     a_device_request,
     a_resource_claim,
     a_slice,
-    allocate_devices,
     an_alternative,
     given_devices,
 )
-
-FEATURES = DeviceFeatures()
-GPU = a_device_class("gpu")
-N1 = a_node("n1", zone="a")
-
-
-def allocate(slices: list[ResourceSlice], *claims: ResourceClaim, **given: Any) -> list[AllocationResult] | None:
-    """Return what the claims get on n1."""
-    return allocate_devices(N1, claims, slices, **given)
-
-
-def one(**asked: Any) -> ResourceClaim:
-    """Return a claim with one request."""
-    return a_resource_claim("claim", a_device_request(**asked))
-
-
-TWO = a_slice("s", "d0", "d1", node="n1")
 
 
 def requirement(key: str, *values: str) -> NodeSelectorRequirement:

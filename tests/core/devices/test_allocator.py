@@ -1,11 +1,9 @@
 """Which devices claims get on a node, and in which order they are looked at: a sentence per case."""
 
-from typing import Any
-
 import pytest
+from tests.support.allocating import FEATURES, GPU, N1, TWO, allocate, one
 
 from kubesched.api.devices import (
-    AllocationResult,
     DeviceAttribute,
     DeviceToleration,
     ResourceClaim,
@@ -19,7 +17,6 @@ from kubesched.core.devices import (
     DeviceFeatures,
     DeviceInventory,
 )
-from kubesched.testing import a_node
 from kubesched.testing.devices import (
     a_device,
     a_device_choice,
@@ -28,28 +25,11 @@ from kubesched.testing.devices import (
     a_resource_claim,
     a_slice,
     a_taint_rule,
-    allocate_devices,
     an_alternative,
     given_devices,
     holding,
 )
 
-FEATURES = DeviceFeatures()
-GPU = a_device_class("gpu")
-N1 = a_node("n1", zone="a")
-
-
-def allocate(slices: list[ResourceSlice], *claims: ResourceClaim, **given: Any) -> list[AllocationResult] | None:
-    """Return what the claims get on n1."""
-    return allocate_devices(N1, claims, slices, **given)
-
-
-def one(**asked: Any) -> ResourceClaim:
-    """Return a claim with one request."""
-    return a_resource_claim("claim", a_device_request(**asked))
-
-
-TWO = a_slice("s", "d0", "d1", node="n1")
 NUMBERED = a_slice("s", *(a_device(f"d{i}", attributes={"numa": i % 2, "index": i}) for i in range(4)), node="n1")
 EVERYTHING_TOLERATED = DeviceToleration(operator="Exists")
 

@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
+from tests.support.allocating import allocate, one
 
 from kubesched.api.devices import (
-    AllocationResult,
     CapacityRequestPolicy,
     CapacityRequestPolicyRange,
     Device,
     DeviceCapacity,
-    ResourceClaim,
     ResourceSlice,
 )
 from kubesched.core.devices import (
@@ -18,34 +17,15 @@ from kubesched.core.devices import (
     DeviceFeatures,
     FailedOnNodeError,
 )
-from kubesched.testing import a_node
 from kubesched.testing.devices import (
     a_device,
-    a_device_class,
     a_device_request,
     a_resource_claim,
     a_slice,
-    allocate_devices,
     given_devices,
     holding,
 )
 
-FEATURES = DeviceFeatures()
-GPU = a_device_class("gpu")
-N1 = a_node("n1", zone="a")
-
-
-def allocate(slices: list[ResourceSlice], *claims: ResourceClaim, **given: Any) -> list[AllocationResult] | None:
-    """Return what the claims get on n1."""
-    return allocate_devices(N1, claims, slices, **given)
-
-
-def one(**asked: Any) -> ResourceClaim:
-    """Return a claim with one request."""
-    return a_resource_claim("claim", a_device_request(**asked))
-
-
-TWO = a_slice("s", "d0", "d1", node="n1")
 COUNTERS = a_slice("c", pool="p", node="n1", slices=2, counters={"set": {"memory": "4Gi", "slots": 2}})
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.pod_templates import TEMPLATES as COMMON_TEMPLATES
 
 from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import Pod, PodAffinityTerm
@@ -79,18 +80,7 @@ NODES: list[dict[str, Any]] = [
 # a selector that does not parse
 BAD = LabelSelector(match_expressions=(LabelSelectorRequirement(key="a", operator="Nope"),))
 TEMPLATES: list[dict[str, Any]] = [
-    {"cpu": "500m", "memory": "1Gi"},
-    {"cpu": "1", "memory": "1Gi", "labels": {"app": "web"}, "owner": "ReplicaSet/web", "image": "web:1"},
-    {"cpu": "250m", "labels": {"app": "db"}, "affinity": an_affinity(apart="app=db@hostname")},
-    {"cpu": "100m", "labels": {"app": "cache"}, "affinity": an_affinity(near="app=web@zone")},
-    {"labels": {"app": "web"}, "spread": a_spread("zone", "app=web"), "cpu": "500m"},
-    {"labels": {"app": "web"}, "spread": a_spread("hostname", "app=web", soft=True), "memory": "500Mi"},
-    {"cpu": "500m", "ports": [8080], "tolerations": ["dedicated=batch:NoSchedule"]},
-    {"cpu": "1", "requests": {"example.com/gpu": "1"}, "priority": 100},
-    {"cpu": "2", "priority": 50, "node_selector": {"disk": "ssd"}},
-    {"labels": {"app": "db"}, "affinity": an_affinity(prefer_apart=(10, "app=web@zone"), prefer_nodes=(5, "disk=ssd"))},
-    {"cpu": "1500m", "memory": "1Gi", "priority": 1000},
-    {"labels": {"app": "web"}, "affinity": an_affinity(near="app=web@hostname"), "priority": 10},
+    *COMMON_TEMPLATES,
     {
         "labels": {"app": "web", "v": "2"},
         "spread": a_spread("zone", "app=web", match_label_keys=["v"], min_domains=2, taints_policy="Honor"),
