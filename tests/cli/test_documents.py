@@ -9,7 +9,7 @@ import pytest
 
 from kubesched.cli import main
 from kubesched.cli.command_group import CommandWithSubcommands
-from kubesched.config import load
+from kubesched.config.load import load
 from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import parse_flags
 

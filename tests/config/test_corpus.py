@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.config import describe
+from kubesched.config.report import describe
 
 _CORPUS = Path(__file__).parents[1] / "conformance" / "data" / "config.jsonl.gz"
 _LINES = [json.loads(line) for line in gzip.decompress(_CORPUS.read_bytes()).splitlines()]

@@ -7,8 +7,8 @@ from importlib import resources
 
 import pytest
 
-from kubesched.config import ConfigError, FeatureGates
-from kubesched.config.feature_gates import DEPENDENCIES, Version
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import DEPENDENCIES, FeatureGates, Version
 
 
 def errors_of(text: str, *versions: str) -> tuple[str, ...]:

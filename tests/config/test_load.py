@@ -7,21 +7,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.config import (
-    EXTENSION_POINTS,
-    IN_TREE,
-    Catalog,
-    ConfigError,
-    Duration,
-    FeatureGates,
-    Loaded,
-    NodeAffinityArgs,
-    RawArgs,
-    load,
-    merge_catalogs,
-    to_wire,
-)
+from kubesched.config.args import NodeAffinityArgs
 from kubesched.config.document import dump
+from kubesched.config.encoding import to_wire
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.golang import Duration
+from kubesched.config.intree import EXTENSION_POINTS, IN_TREE, Catalog, merge_catalogs
+from kubesched.config.load import Loaded, load
+from kubesched.config.types import RawArgs
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
 BUILDING = "initializing profiles: creating profile for scheduler name default-scheduler: "

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.policies import a_policy, by_ratio, labelled, named, weighted
 
-from kubesched.config import FeatureGates, Loaded, load
 from kubesched.config.document import parse
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded, load
 from kubesched.config.policy import Migration, translate, translate_provider
 from kubesched.config.policy_names import (
     CLOUD_VOLUME_PREDICATES,

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.support.policies import a_policy, by_ratio, labelled, named, weighted
 
-from kubesched.config import ConfigError
 from kubesched.config.document import dump
+from kubesched.config.errors import ConfigError
 from kubesched.config.policy import translate, translate_provider
 from kubesched.config.policy_names import PREDICATES
 

@@ -15,7 +15,8 @@ from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import assert_nobody_waits_in_vain, assert_settled
 
 from kubesched.api.custom import CustomObject
-from kubesched.config import IN_TREE, load, merge_catalogs
+from kubesched.config.intree import IN_TREE, merge_catalogs
+from kubesched.config.load import load
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap

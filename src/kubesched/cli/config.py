@@ -20,9 +20,13 @@ from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
 from kubesched.common.files import UnusableFileError, read_at_most, read_stream_at_most
-from kubesched.config import IN_TREE, FeatureGates, Loaded, ResolvedProfile, load, merge_catalogs, to_wire
+from kubesched.config.build import ResolvedProfile
 from kubesched.config.document import dump
+from kubesched.config.encoding import to_wire
 from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
+from kubesched.config.load import Loaded, load
 from kubesched.config.report import plugins_by_point
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError, PluginError

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from kubesched.config import FeatureGates
+from kubesched.config.feature_gates import FeatureGates
 
 F = TypeVar("F", bound=Callable[..., Any])
 

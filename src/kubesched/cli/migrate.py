@@ -10,7 +10,8 @@ import click
 
 from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
-from kubesched.config import ConfigError, FeatureGates
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.policy import Migration, translate, translate_provider
 from kubesched.config.policy_names import PROVIDERS
 from kubesched.errors import KubeschedError

@@ -12,11 +12,11 @@ import stat
 import msgspec
 
 from kubesched.common.notes import Note
-from kubesched.config import IN_TREE, merge_catalogs
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
 from kubesched.config.errors import ConfigError, Stage
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.config.redacting import without_secrets
 from kubesched.config.types import KubeSchedulerConfiguration

@@ -16,7 +16,7 @@ from kubesched.api.pods import Pod
 from kubesched.client.credentials.rest_config import in_cluster_config, load_rest_config
 from kubesched.client.rest import RestClient
 from kubesched.common.notes import Note
-from kubesched.config import to_wire
+from kubesched.config.encoding import to_wire
 from kubesched.core.loop.gauges import read_gauges
 from kubesched.run.assembly import Parts
 from kubesched.run.clients import AGENT

@@ -21,9 +21,11 @@ from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.cli.plugin_options import check_enabled, plugin_option, with_plugin_hint
 from kubesched.cli.tokens import kept_tokens, new_tokens
-from kubesched.config import IN_TREE, FeatureGates, Loaded, load, merge_catalogs
 from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import Duration
+from kubesched.config.intree import IN_TREE, merge_catalogs
+from kubesched.config.load import Loaded, load
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.data_folder import DataFolder, opened
 from kubesched.controlplane.loading.manifests import STANDARD_INPUT

@@ -18,7 +18,8 @@ from tests.support.control_plane import a_local_cluster
 from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 from tests.support.virtual_time import run_in_virtual_time
 
-from kubesched.config import IN_TREE, load
+from kubesched.config.intree import IN_TREE
+from kubesched.config.load import load
 from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap

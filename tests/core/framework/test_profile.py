@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
-from kubesched.config import IN_TREE, ConfigError, FeatureGates, merge_catalogs
 from kubesched.config.build import EnabledPlugin
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo

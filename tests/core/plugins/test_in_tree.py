@@ -1,6 +1,6 @@
 """The in-tree registry and the configuration's table of plugins say the same."""
 
-from kubesched.config import IN_TREE
+from kubesched.config.intree import IN_TREE
 from kubesched.core.plugins.in_tree import in_tree_registry
 
 
