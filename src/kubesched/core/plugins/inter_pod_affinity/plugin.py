@@ -52,7 +52,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
     # -- Score
 
     def score_key(self, pod: PodInfo) -> Hashable:
-        """Return the preferred terms and what others' terms can tell of the pod."""
+        """Return the preferred terms, and the namespace and labels by which terms of other pods select the pod."""
         if ignored(pod, self._args):
             return IGNORED
         terms = pod.affinity
