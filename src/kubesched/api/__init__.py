@@ -1,4 +1,4 @@
-"""Kubernetes objects, and the arithmetic on what they say: quantities, selectors, tolerations, resources.
+"""Kubernetes objects, and the arithmetic on their fields: quantities, selectors, tolerations, resources.
 
 From JSON, or parsed YAML, to frozen structs. No I/O, no clock, no object that changes after it was decoded.
 """

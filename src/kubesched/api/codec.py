@@ -3,11 +3,11 @@
 From JSON bytes (`decode_json`) or parsed JSON and YAML (`decode`) to frozen structs, and back (`encode`,
 `to_builtins`).
 
-Typed decoding comes first and is the only thing a well-formed object pays for. Go writes `null` where it means "nothing
-here": when typed decoding fails, nulls are read as Go reads them (`go_nulls`) and decoding is tried once more. What
-fails then is an `InvalidObjectError` that names the object, the field and what was expected (`decoding_errors`).
-Unknown fields are skipped. What is too deep or too strange for the decoder is read by `tolerant_json`, as far as the
-kind asks for it.
+Typed decoding comes first and is all that a well-formed object costs. Go writes `null` for an unset field: when typed
+decoding fails, nulls are read as Go reads them (`go_nulls`) and decoding is tried once more. If that fails, the
+`InvalidObjectError` names the object, the field and what was expected (`decoding_errors`).
+Unknown fields are skipped. Documents that are nested too deep, or otherwise refused by the decoder, are read by
+`tolerant_json`, as far as the kind has fields for them.
 """
 
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class _Identified(msgspec.Struct):
 
 
 def decode(document: Mapping[str, Any], where: str = "") -> ApiObject:
-    """Return the object that parsed JSON or YAML describes; `where` is put before what an error says."""
+    """Return the object of parsed JSON or YAML; `where` is put before the text of an error."""
     kind_type = type_of(document, where)
     try:
         return msgspec.convert(document, kind_type)
@@ -57,7 +57,7 @@ def decode(document: Mapping[str, Any], where: str = "") -> ApiObject:
 
 
 def decode_json(kind_type: type[StructT], data: bytes | str) -> StructT:
-    """Return the object of a known type that JSON describes; items of lists carry no kind, so none is asked for."""
+    """Return the object of a known type from JSON; its kind is not checked, since items of lists carry none."""
     if issubclass(kind_type, CustomObject):
         return _decode_custom(kind_type, data)  # type: ignore[return-value]
     try:
@@ -85,7 +85,7 @@ def _decode_custom(kind_type: type[CustomObject], data: bytes | str) -> CustomOb
 
 
 def _read_tolerantly(kind_type: type[ApiStruct], data: bytes) -> object:
-    """Return what a type asks for of a document that is too strange for the decoder."""
+    """Return the fields of a type, as plain values, from a document that the decoder refuses."""
     try:
         return tolerant_json.read(data, kind_type)
     except InvalidObjectError as error:
@@ -103,7 +103,7 @@ def encode(obj: ApiStruct) -> bytes:
 
 
 def to_builtins(obj: ApiStruct) -> dict[str, Any]:
-    """Return the object as JSON would have it, in dicts and lists, with its kind and version."""
+    """Return the object as dicts and lists, with its kind and version."""
     # By way of JSON, because msgspec.to_builtins leaves tuples as they are.
     data = msgspec.json.encode(_with_kind(obj))
     opaque = tolerant_json.holds_opaque(type(obj))

@@ -1,14 +1,14 @@
 """Leases and lease candidates (coordination.k8s.io), for leader election.
 
 From JSON documents to frozen structs and back; see `meta` for the conventions. Times of leases carry microseconds on
-the wire, always six digits: `kinds.encode` sees to it.
+the wire, always six digits: `codec.encode` writes them.
 """
 
 from kubesched.api.meta import ApiObject, ApiStruct, Int32, Timestamp
 
 
 class LeaseSpec(ApiStruct, frozen=True):
-    """Who holds a lease, since when and for how long."""
+    """spec of a lease: its holder, times and duration."""
 
     holder_identity: str | None = None
     lease_duration_seconds: Int32 | None = None
@@ -26,7 +26,7 @@ class Lease(ApiObject, frozen=True):
 
 
 class LeaseCandidateSpec(ApiStruct, frozen=True):
-    """Who would hold a lease, and in which version."""
+    """spec of a lease candidate: the lease, and the candidate's versions."""
 
     lease_name: str = ""
     ping_time: Timestamp | None = None

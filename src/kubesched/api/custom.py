@@ -1,8 +1,8 @@
-"""Objects of kinds that this package does not know: those of CustomResourceDefinitions, which plugins look up.
+"""Custom objects: objects of CustomResourceDefinitions, which plugins look up.
 
-From documents to structs with metadata like any other. Whatever else an object has at its top (`spec`, `status`, or
-`usage` of a NodeMetrics) is an attribute of that name, and in `fields` as JSON has it. A kind is named as plugins name
-it: `foos.v1.example.com`.
+From documents to structs with the usual metadata. Every other top-level field (`spec`, `status`, or `usage` of a
+NodeMetrics) is an attribute of that name, and in `fields` as plain values. A kind is named as plugins name it:
+`foos.v1.example.com`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,11 +20,11 @@ _OF_EVERY_OBJECT = ("apiVersion", "kind", "metadata")
 class CustomObject(ApiObject, frozen=True):
     """An object of a kind that this package does not know."""
 
-    # what is at its top, besides what every object has
+    # the top-level fields, without kind, apiVersion and metadata
     fields: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field; None for spec and status if it has none, as every kind may have these."""
+        """Return a top-level field; None if spec or status is unset, since every kind may have these."""
         if name in self.fields:
             return self.fields[name]
         if name in ("spec", "status"):
@@ -34,7 +34,7 @@ class CustomObject(ApiObject, frozen=True):
 
 
 class StrangeObject(ApiObject, frozen=True):
-    """What is read of an object that is too strange for the decoder."""
+    """The fields that are read of a custom object that the decoder refuses."""
 
     spec: object = None
     status: object = None
@@ -49,7 +49,7 @@ def custom_kind(name: str) -> type[CustomObject]:
 
 
 def custom_object(kind: str | type[CustomObject], document: Mapping[str, Any]) -> CustomObject:
-    """Return the object of a kind that a document describes; InvalidObjectError if its metadata cannot be read."""
+    """Return the object of a kind from a document; raises InvalidObjectError if its metadata is invalid."""
     kind_type = custom_kind(kind) if isinstance(kind, str) else kind
     try:
         meta = msgspec.convert(document.get("metadata") or {}, ObjectMeta)
@@ -64,14 +64,14 @@ def custom_object(kind: str | type[CustomObject], document: Mapping[str, Any]) -
 
 
 def custom_kind_of(document: Mapping[str, Any], names: Iterable[str]) -> str | None:
-    """Return which of some kinds (`foos.v1.example.com`; others do not count) a document is of, None if of none."""
+    """Return the name among `names` (`foos.v1.example.com`) that is the kind of a document, None if none is."""
     kind, api_version = document.get("kind"), document.get("apiVersion")
     if not isinstance(kind, str) or not isinstance(api_version, str):
         return None
     group, _, version = api_version.partition("/")
     for name in names:
         plural, _, rest = name.partition(".")
-        # policies are of kind Policy
+        # the kind Policy has the plural policies
         if group and rest == f"{version}.{group}" and plural.startswith(kind.lower().removesuffix("y")):
             return name
     return None

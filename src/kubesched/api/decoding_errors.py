@@ -1,4 +1,4 @@
-"""Objects that cannot be decoded: which object it is, which field, what was expected and what is there.
+"""Errors of objects that cannot be decoded: the object, the field, the expected type and the actual value.
 
 From a document and msgspec's message about it to an InvalidObjectError of one sentence.
 """
@@ -28,12 +28,12 @@ _WORDS = {
 
 
 def invalid_object(where: str, sentence: str) -> InvalidObjectError:
-    """Return the error of a sentence; `where` is put before it."""
+    """Return the error with this sentence; `where` is put before it."""
     return InvalidObjectError(f"{where}: {sentence}" if where else sentence)
 
 
 def name_of(document: object, kind: str = "") -> str:
-    """Return `Pod default/web-0` for a document, as far as it says so."""
+    """Return kind, namespace and name of a document, `Pod default/web-0`, as far as it has them."""
     if not isinstance(document, Mapping):
         return kind
     kind = kind or _text(document.get("kind")) or "object"
@@ -51,7 +51,7 @@ def _text(value: object) -> str:
 
 
 def problem_of(text: str, document: object, kind_type: type[ApiStruct]) -> str:
-    """Return `field: expected this, got that` for what msgspec says."""
+    """Return `field: expected this, got that` for an error text of msgspec."""
     match = _ERROR.fullmatch(text)
     assert match is not None, text
     path, value = _locate(match["path"] or "", document, kind_type)
@@ -86,7 +86,7 @@ def _locate(path: str, document: object, kind_type: Any) -> tuple[str, Any]:
 
 
 def _first_misfit(mapping: Mapping[Any, Any], value_type: Any) -> object:
-    """Return the first key whose value does not have the type: msgspec does not say which one it was."""
+    """Return the first key whose value does not have the type, since msgspec does not report the key."""
     for key, value in mapping.items():
         try:
             msgspec.convert(value, value_type)
@@ -96,7 +96,7 @@ def _first_misfit(mapping: Mapping[Any, Any], value_type: Any) -> object:
 
 
 def _expected(message: str) -> str | None:
-    """Return what msgspec expected in words, or None where it did not say."""
+    """Return the type that msgspec expected, in words; None if its message has none."""
     if "datetime" in message:
         return _WORDS["datetime"]
     match = _EXPECTED.match(message)

@@ -1,8 +1,7 @@
 """Devices and claims to them (resource.k8s.io).
 
 From JSON documents to frozen structs; see `meta` for the conventions. The shape is that of v1, which v1beta2 shares;
-DeviceTaintRule has that of v1beta2, which v1alpha3 shares. Parameters of drivers are opaque and passed on as they
-are.
+DeviceTaintRule has that of v1beta2, which v1alpha3 shares. Parameters of drivers are opaque and passed on unchanged.
 """
 
 # ruff: noqa: RUF012 -- msgspec copies empty defaults
@@ -13,11 +12,11 @@ from kubesched.api.meta import ApiObject, ApiStruct, Condition, Int64, ObjectMet
 from kubesched.api.opaque_json import OpaqueJson, keep_value
 from kubesched.api.pods import NodeSelector
 
-# What is offered.
+# Slices.
 
 
 class Counter(ApiStruct, frozen=True):
-    """An amount that devices draw from together."""
+    """An amount that several devices consume from."""
 
     value: RawQuantity = 0
 
@@ -30,14 +29,14 @@ class CounterSet(ApiStruct, frozen=True):
 
 
 class DeviceCounterConsumption(ApiStruct, frozen=True):
-    """What a device draws from one counter set."""
+    """What a device consumes from one counter set."""
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}
 
 
 class CapacityRequestPolicyRange(ApiStruct, frozen=True):
-    """The amounts that may be asked for: from min to max in steps."""
+    """The valid amounts of a request: from min to max in steps."""
 
     min: RawQuantity | None = None
     max: RawQuantity | None = None
@@ -45,7 +44,7 @@ class CapacityRequestPolicyRange(ApiStruct, frozen=True):
 
 
 class CapacityRequestPolicy(ApiStruct, frozen=True):
-    """Which amounts of a shared capacity may be asked for, and what is taken where nothing is said."""
+    """The valid amounts of requests for a shared capacity, and the default of a request without an amount."""
 
     default: RawQuantity | None = None
     valid_values: tuple[RawQuantity, ...] = ()
@@ -53,7 +52,7 @@ class CapacityRequestPolicy(ApiStruct, frozen=True):
 
 
 class DeviceCapacity(ApiStruct, frozen=True):
-    """How much of something a device has."""
+    """A capacity of a device."""
 
     value: RawQuantity = 0
     request_policy: CapacityRequestPolicy | None = None
@@ -82,7 +81,7 @@ class DeviceTaint(ApiStruct, frozen=True):
 
 
 class NodeAllocatableResourceMapping(ApiStruct, frozen=True):
-    """How much of a node's allocatable resource an allocation of the device stands for."""
+    """How much of a node's allocatable resource an allocation of the device takes."""
 
     capacity_key: str | None = None
     allocation_multiplier: RawQuantity | None = None
@@ -115,7 +114,7 @@ class ResourcePool(ApiStruct, frozen=True):
 
 
 class ResourceSliceSpec(ApiStruct, frozen=True):
-    """Devices of a driver, and from which nodes they can be reached."""
+    """spec of a slice: devices of a driver, and the nodes that can use them."""
 
     driver: str = ""
     pool: ResourcePool = ResourcePool()
@@ -133,7 +132,7 @@ class ResourceSlice(ApiObject, frozen=True):
     spec: ResourceSliceSpec = ResourceSliceSpec()
 
 
-# What is asked for.
+# Claims and classes.
 
 
 class CELDeviceSelector(ApiStruct, frozen=True):
@@ -159,7 +158,7 @@ class DeviceToleration(ApiStruct, frozen=True):
 
 
 class CapacityRequirements(ApiStruct, frozen=True):
-    """How much of a shared device's capacity is asked for."""
+    """The requested amounts of a shared device's capacity."""
 
     requests: dict[str, RawQuantity] = {}
 
@@ -189,7 +188,7 @@ class DeviceSubRequest(ApiStruct, frozen=True):
 
 
 class DeviceRequest(ApiStruct, frozen=True):
-    """A request: exactly this, or the first alternative that can be had."""
+    """A request: exactly this, or the first alternative that can be allocated."""
 
     name: str = ""
     exactly: ExactDeviceRequest | None = None
@@ -197,7 +196,7 @@ class DeviceRequest(ApiStruct, frozen=True):
 
 
 class DeviceConstraint(ApiStruct, frozen=True):
-    """What the devices of several requests must have in common, or must not."""
+    """A constraint on the devices of several requests: an attribute has to match, or be distinct."""
 
     requests: tuple[str, ...] = ()
     match_attribute: str | None = None
@@ -222,7 +221,7 @@ class DeviceClaimConfiguration(ApiStruct, frozen=True):
 
 
 class DeviceClaim(ApiStruct, frozen=True):
-    """What a claim asks for."""
+    """The requests, constraints and parameters of a claim."""
 
     requests: tuple[DeviceRequest, ...] = ()
     constraints: tuple[DeviceConstraint, ...] = ()
@@ -242,7 +241,7 @@ class DeviceClassConfiguration(ApiStruct, frozen=True):
 
 
 class DeviceClassSpec(ApiStruct, frozen=True):
-    """Which devices a class has, and under which extended resource they can be asked for."""
+    """spec of a device class: its selectors, and the extended resource by which pods can request it."""
 
     selectors: tuple[DeviceSelector, ...] = ()
     config: tuple[DeviceClassConfiguration, ...] = ()
@@ -255,11 +254,11 @@ class DeviceClass(ApiObject, frozen=True):
     spec: DeviceClassSpec = DeviceClassSpec()
 
 
-# What was given.
+# Allocations.
 
 
 class DeviceRequestAllocationResult(ApiStruct, frozen=True):
-    """A device given to a request; `request` is `main/sub` where an alternative was taken."""
+    """A device allocated to a request; `request` is `main/sub` if an alternative was chosen."""
 
     request: str = ""
     driver: str = ""
@@ -274,7 +273,7 @@ class DeviceRequestAllocationResult(ApiStruct, frozen=True):
 
 
 class DeviceAllocationConfiguration(ApiStruct, frozen=True):
-    """Parameters that go with an allocation, and where they came from."""
+    """Parameters of an allocation, from a class or a claim."""
 
     source: str = ""
     requests: tuple[str, ...] = ()
@@ -282,14 +281,14 @@ class DeviceAllocationConfiguration(ApiStruct, frozen=True):
 
 
 class DeviceAllocationResult(ApiStruct, frozen=True):
-    """The devices given to a claim."""
+    """The devices allocated to a claim."""
 
     results: tuple[DeviceRequestAllocationResult, ...] = ()
     config: tuple[DeviceAllocationConfiguration, ...] = ()
 
 
 class AllocationResult(ApiStruct, frozen=True):
-    """What was given to a claim, and from which nodes it can be reached."""
+    """The allocation of a claim, and the nodes that can use it."""
 
     devices: DeviceAllocationResult = DeviceAllocationResult()
     node_selector: NodeSelector | None = None
@@ -297,7 +296,7 @@ class AllocationResult(ApiStruct, frozen=True):
 
 
 class ResourceClaimConsumerReference(ApiStruct, frozen=True):
-    """Who may use a claim."""
+    """A consumer for which a claim is reserved."""
 
     api_group: str = ""
     resource: str = ""
@@ -306,7 +305,7 @@ class ResourceClaimConsumerReference(ApiStruct, frozen=True):
 
 
 class NetworkDeviceData(ApiStruct, frozen=True):
-    """What a driver says of a network device."""
+    """Network data that a driver reports of a device."""
 
     interface_name: str = ""
     ips: tuple[str, ...] = ()
@@ -314,7 +313,7 @@ class NetworkDeviceData(ApiStruct, frozen=True):
 
 
 class AllocatedDeviceStatus(ApiStruct, frozen=True):
-    """What a driver says of a device that was given."""
+    """The status that a driver reports of an allocated device."""
 
     driver: str = ""
     pool: str = ""
@@ -329,7 +328,7 @@ class AllocatedDeviceStatus(ApiStruct, frozen=True):
 
 
 class ResourceClaimStatus(ApiStruct, frozen=True):
-    """What is known of a claim."""
+    """status of a claim."""
 
     allocation: AllocationResult | None = None
     reserved_for: tuple[ResourceClaimConsumerReference, ...] = ()
@@ -356,11 +355,11 @@ class ResourceClaimTemplate(ApiObject, frozen=True):
     spec: ResourceClaimTemplateSpec = ResourceClaimTemplateSpec()
 
 
-# What is held back.
+# Taints.
 
 
 class DeviceTaintSelector(ApiStruct, frozen=True):
-    """Which devices a rule taints; what is unset matches all."""
+    """The devices that a rule taints; an unset field matches all."""
 
     driver: str | None = None
     pool: str | None = None
@@ -368,20 +367,20 @@ class DeviceTaintSelector(ApiStruct, frozen=True):
 
 
 class DeviceTaintRuleSpec(ApiStruct, frozen=True):
-    """A taint, and the devices it is put on."""
+    """spec of a rule: a taint, and the devices that get it."""
 
     device_selector: DeviceTaintSelector | None = None
     taint: DeviceTaint = DeviceTaint()
 
 
 class DeviceTaintRuleStatus(ApiStruct, frozen=True):
-    """How far eviction has come."""
+    """status of a rule: the progress of eviction."""
 
     conditions: tuple[Condition, ...] = ()
 
 
 class DeviceTaintRule(ApiObject, frozen=True):
-    """A taint put on devices from outside their slices."""
+    """A taint of devices that is not part of their slices."""
 
     spec: DeviceTaintRuleSpec = DeviceTaintRuleSpec()
     status: DeviceTaintRuleStatus = DeviceTaintRuleStatus()

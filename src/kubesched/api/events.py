@@ -1,21 +1,21 @@
 """Events as the scheduler reports them (events.k8s.io/v1).
 
 From structs to JSON documents and back; see `meta` for the conventions. `event_time` and `last_observed_time` carry
-microseconds on the wire, always six digits: `kinds.encode` sees to it.
+microseconds on the wire, always six digits: `codec.encode` writes them.
 """
 
 from kubesched.api.meta import ApiObject, ApiStruct, Int32, ObjectReference, Timestamp
 
 
 class EventSource(ApiStruct, frozen=True):
-    """Who reported an event, in the form of old clients."""
+    """The source of an event, as old clients write it."""
 
     component: str = ""
     host: str = ""
 
 
 class EventSeries(ApiStruct, frozen=True):
-    """How often an event came again, and when last."""
+    """How often an event was repeated, and when last."""
 
     count: Int32 = 0
     last_observed_time: Timestamp | None = None

@@ -1,6 +1,6 @@
-"""Words for a field that is wrong, as the reference writes them; objects and configurations share them.
+"""Error texts for invalid fields, as the reference writes them; objects and configurations share them.
 
-From the path of a field, the bad value and what is wrong to one sentence, or the joined text of several.
+From the path of a field, the bad value and the problem to one sentence, or the joined text of several.
 A path is plain text (`nodeSelectorTerms[0].key`); the empty path is the reference's nil path.
 """
 
@@ -70,7 +70,7 @@ def not_supported(path: str, value: BadValue, supported: Iterable[str]) -> str:
 
 
 def aggregate(problems: Iterable[str]) -> str:
-    """Return one text for all problems, each different one said once; the empty text if there is none."""
+    """Return one text for all problems, each distinct one once; the empty text if there is none."""
     distinct = list(dict.fromkeys(problems))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]" if distinct else ""
 

@@ -1,6 +1,6 @@
-"""What the fields of structs hold, by their names on the wire.
+"""The types of the fields of structs, by their names on the wire.
 
-From types as they are annotated to what a reader of documents asks of them. Pure functions.
+From annotated types to answers for readers of documents. Pure functions.
 """
 
 from functools import cache

@@ -27,7 +27,7 @@ def without_nulls(value: object, value_type: Any) -> object:
 
 
 def _null_as_zero(value: object, value_type: Any) -> object:
-    """Return `value`, or what Go has for a null of this type."""
+    """Return `value`, or Go's zero value of this type for a null."""
     if value is not None:
         return without_nulls(value, value_type)
     value_type, optional = strip_optional(value_type)

@@ -1,15 +1,15 @@
-"""Numbers as Go has them: sums in 64 bits; floating-point numbers as metrics and CEL show them."""
+"""Go's numbers: sums in 64 bits; floating-point numbers as metrics and CEL show them."""
 
 from decimal import Decimal
 
 
 def int64(number: int) -> int:
-    """Return a number as 64 bits hold it: what is too large wraps around."""
+    """Return a number as an int64; numbers that do not fit wrap around."""
     return (number + 2**63) % 2**64 - 2**63
 
 
 def shortest(value: float) -> str:
-    """Return a double as `%g` writes it, with as many digits as it takes."""
+    """Return a double as `%g` writes it, with as few digits as identify it."""
     if value != value:
         return "NaN"
     if value in (float("inf"), float("-inf")):
@@ -28,6 +28,6 @@ def shortest(value: float) -> str:
 
 
 def plain(value: float) -> str:
-    """Return a double without an exponent, with as many digits as it takes."""
+    """Return a double without an exponent, with as few digits as identify it."""
     text = format(Decimal(repr(value)), "f")
     return text.removesuffix(".0")

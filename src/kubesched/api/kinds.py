@@ -1,7 +1,7 @@
-"""The kinds that scheduling reads: their structs, their versions, and which of them a document is of.
+"""The kinds that scheduling reads: their structs and versions, and the kind of a document.
 
-From an object's apiVersion and kind to the struct that it is decoded to, or an InvalidObjectError that says why there
-is none. `codec` decodes and encodes.
+From an object's apiVersion and kind to the struct that it is decoded to, or an InvalidObjectError with the reason.
+`codec` decodes and encodes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,14 +53,14 @@ KINDS: dict[str, type[ApiObject]] = {
     kind_type.__name__: kind_type for kind_types in _KINDS_BY_API_VERSION.values() for kind_type in kind_types
 }
 
-# The version that a kind is written in where an object does not say its own.
+# The version in which an object without an apiVersion is written.
 API_VERSIONS: dict[str, str] = {
     kind_type.__name__: api_version
     for api_version, kind_types in _KINDS_BY_API_VERSION.items()
     for kind_type in kind_types
 }
 
-# Versions with another shape, which would decode without an error and mean something else.
+# Versions with other fields, which would decode without an error, but to wrong objects.
 _OTHER_SHAPES: dict[str, frozenset[str]] = {
     "resource.k8s.io/v1alpha2": frozenset({"ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"}),
     "resource.k8s.io/v1alpha3": frozenset({"ResourceSlice", "ResourceClaim", "ResourceClaimTemplate"}),
@@ -70,7 +70,7 @@ _OTHER_SHAPES: dict[str, frozenset[str]] = {
 
 
 def type_of(document: object, where: str) -> type[ApiObject]:
-    """Return the struct for the document's kind, or raise an error that says why there is none."""
+    """Return the struct for the document's kind, or raise InvalidObjectError with the reason."""
     if not isinstance(document, Mapping):
         raise invalid_object(where, f"expected an object with apiVersion and kind, got {described(document)}")
     kind, api_version = document.get("kind"), document.get("apiVersion")
@@ -106,7 +106,7 @@ def flattened(documents: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, A
         kind = document.get("kind") if isinstance(document, Mapping) else None
         items = document.get("items") if isinstance(kind, str) and kind.endswith("List") else None
         if isinstance(items, list):
-            # the items of a PodList need not say that they are pods
+            # the items of a PodList need no kind
             own = (
                 {} if kind == "List" else {"apiVersion": document.get("apiVersion"), "kind": str(kind)[: -len("List")]}
             )

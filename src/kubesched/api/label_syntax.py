@@ -106,7 +106,7 @@ class _Parser:
             raise InvalidSelectorError(f"found '{key}', expected: identifier")
         if problems := labels.label_key_problems(key):
             raise InvalidSelectorError(invalid("", key, "; ".join(problems)))
-        # A key after `!` ends the requirement; what follows is the caller's to judge.
+        # A key after `!` ends the requirement; the caller checks the next token.
         if negated or self._peek()[0] in (_END, ","):
             return labels.new_requirement(key, labels.DOES_NOT_EXIST if negated else labels.EXISTS, ())
         operator = self._operator()
@@ -150,7 +150,7 @@ class _Parser:
                 return values
 
     def _exact_value(self) -> set[str]:
-        """Return the one value after `=`, `!=`, `>` or `<`; nothing there is the empty text."""
+        """Return the one value after `=`, `!=`, `>` or `<`; a missing value is the empty text."""
         if self._peek()[0] in (_END, ","):
             return {""}
         kind, text = self._take()
@@ -164,7 +164,7 @@ class _Parser:
         return (_IDENTIFIER if kind in _KEYWORDS else kind), text
 
     def _take(self, keywords: bool = False) -> _Token:
-        """Return the next token; keywords count as identifiers unless asked for. Nothing comes after the end."""
+        """Consume and return the next token; keywords count as identifiers unless `keywords` is set. The end stays."""
         token = self._tokens[self._position] if keywords else self._peek()
         if token[0] != _END:
             self._position += 1

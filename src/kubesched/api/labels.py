@@ -1,10 +1,10 @@
-"""Label selectors: requirements on labels, compiled once and asked often.
+"""Label selectors: requirements on labels, compiled once and matched often.
 
 From a LabelSelector struct, a plain label map, or parsed text (`label_syntax`) to a `Selector`, immutable and hashable,
-equal to every selector that asks the same, so that it can be interned as a dictionary key.
+equal to every selector with the same meaning, so that it can be interned as a dictionary key.
 
-Invariants: a selector that exists is valid; what is wrong raises InvalidSelectorError in the reference's words, since
-they end up in pods' conditions. `NOTHING` matches no labels at all, `EVERYTHING` (no requirement) matches all.
+Invariants: a selector that exists is valid; an invalid one raises InvalidSelectorError in the reference's words, since
+these become part of pods' conditions. `NOTHING` matches no labels, `EVERYTHING` (no requirement) matches all.
 """
 
 # upstream: apimachinery/pkg/labels/selector.go, pkg/apis/meta/v1/helpers.go,
@@ -75,7 +75,7 @@ class Requirement(msgspec.Struct, frozen=True, gc=False):
         return f"{self.key}{_SIGNS[self.operator]}{values}"
 
 
-# What matching asks, stripped of how it was written. Numbers, since they also order the checks of a selector.
+# The checks of requirements, independent of their spelling. Numbers, since they also order the checks of a selector.
 _ANY_OF, _NONE_OF, _PRESENT, _ABSENT, _ABOVE, _BELOW, _NEVER = range(7)
 _KINDS = {
     IN: _ANY_OF,
@@ -92,7 +92,7 @@ _Check = tuple[int, str, frozenset[str], int]
 
 
 def _checks_of(requirements: tuple[Requirement, ...]) -> tuple[_Check, ...]:
-    """Return the normal form of the requirements: what is asked, in a fixed order, once."""
+    """Return the normal form of the requirements: their distinct checks, in a fixed order."""
     questions = set()
     for requirement in requirements:
         kind = _KINDS[requirement.operator]
@@ -103,7 +103,7 @@ def _checks_of(requirements: tuple[Requirement, ...]) -> tuple[_Check, ...]:
 
 
 class NeededLabel(NamedTuple):
-    """A label that has to be there, with one of these values; None: whichever."""
+    """A label that has to exist, with one of these values; None stands for any value."""
 
     key: str
     values: frozenset[str] | None
@@ -111,7 +111,7 @@ class NeededLabel(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Selector:
-    """A conjunction of requirements, sorted by key; equality and hash go by what it asks, not by how it is written."""
+    """A conjunction of requirements, sorted by key; equality and hash depend on their meaning, not their spelling."""
 
     requirements: tuple[Requirement, ...] = ()
     matches_nothing: bool = False
@@ -140,12 +140,12 @@ class Selector:
 
     @property
     def keys(self) -> frozenset[str]:
-        """Return the label keys that the answer depends on."""
+        """Return the label keys that the result of `matches` depends on."""
         return frozenset(requirement.key for requirement in self.requirements)
 
     @property
     def needed_label(self) -> NeededLabel | None:
-        """Return a label without which nothing matches, one of few values if there is; None if nothing is needed."""
+        """Return a label without which nothing matches, preferably one with given values; None if there is none."""
         needed: NeededLabel | None = None
         for kind, key, values, _ in self._checks:
             if kind in (_ANY_OF, _NEVER):
@@ -201,7 +201,7 @@ NOTHING: Final = Selector(matches_nothing=True)
 
 
 def selector_from_set(labels: Mapping[str, str]) -> Selector:
-    """Return the selector that asks for exactly these labels, without validating them."""
+    """Return the selector that requires exactly these labels, without validating them."""
     return selector_of(Requirement(key, EQUALS, (value,)) for key, value in labels.items())
 
 
@@ -223,7 +223,7 @@ def from_label_selector(selector: LabelSelector | None) -> Selector:
 
 
 def new_requirement(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> Requirement:
-    """Return the requirement, or raise InvalidSelectorError with everything that is wrong with it."""
+    """Return the requirement, or raise InvalidSelectorError with all its problems."""
     problems = requirement_problems(key, operator, values, path)
     if problems:
         raise InvalidSelectorError(aggregate(problems))
@@ -231,7 +231,7 @@ def new_requirement(key: str, operator: str, values: Sequence[str] | None, path:
 
 
 def requirement_problems(key: str, operator: str, values: Sequence[str] | None, path: str = "") -> list[str]:
-    """Return what is wrong with a requirement, one sentence a problem."""
+    """Return the problems of a requirement, one sentence each."""
     problems = []
     if key_problems := label_key_problems(key):
         problems.append(invalid(child(path, "key"), key, "; ".join(key_problems)))
@@ -277,7 +277,7 @@ _SUBDOMAIN_PATTERN = re.compile(_SUBDOMAIN)
 
 @lru_cache(maxsize=4096)
 def label_key_problems(key: str) -> tuple[str, ...]:
-    """Return what keeps the text from being a label key (`name` or `dns.prefix/name`)."""
+    """Return the problems of a label key (`name` or `dns.prefix/name`)."""
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         rule = f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/'"
@@ -298,7 +298,7 @@ def label_key_problems(key: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def label_value_problems(value: str) -> tuple[str, ...]:
-    """Return what keeps the text from being a label value."""
+    """Return the problems of a label value."""
     problems = []
     if _bytes(value) > 63:
         problems.append("must be no more than 63 bytes")
@@ -308,7 +308,7 @@ def label_value_problems(value: str) -> tuple[str, ...]:
 
 
 def subdomain_problems(text: str) -> tuple[str, ...]:
-    """Return what keeps the text from being a lower-case DNS subdomain."""
+    """Return the problems of a text as a lower-case DNS subdomain."""
     problems = []
     if _bytes(text) > 253:
         problems.append("must be no more than 253 bytes")
@@ -318,7 +318,7 @@ def subdomain_problems(text: str) -> tuple[str, ...]:
 
 
 def parse_int64(text: str) -> int | None:
-    """Return the decimal integer that the text is, or None if it is none or leaves 64 bits."""
+    """Return the decimal integer in the text, or None if it is none or does not fit in 64 bits."""
     if not _INTEGER.fullmatch(text):
         return None
     number = int(text)
@@ -326,7 +326,7 @@ def parse_int64(text: str) -> int | None:
 
 
 def _count_problem(operator: str, count: int) -> str:
-    """Return what is wrong with the number of values, or the empty text."""
+    """Return the problem of the number of values, or the empty text."""
     if operator in (IN, NOT_IN):
         return "" if count else "for 'in', 'notin' operators, values set can't be empty"
     if operator in (EXISTS, DOES_NOT_EXIST):
@@ -344,5 +344,5 @@ def _key_of(requirement: Requirement) -> str:
 
 
 def _bytes(text: str) -> int:
-    """Return the length of the text on the wire."""
+    """Return the length of the text in bytes."""
     return len(text.encode("utf-8", "surrogatepass"))

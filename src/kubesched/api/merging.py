@@ -1,7 +1,7 @@
 """Strategic merge patches, as far as the scheduler writes them.
 
-From an object and a patch, both as JSON has them, to the patched object. Lists whose entries have a key are merged by
-it; other lists are replaced.
+From an object and a patch, both as plain values, to the patched object. Lists with a merge key are merged by it; other
+lists are replaced.
 """
 
 # upstream: apimachinery/pkg/util/strategicpatch (v1.36)
@@ -12,7 +12,7 @@ from typing import Any
 _DELETE_ENTRIES = "$deleteFromPrimitiveList/"
 _DIRECTIVE = "$patch"
 _ORDER = "$setElementOrder/"
-# lists that are merged -> the field that tells their entries apart
+# lists that are merged -> their merge key
 _KEYS = {
     "conditions": "type",
     "ownerReferences": "uid",
@@ -30,7 +30,7 @@ def strategic_merge(document: Mapping[str, Any], patch: Mapping[str, Any]) -> di
             name = field.removeprefix(_DELETE_ENTRIES)
             merged[name] = [entry for entry in merged.get(name) or () if entry not in change]
         elif field.startswith(_ORDER):
-            # entries keep their places here, and new ones come last, as the scheduler wants it
+            # entries keep their order, and new ones come last, as the scheduler's patches expect
             continue
         elif change is None:
             merged.pop(field, None)
@@ -44,7 +44,7 @@ def strategic_merge(document: Mapping[str, Any], patch: Mapping[str, Any]) -> di
 
 
 def _merged_entries(entries: Any, changes: Any, key: str) -> list[Any]:
-    """Return a list of entries with some changed, added or (by directive) removed."""
+    """Return the entries with changes applied: entries are merged, added or (by directive) deleted."""
     by_key = {entry.get(key): entry for entry in entries}
     for change in changes:
         if change.get(_DIRECTIVE) == "delete":

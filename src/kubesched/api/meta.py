@@ -1,4 +1,4 @@
-"""What all Kubernetes objects share: the struct base, metadata, selectors as written, conditions.
+"""Parts that all Kubernetes objects share: the struct base, metadata, selectors as written, conditions.
 
 From JSON or YAML documents to frozen structs. Structs hold only what scheduling reads; unknown fields are skipped
 while decoding. Lists are tuples and every struct is immutable, so objects may be shared freely and need no garbage
@@ -100,7 +100,7 @@ class ObjectReference(ApiStruct, frozen=True):
 
 
 class ApiObject(ApiStruct, frozen=True):
-    """Base of the kinds: what every object carries."""
+    """Base of the kinds: the fields of every object."""
 
     api_version: str = ""
     kind: str = ""

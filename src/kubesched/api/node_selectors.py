@@ -1,4 +1,4 @@
-"""Node selectors: terms over a node's labels and its name, compiled once and asked often.
+"""Node selectors: terms over a node's labels and its name, compiled once and matched often.
 
 From NodeSelector and PreferredSchedulingTerm structs and nodeSelector maps to immutable, hashable objects with
 `matches(labels, name)`.
@@ -43,19 +43,19 @@ _FIELD_OPERATORS = ("In", "NotIn")
 
 
 class FieldCheck(msgspec.Struct, frozen=True, gc=False):
-    """One demand on a node field: that it has the value, or that it has not."""
+    """One requirement on a node field: that it has the value, or that it has not."""
 
     key: str
     value: str
     wanted: bool
 
     def matches(self, name: str) -> bool:
-        """Return whether a node of that name satisfies the demand."""
+        """Return whether a node of that name satisfies the requirement."""
         return ((name if self.key == NAME_FIELD else "") == self.value) == self.wanted
 
 
 class CompiledTerm(msgspec.Struct, frozen=True, cache_hash=True):
-    """A term ready to be asked, or the problems that keep it from ever matching."""
+    """A compiled term, or the problems for which it never matches."""
 
     labels: Selector = labels.EVERYTHING
     fields: tuple[FieldCheck, ...] = ()
@@ -65,23 +65,23 @@ class CompiledTerm(msgspec.Struct, frozen=True, cache_hash=True):
         """Return whether a node with these labels and this name satisfies the whole term."""
         if self.problems or not self.labels.matches(node_labels):
             return False
-        # A node without a name has no fields, and field demands are then waived.
+        # A node without a name has no fields; then requirements on fields are not checked.
         return not name or all(check.matches(name) for check in self.fields)
 
 
 class CompiledNodeSelector(msgspec.Struct, frozen=True, cache_hash=True):
-    """Alternative terms, of which one has to match; no term matches no node."""
+    """Alternative terms, of which one has to match; without terms it matches no node."""
 
     terms: tuple[CompiledTerm, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return everything that did not parse."""
+        """Return the problems of all terms."""
         return tuple(problem for term in self.terms for problem in term.problems)
 
     @property
     def error(self) -> str:
-        """Return what strict parsing reports, or the empty text."""
+        """Return the error of strict parsing, or the empty text."""
         return aggregate(self.problems)
 
     @property
@@ -99,7 +99,7 @@ class CompiledNodeSelector(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class RequiredNodeAffinity(msgspec.Struct, frozen=True, cache_hash=True):
-    """What a pod requires of its node: its nodeSelector map and its required node affinity, both."""
+    """The requirements of a pod on its node: both its nodeSelector map and its required node affinity."""
 
     labels: Selector = labels.EVERYTHING
     terms: CompiledNodeSelector | None = None
@@ -110,11 +110,11 @@ class RequiredNodeAffinity(msgspec.Struct, frozen=True, cache_hash=True):
         return self.labels.keys | self.terms.keys if self.terms is not None else self.labels.keys
 
     def matches(self, node_labels: Mapping[str, str], name: str) -> bool:
-        """Return whether a node with these labels and this name is acceptable; what does not parse is ignored."""
+        """Return whether a node with these labels and this name satisfies both; terms that do not parse never match."""
         return self.labels.matches(node_labels) and (self.terms is None or self.terms.matches(node_labels, name))
 
     def match_error(self, node_labels: Mapping[str, str], name: str) -> str:
-        """Return the parse problems where the labels fit and yet no term matches, or the empty text."""
+        """Return the parse problems if the nodeSelector matches but no term does, or the empty text."""
         if self.terms is None or not self.labels.matches(node_labels):
             return ""
         return self.terms.match_error(node_labels, name)
@@ -168,7 +168,7 @@ def parse_preferred_terms(terms: Iterable[PreferredSchedulingTerm], path: str = 
 
 
 def required_node_affinity(spec: PodSpec) -> RequiredNodeAffinity:
-    """Return what the pod requires of its node."""
+    """Return the requirements of a pod on its node."""
     affinity = spec.affinity.node_affinity if spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     return RequiredNodeAffinity(
@@ -178,7 +178,7 @@ def required_node_affinity(spec: PodSpec) -> RequiredNodeAffinity:
 
 
 def compile_term(term: NodeSelectorTerm, path: str = "") -> CompiledTerm:
-    """Return the compiled term with whatever is wrong in it; without any expression it matches every node."""
+    """Return the compiled term, with its problems; without any expression it matches every node."""
     requirements, problems = _label_requirements(term.match_expressions, child(path, "matchExpressions"))
     checks, field_problems = _field_checks(term.match_fields, child(path, "matchFields"))
     problems += field_problems
@@ -207,7 +207,7 @@ def _label_requirements(
 
 
 def _field_checks(expressions: Sequence[NodeSelectorRequirement], path: str) -> tuple[list[FieldCheck], list[str]]:
-    """Return the demands on fields that parse, and the problems of the others."""
+    """Return the requirements on fields that parse, and the problems of the others."""
     checks: list[FieldCheck] = []
     problems: list[str] = []
     for i, expression in enumerate(expressions):

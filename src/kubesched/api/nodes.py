@@ -12,7 +12,7 @@ from kubesched.api.pods import Taint
 
 
 class NodeSpec(ApiStruct, frozen=True):
-    """What is asked of a node."""
+    """spec of a node."""
 
     taints: tuple[Taint, ...] = ()
     unschedulable: bool = False
@@ -47,7 +47,7 @@ class ContainerImage(ApiStruct, frozen=True):
 
 
 class NodeSystemInfo(ApiStruct, frozen=True):
-    """What a node says of its system."""
+    """System information of a node."""
 
     machine_id: str = msgspec.field(default="", name="machineID")
     kernel_version: str = ""
@@ -59,7 +59,7 @@ class NodeSystemInfo(ApiStruct, frozen=True):
 
 
 class NodeStatus(ApiStruct, frozen=True):
-    """What is known of a node."""
+    """status of a node."""
 
     capacity: ResourceList = {}
     allocatable: ResourceList = {}
@@ -78,13 +78,13 @@ class Node(ApiObject, frozen=True):
 
 
 class NamespaceSpec(ApiStruct, frozen=True):
-    """What is asked of a namespace."""
+    """spec of a namespace."""
 
     finalizers: tuple[str, ...] = ()
 
 
 class NamespaceStatus(ApiStruct, frozen=True):
-    """What is known of a namespace."""
+    """status of a namespace."""
 
     phase: str = ""
     conditions: tuple[Condition, ...] = ()

@@ -1,7 +1,7 @@
-"""JSON that others understand, such as the parameters of a device's driver: passed on as it came, never looked into.
+"""Opaque JSON, such as the parameters of a device's driver: passed on unchanged, never interpreted.
 
-From a JSON text, or decoded values, to values that can be written again. What is nested too deep to be walked safely,
-or cannot be decoded (half a surrogate pair, a number beyond all bounds), stays the text that it is, as a `msgspec.Raw`.
+From a JSON text, or decoded values, to values that can be written again. A value that is nested too deep to be walked
+safely, or cannot be decoded (half a surrogate pair, a huge number), stays a text, as a `msgspec.Raw`.
 """
 
 import re
@@ -12,16 +12,16 @@ import msgspec
 OPAQUE: Final = msgspec.Meta(description="JSON that others understand")
 OpaqueJson = Annotated[Any, OPAQUE]
 
-# strings are passed over whole, and brackets count by the run; a lone quote begins a string without an end
+# strings are skipped, and adjacent brackets match together; a lone quote begins a string without an end
 NESTING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]++|[\]}]++|"', re.DOTALL)
 OPENING: Final = b"[{"
 QUOTE: Final = ord('"')
-# whatever walks values, or writes them, goes as deep as they are
+# code that walks values, or writes them, recurses as deep as they are nested
 _DEEPEST: Final = 64
 
 
 def keep_text(text: bytes) -> Any:
-    """Return an opaque value that is written so."""
+    """Return the opaque value of a JSON text; the text itself if it is too deep or cannot be decoded."""
     if not nests_deeper(text):
         try:
             return msgspec.json.decode(text)
@@ -31,7 +31,7 @@ def keep_text(text: bytes) -> Any:
 
 
 def keep_value(value: Any) -> Any:
-    """Return an opaque value that was decoded, as a text if it is deep."""
+    """Return a decoded opaque value; its JSON text if it is too deep."""
     if isinstance(value, msgspec.Raw):
         return value
     if isinstance(value, dict | list):
@@ -42,7 +42,7 @@ def keep_value(value: Any) -> Any:
 
 
 def nests_deeper(text: bytes) -> bool:
-    """Return whether a JSON text goes deeper than what is decoded."""
+    """Return whether a JSON text is nested deeper than `_DEEPEST`."""
     if text.count(b"[") + text.count(b"{") <= _DEEPEST:
         return False
     depth = 0

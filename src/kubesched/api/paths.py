@@ -1,4 +1,4 @@
-"""Where objects are on an API server.
+"""Paths of objects on an API server.
 
 From a kind and a name to a path.
 """
@@ -34,7 +34,7 @@ def plural_of(kind: str) -> str:
 
 
 def path_of(kind: str, namespace: str = "", name: str = "", subresource: str = "", api_version: str = "") -> str:
-    """Return the path of all objects of a kind, of those in a namespace, of one object, or of a part of it."""
+    """Return the path of a kind's collection, cluster-wide or in a namespace, of an object, or of a subresource."""
     version = api_version or API_VERSIONS[kind]
     parts = ["/apis" if "/" in version else "/api", version]
     if namespace and kind not in CLUSTER_SCOPED:

@@ -163,7 +163,7 @@ class Container(ApiStruct, frozen=True):
 
 
 class PodSchedulingGate(ApiStruct, frozen=True):
-    """A gate that holds a pod back."""
+    """A scheduling gate of a pod."""
 
     name: str = ""
 
@@ -189,7 +189,7 @@ class PodOS(ApiStruct, frozen=True):
 
 
 class PodSpec(ApiStruct, frozen=True):
-    """What is asked for."""
+    """spec of a pod."""
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] = ()
@@ -216,7 +216,7 @@ class PodSpec(ApiStruct, frozen=True):
 
 
 class ContainerStatus(ApiStruct, frozen=True):
-    """What the kubelet says of a container's resources."""
+    """The status of a container: the resources that the kubelet reports."""
 
     name: str = ""
     resources: ResourceRequirements | None = None
@@ -246,7 +246,7 @@ class PodExtendedResourceClaimStatus(ApiStruct, frozen=True):
 
 
 class NodeAllocatableResourceClaimStatus(ApiStruct, frozen=True):
-    """Node allocatable resources that a claim stands for."""
+    """Node allocatable resources that a claim takes."""
 
     resource_claim_name: str = ""
     containers: tuple[str, ...] = ()
@@ -254,7 +254,7 @@ class NodeAllocatableResourceClaimStatus(ApiStruct, frozen=True):
 
 
 class PodStatus(ApiStruct, frozen=True):
-    """What is known of the pod."""
+    """status of a pod."""
 
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
@@ -279,7 +279,7 @@ class Pod(ApiObject, frozen=True):
 
     @property
     def uid(self) -> str:
-        """Return metadata.uid; a pod that was written by hand and has none goes by its name."""
+        """Return metadata.uid, or the full name of a pod without one, such as a pod from a manifest."""
         return self.metadata.uid or self.full_name
 
     @property
@@ -289,10 +289,10 @@ class Pod(ApiObject, frozen=True):
 
     @property
     def terminating(self) -> bool:
-        """Return whether deletion has been asked for."""
+        """Return whether the pod has a deletion timestamp."""
         return self.metadata.deletion_timestamp is not None
 
     @property
     def terminal(self) -> bool:
-        """Return whether the pod has run to its end."""
+        """Return whether the pod's phase is Succeeded or Failed."""
         return self.status.phase in ("Succeeded", "Failed")

@@ -20,7 +20,7 @@ class PodDisruptionBudgetSpec(ApiStruct, frozen=True):
 
 
 class PodDisruptionBudgetStatus(ApiStruct, frozen=True):
-    """How many more pods of a budget may go; `disrupted_pods` are on their way out and already counted."""
+    """status of a disruption budget; `disrupted_pods` are being evicted and already counted."""
 
     disruptions_allowed: Int32 = 0
     disrupted_pods: dict[str, Timestamp | None] = {}

@@ -4,7 +4,7 @@ From the raw text (or JSON number) of a request, a capacity or a limit to a `Qua
 integers that the scheduler counts with (`value_of` in units, `milli_value_of` in thousandths, both rounded up).
 
 Invariants: never a float; immutable; the parse, the canonical text and the rounding are those of
-apimachinery's resource.Quantity to the letter, oddities included, because the verdicts depend on them. The
+apimachinery's resource.Quantity exactly, oddities included, because scheduling decisions depend on them. The
 reference keeps small numbers in an int64 and others in a big decimal, and the two round and overflow
 differently, so a quantity remembers which of the two it is (`big`).
 """
@@ -171,7 +171,7 @@ def parse_quantity(text: str) -> Quantity:
 
 @lru_cache(maxsize=16384)
 def quantity_of(raw: RawQuantity) -> Quantity:
-    """Return the quantity that stands raw in an object, where numbers and surrounding spaces are allowed."""
+    """Return the quantity of a raw field of an object, where numbers and surrounding spaces are allowed."""
     if isinstance(raw, str):
         return parse_quantity(raw.strip(_GO_SPACE))
     if isinstance(raw, bool) or not isinstance(raw, int | float):
@@ -195,7 +195,7 @@ def milli_value_of(raw: RawQuantity) -> int:
 
 
 class _Parts(NamedTuple):
-    """A quantity's text in pieces: digits before and after the point, and what the suffix means."""
+    """A quantity's text in pieces: digits before and after the point, and the meaning of the suffix."""
 
     negative: bool
     number: str

@@ -1,7 +1,7 @@
-"""The release of Kubernetes that kubesched is the scheduler of; `docs/next-release.md` tells the way to the next."""
+"""The release of Kubernetes that kubesched implements; `docs/next-release.md` describes the update to the next one."""
 
 RELEASE = "1.36.4"
 
 MAJOR, MINOR = (int(number) for number in RELEASE.split(".")[:2])
-# as a component of the release reports itself
+# the version that components of the release report
 GIT_VERSION = f"v{RELEASE}"

@@ -1,16 +1,16 @@
-"""What a pod counts for: its requests, summed over containers the way the scheduler sums them.
+"""The resource requests of a pod, summed over containers as the scheduler sums them.
 
-From a pod as a struct, and the gates that matter (`RequestOptions`), to the integers that the table and the resource
+From a pod, and the feature gates that matter (`RequestOptions`), to the integers that the table and the resource
 plugins count with (cpu in thousandths, everything else in units).
 
-The reference asks this question in several ways, and the differences are visible in verdicts:
+The reference sums requests in several ways, and the differences are visible in its decisions:
 
-    pod_resources       what a pod takes from its node: reported (resized) resources, pod-level ones, overhead
-    filter_request      what the Fit filter asks a node for: the specification only, never below zero
-    fit_score_request   what Fit's scoring counts: containers and overhead only, with defaults for what is missing
-    balanced_request    what BalancedAllocation's scoring counts: as pod_resources, without defaults
-    scaling_request     what resize events and their hints compare
-    pod_limits          what metrics show as limits
+    pod_resources       the resources a pod takes on its node: reported (resized) ones, pod-level ones, overhead
+    filter_request      the request that the Fit filter checks: of the spec only, never below zero
+    fit_score_request   the request that Fit scores: containers and overhead only, with defaults for missing requests
+    balanced_request    the request that BalancedAllocation scores: as pod_resources, without defaults
+    scaling_request     the request that resize events and their hints compare
+    pod_limits          the limits that metrics show
 
 Invariants: sums are exact quantities and rounded once, at the end; results are immutable.
 """
@@ -46,7 +46,7 @@ _DEFAULTS: Mapping[str, Quantity] = {CPU: from_milli_value(DEFAULT_MILLI_CPU), M
 
 
 class RequestOptions(msgspec.Struct, frozen=True, gc=False):
-    """The feature gates that decide what a pod counts for, with the defaults of v1.36."""
+    """The feature gates that the requests of a pod depend on, with the defaults of v1.36."""
 
     in_place_pod_vertical_scaling: bool = True
     pod_level_resources: bool = True
@@ -55,7 +55,7 @@ class RequestOptions(msgspec.Struct, frozen=True, gc=False):
 
 
 class RequestRules(msgspec.Struct, frozen=True, gc=False):
-    """One way of asking for a pod's requests; see `pod_requests`."""
+    """One way to sum a pod's requests; see `pod_requests`."""
 
     status_resources: bool = False
     """Count what the kubelet reports of resized containers, too."""
@@ -79,7 +79,7 @@ class Resources(msgspec.Struct, frozen=True, gc=False):
 
 
 class PodResources(Resources, frozen=True, gc=False):
-    """What a pod takes from its node, and what scoring takes it for where it requests nothing."""
+    """The resources that a pod takes on its node, and the amounts that scoring assumes where it requests none."""
 
     non_zero_milli_cpu: int = 0
     non_zero_memory: int = 0
@@ -91,12 +91,12 @@ _FIT_SCORE = RequestRules(pod_level=False)
 
 
 def pod_resources(pod: Pod, options: RequestOptions = _BY_DEFAULT) -> PodResources:
-    """Return what the pod takes from the node it is on."""
+    """Return the resources that the pod takes on its node."""
     rules = _accounting(options, options.dra_node_allocatable_resources)
     requests = pod_requests(pod, rules)
     defaults = _DEFAULTS
     if options.pod_level_resources and has_pod_level_requests(pod):
-        # Pod-level requests speak for all containers; only what nobody requests gets a default.
+        # Pod-level requests stand for all containers; only resources that are not requested get a default.
         defaults = {name: amount for name, amount in _DEFAULTS.items() if name not in requests}
     non_zero = pod_requests(pod, rules, defaults) if defaults else requests
     return PodResources(
@@ -110,17 +110,17 @@ def pod_resources(pod: Pod, options: RequestOptions = _BY_DEFAULT) -> PodResourc
 
 
 def filter_request(pod: Pod, options: RequestOptions = _BY_DEFAULT) -> Resources:
-    """Return what the Fit filter asks a node for on behalf of a pod that is not placed yet."""
+    """Return the request that the Fit filter checks for an incoming pod."""
     return not_negative(pod_requests(pod, RequestRules(pod_level=options.pod_level_resources)))
 
 
 def fit_score_request(pod: Pod) -> dict[str, int]:
-    """Return what Fit's scoring counts the incoming pod for, by resource name; absent names count zero."""
+    """Return the request of an incoming pod that Fit scores, by resource name; absent names count zero."""
     return _as_integers(pod_requests(pod, _FIT_SCORE, _DEFAULTS))
 
 
 def balanced_request(pod: Pod, options: RequestOptions = _BY_DEFAULT) -> dict[str, int]:
-    """Return what BalancedAllocation's scoring counts the incoming pod for, by resource name."""
+    """Return the request of an incoming pod that BalancedAllocation scores, by resource name."""
     return _as_integers(pod_requests(pod, _accounting(options, False)))
 
 
@@ -138,7 +138,7 @@ def pod_requests(
     rules: RequestRules = _SPECIFIED,
     defaults: Mapping[str, Quantity] = {},
 ) -> Requests:
-    """Return the pod's requests by resource name; `defaults` stand in for what a container leaves out."""
+    """Return the pod's requests by resource name; `defaults` are for resources that a container does not request."""
     requests = _container_requests(pod, rules, defaults)
     if rules.claim_resources:
         for claim in pod.status.node_allocatable_resource_claim_statuses:
@@ -158,7 +158,7 @@ def pod_requests(
 
 
 def pod_limits(pod: Pod) -> Requests:
-    """Return the pod's limits by resource name, summed as requests are; overhead counts where there is a limit."""
+    """Return the pod's limits by resource name, summed as requests are; overhead counts for limited resources."""
     spec = pod.spec
     limited = msgspec.structs.replace(
         spec,
@@ -191,7 +191,7 @@ def not_negative(requests: Requests) -> Resources:
 
 
 def has_pod_level_requests(pod: Pod) -> bool:
-    """Return whether the pod as a whole requests something that may be requested so."""
+    """Return whether the pod has a pod-level request for a resource that supports it."""
     return pod.spec.resources is not None and any(map(is_pod_level_resource, pod.spec.resources.requests))
 
 
@@ -204,7 +204,7 @@ def is_resize_infeasible(pod: Pod) -> bool:
 
 
 def is_pod_level_resource(name: str) -> bool:
-    """Return whether a resource may be requested for a pod as a whole."""
+    """Return whether a resource may be requested at pod level."""
     return name in (CPU, MEMORY) or name.startswith("hugepages-")
 
 
@@ -234,7 +234,7 @@ def _accounting(options: RequestOptions, claim_resources: bool) -> RequestRules:
 
 
 def _container_requests(pod: Pod, rules: RequestRules, defaults: Mapping[str, Quantity]) -> Requests:
-    """Return the requests over all containers: what runs at the same time is added, what does not is the maximum."""
+    """Return the requests of all containers: the sum of those that run together, or the peak of init if larger."""
     spec = pod.spec
     statuses = _statuses(pod) if rules.status_resources else {}
     total: Requests = {}
@@ -260,7 +260,7 @@ def _container_requests(pod: Pod, rules: RequestRules, defaults: Mapping[str, Qu
 def _one_container(
     pod: Pod, container: Container, status: ContainerStatus | None, defaults: Mapping[str, Quantity]
 ) -> Requests:
-    """Return the requests of one container, with defaults for what it leaves out."""
+    """Return the requests of one container, with defaults for resources that it does not request."""
     requests = _quantities(container.resources.requests)
     if status is not None and status.resources is not None:
         requests = _effective(pod, requests, status.resources.requests, status.allocated_resources)
@@ -270,7 +270,7 @@ def _one_container(
 
 
 def _effective(pod: Pod, specified: Requests, actuated: ResourceList, allocated: ResourceList) -> Requests:
-    """Return the larger of what is asked for, runs and is set aside; an infeasible resize is not asked for."""
+    """Return the maximum of specified, actuated and allocated requests; those of an infeasible resize do not count."""
     effective = {} if is_resize_infeasible(pod) else dict(specified)
     _raise(effective, _quantities(actuated))
     _raise(effective, _quantities(allocated))

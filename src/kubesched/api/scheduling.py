@@ -39,7 +39,7 @@ class TopologyConstraint(ApiStruct, frozen=True):
 
 
 class PodGroupSchedulingConstraints(ApiStruct, frozen=True):
-    """Where the pods of a group may go, together."""
+    """The scheduling constraints of a group: where its pods may run together."""
 
     topology: tuple[TopologyConstraint, ...] = ()
 
@@ -60,13 +60,13 @@ class WorkloadPodGroupTemplateReference(ApiStruct, frozen=True):
 
 
 class PodGroupTemplateReference(ApiStruct, frozen=True):
-    """Where a group was made from."""
+    """The template that a group was created from."""
 
     workload: WorkloadPodGroupTemplateReference | None = None
 
 
 class PodGroupSpec(ApiStruct, frozen=True):
-    """What is asked for a group."""
+    """spec of a pod group."""
 
     pod_group_template_ref: PodGroupTemplateReference | None = None
     scheduling_policy: PodGroupSchedulingPolicy = PodGroupSchedulingPolicy()
@@ -85,7 +85,7 @@ class PodGroupResourceClaimStatus(ApiStruct, frozen=True):
 
 
 class PodGroupStatus(ApiStruct, frozen=True):
-    """What is known of a group."""
+    """status of a pod group."""
 
     conditions: tuple[Condition, ...] = ()
     resource_claim_statuses: tuple[PodGroupResourceClaimStatus, ...] = ()
@@ -111,7 +111,7 @@ class PodGroupTemplate(ApiStruct, frozen=True):
 
 
 class WorkloadSpec(ApiStruct, frozen=True):
-    """What a workload consists of."""
+    """spec of a workload."""
 
     controller_ref: TypedLocalObjectReference | None = None
     pod_group_templates: tuple[PodGroupTemplate, ...] = ()

@@ -1,7 +1,7 @@
 """Many label selectors at once: whether any of them matches.
 
-From selectors to an index by a label that each needs, so that a pod with thousands of selectors costs what its few that
-may match cost. The same selector counts once.
+From selectors to an index by a label that each needs, so that only the few selectors that may match are evaluated.
+Equal selectors count once.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ class SelectorSet:
         yield from self._others
         if not self._by_label and not self._by_key:
             return
-        # who has many labels is asked for few, and the other way round
+        # iterate over the labels or over the index, whichever is smaller
         if len(labels) <= len(self._by_label) + len(self._by_key):
             for key, value in labels.items():
                 yield from self._by_label.get((key, value), ())

@@ -1,8 +1,8 @@
 """Pods of one template share their specification, labels and owners, so that many pods take little memory.
 
 From pods as they are decoded to equal pods whose equal parts are one object: specification, labels, owners, and the
-conditions of pods that became ready in the same second. Structs are immutable, so this changes nothing. Parts are
-forgotten when there are too many, and sharing begins anew.
+conditions of pods that became ready in the same second. Structs are immutable, so sharing is safe. When there are too
+many parts, all are forgotten and sharing begins anew.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def sharing(kind: type[T]) -> Callable[[T], T]:
-    """Return the function that shares the parts of objects of a kind; objects of kinds but Pod stay as they are."""
+    """Return the function that shares the parts of objects of a kind; it changes only pods."""
     return cast(Callable[[T], T], SharedPods().share) if kind is Pod else lambda obj: obj
 
 
@@ -37,7 +37,7 @@ class SharedPods:
         self._conditions: dict[tuple[Condition, ...], tuple[Condition, ...]] = {}
 
     def share(self, pod: Pod) -> Pod:
-        """Return an equal pod, its parts shared with pods that were seen before."""
+        """Return an equal pod whose parts are shared with earlier pods."""
         for kept in (self._specs, self._labels, self._owners, self._conditions):
             if len(kept) > MOST_KEPT:
                 kept.clear()
@@ -61,7 +61,7 @@ class SharedPods:
         )
 
     def _spec(self, spec: PodSpec) -> PodSpec:
-        """Return a specification in which only the node is its own, without volumes that are nothing but a name."""
+        """Return a spec that shares all parts but its node name, without volumes that have only a name."""
         node_name = spec.node_name
         if node_name or spec.volumes:
             common = replace(spec, node_name="", volumes=with_source(spec.volumes))

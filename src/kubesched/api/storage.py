@@ -1,4 +1,4 @@
-"""Volumes, claims, storage classes and what CSI drivers say of nodes and capacity.
+"""Volumes, claims, storage classes, and the nodes, limits and capacities of CSI drivers.
 
 From JSON documents to frozen structs; see `meta` for the conventions. A persistent volume keeps the sources by which
 scheduling tells a volume from another, among them those that migration maps to CSI drivers.
@@ -117,20 +117,20 @@ class LocalVolumeSource(ApiStruct, frozen=True):
 
 
 class HostPathVolumeSource(ApiStruct, frozen=True):
-    """A directory of whatever node the pod is on."""
+    """A directory of the node that the pod is on."""
 
     path: str = ""
     type: str | None = None
 
 
 class VolumeNodeAffinity(ApiStruct, frozen=True):
-    """From where a volume can be reached."""
+    """The nodes that can access a volume."""
 
     required: NodeSelector | None = None
 
 
 class PersistentVolumeSpec(ApiStruct, frozen=True):
-    """What a volume is; one of the sources is set."""
+    """spec of a volume; one of the sources is set."""
 
     capacity: ResourceList = {}
     access_modes: tuple[str, ...] = ()
@@ -158,7 +158,7 @@ class PersistentVolumeSpec(ApiStruct, frozen=True):
 
 
 class PersistentVolumeStatus(ApiStruct, frozen=True):
-    """What is known of a volume."""
+    """status of a volume."""
 
     phase: str = ""
     message: str = ""
@@ -174,14 +174,14 @@ class PersistentVolume(ApiObject, frozen=True):
 
 
 class ModifyVolumeStatus(ApiStruct, frozen=True):
-    """How far a change of a claim's attributes class has come."""
+    """The progress of a change of a claim's VolumeAttributesClass."""
 
     target_volume_attributes_class_name: str = ""
     status: str = ""
 
 
 class PersistentVolumeClaimStatus(ApiStruct, frozen=True):
-    """What is known of a claim."""
+    """status of a claim."""
 
     phase: str = ""
     access_modes: tuple[str, ...] = ()
@@ -214,7 +214,7 @@ class TopologySelectorTerm(ApiStruct, frozen=True):
 
 
 class StorageClass(ApiObject, frozen=True):
-    """A way to provide volumes."""
+    """A storage class: how volumes are provisioned."""
 
     provisioner: str = ""
     parameters: dict[str, str] = {}
@@ -226,7 +226,7 @@ class StorageClass(ApiObject, frozen=True):
 
 
 class VolumeNodeResources(ApiStruct, frozen=True):
-    """How many volumes of a driver a node takes."""
+    """The volume limit of a driver on a node."""
 
     count: Int32 | None = None
 
@@ -247,20 +247,20 @@ class CSINodeSpec(ApiStruct, frozen=True):
 
 
 class CSINode(ApiObject, frozen=True):
-    """What CSI drivers say of the node of the same name."""
+    """The CSI drivers of the node of the same name."""
 
     spec: CSINodeSpec = CSINodeSpec()
 
 
 class TokenRequest(ApiStruct, frozen=True):
-    """A service account token that a CSI driver wants."""
+    """A service account token that a CSI driver requests."""
 
     audience: str = ""
     expiration_seconds: Int64 | None = None
 
 
 class CSIDriverSpec(ApiStruct, frozen=True):
-    """What a CSI driver can do and wants."""
+    """spec of a CSI driver: its abilities and needs."""
 
     attach_required: bool | None = None
     pod_info_on_mount: bool | None = None
@@ -282,7 +282,7 @@ class CSIDriver(ApiObject, frozen=True):
 
 
 class CSIStorageCapacity(ApiObject, frozen=True):
-    """How much a storage class can still provide in one part of the cluster."""
+    """The free capacity of a storage class in one topology segment of the cluster."""
 
     node_topology: LabelSelector | None = None
     storage_class_name: str = ""
@@ -291,14 +291,14 @@ class CSIStorageCapacity(ApiObject, frozen=True):
 
 
 class VolumeAttachmentSource(ApiStruct, frozen=True):
-    """What is attached; one of the two is set."""
+    """The volume to attach; one of the two is set."""
 
     persistent_volume_name: str | None = None
     inline_volume_spec: PersistentVolumeSpec | None = None
 
 
 class VolumeAttachmentSpec(ApiStruct, frozen=True):
-    """What is to be attached, by which driver, to which node."""
+    """spec of an attachment: volume, driver and node."""
 
     attacher: str = ""
     source: VolumeAttachmentSource = VolumeAttachmentSource()
@@ -306,7 +306,7 @@ class VolumeAttachmentSpec(ApiStruct, frozen=True):
 
 
 class VolumeError(ApiStruct, frozen=True):
-    """Why attaching or detaching failed."""
+    """An error of attaching or detaching."""
 
     time: Timestamp | None = None
     message: str = ""
@@ -314,7 +314,7 @@ class VolumeError(ApiStruct, frozen=True):
 
 
 class VolumeAttachmentStatus(ApiStruct, frozen=True):
-    """How far attaching has come."""
+    """status of an attachment."""
 
     attached: bool = False
     attachment_metadata: dict[str, str] = {}

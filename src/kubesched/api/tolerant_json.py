@@ -1,12 +1,12 @@
-"""JSON that the decoder refuses, read as far as a type asks for it; and texts that the encoder refuses.
+"""JSON that the decoder refuses, read as far as a type has fields for it; and texts that the encoder refuses.
 
-From the bytes of a document and a type to plain values: what the type names, and nothing else. An API server passes on
-what others wrote: halves of surrogate pairs, bytes that are no UTF-8, lists within lists by the thousand. None of that
-may keep an object from being read whose needed parts are in order.
+From the bytes of a document and a type to plain values: the fields of the type, and nothing else. An API server passes
+on what clients wrote: halves of surrogate pairs, bytes that are no UTF-8, lists nested by the thousand. An object is
+read nevertheless if the fields that are needed are valid.
 
-* Fields that the type does not name are passed over, however deep they are.
-* Texts are mended as Go mends them: what stands for no character becomes U+FFFD.
-* Opaque values (`opaque_json.OpaqueJson`) that cannot be decoded stay the bytes that they are.
+* Fields that the type does not have are skipped, however deep they are.
+* Texts are mended as Go mends them: bytes or escapes that are no character become U+FFFD.
+* Opaque values (`opaque_json.OpaqueJson`) that cannot be decoded stay bytes.
 
 Every byte is looked at a bounded number of times. Recursion follows types, never the text.
 """
@@ -31,12 +31,12 @@ _BRACE, _BRACKET = b"{["
 
 T = TypeVar("T")
 
-# what the decoder raises for a text that it cannot read
+# errors of the decoder for a text that it cannot read
 UNREADABLE: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def decode(data: bytes, kind: type[T]) -> T:
-    """Return the value of a type that a document describes; InvalidObjectError if it describes none."""
+    """Decode a document to a type; raises InvalidObjectError if that is not possible."""
     try:
         return msgspec.json.decode(data, type=kind)
     except UNREADABLE:
@@ -48,7 +48,7 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 
 def read(data: bytes, value_type: Any) -> Any:
-    """Return what a type names of a document; InvalidObjectError if the text is no JSON where it is looked at."""
+    """Return the fields of a type from a document, as plain values; raises InvalidObjectError for malformed JSON."""
     reader = _Reader(data)
     at = reader.begin(0)
     value, at = reader.value(at, value_type)
@@ -58,12 +58,12 @@ def read(data: bytes, value_type: Any) -> Any:
 
 
 def mended_text(text: str) -> str:
-    """Return a text in which halves of surrogate pairs, which stand for nothing, are U+FFFD."""
+    """Return a text in which halves of surrogate pairs are replaced by U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def encode(value: Any) -> bytes:
-    """Return plain values as JSON; texts in them are mended, since words of plugins may hold anything."""
+    """Return plain values as JSON; their texts are mended, since messages of plugins may contain anything."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -81,13 +81,13 @@ def _mended(value: Any) -> Any:
 
 
 class _Reader:
-    """Reads one document; every method takes where a value begins and also returns where it ends."""
+    """Reads one document; its methods take the offset of a value, and return the offset of its end, too."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
 
     def begin(self, at: int, *, end: bool = False) -> int:
-        """Return where the next thing begins; raises if there is none and this is not to be the end."""
+        """Return the offset after spaces; raises InvalidObjectError at the end of the text unless `end` is set."""
         match = _SPACE.match(self._data, at)
         assert match is not None
         if match.end() == len(self._data) and not end:
@@ -95,7 +95,7 @@ class _Reader:
         return match.end()
 
     def value(self, at: int, value_type: Any) -> tuple[Any, int]:
-        """Return a value as far as its type names it."""
+        """Return a value, of structs only the fields of its type."""
         if value_type is msgspec.Raw or _is_opaque(value_type):
             end = self.passed(at)
             text = self._data[at:end]
@@ -110,12 +110,12 @@ class _Reader:
             return self._items(at, get_args(value_type)[0])
         end = self.passed(at)
         if first in OPENING and value_type not in (Any, object):
-            # of another type than expected: what kind of value it is suffices to say so
+            # of another type than expected: its JSON type suffices for the error
             return ({} if first == _BRACE else []), end
         return self._plain(at, end), end
 
     def passed(self, at: int) -> int:
-        """Return where a value ends."""
+        """Return the offset of the end of a value."""
         first = self._data[at]
         if first in OPENING:
             return self._passed_nesting(at)
@@ -164,7 +164,7 @@ class _Reader:
         return found, at + 1
 
     def _next(self, at: int, close: bytes) -> int:
-        """Return where the next member or item begins, or where the last one was the last."""
+        """Return the offset of the next member or item, or of the closing bracket."""
         at = self.begin(at)
         if self._data[at : at + 1] == close:
             return at
@@ -185,7 +185,7 @@ class _Reader:
         return text
 
     def _plain(self, at: int, end: int) -> Any:
-        """Return what stands in a text, with its texts mended."""
+        """Return the value of a part of the document, with its texts mended."""
         data = self._data[at:end]
         try:
             if not nests_deeper(data):
@@ -200,7 +200,7 @@ class _Reader:
                 return mended_text(value)
             return json.loads(mended_text(json.dumps(value, ensure_ascii=False)))
         except json.JSONDecodeError as error:
-            # where it is would be another place in the next version, and the same trouble said again
+            # without the position, which may differ in the object's next version: the problem would be logged again
             raise InvalidObjectError(f"JSON is malformed: {error.msg}") from None
         except ValueError:
             # among others for a whole number of thousands of digits

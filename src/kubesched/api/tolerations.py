@@ -1,8 +1,8 @@
-"""Tolerations: which taints of a node a pod tolerates, and which taints of a device a claim.
+"""Tolerations of pods for node taints, and of claims for device taints.
 
-From tolerations and taints as structs to yes or no, or to the first taint that is not tolerated. What an effect does is
-the caller's business. The numeric operators `Lt` and `Gt` of pods stand behind the gate
-TaintTolerationComparisonOperators; without it, and on devices always, such a toleration tolerates nothing.
+From tolerations and taints to whether a taint is tolerated, or to the first taint that is not. Callers apply the
+effects. The numeric operators `Lt` and `Gt` of pods need the gate TaintTolerationComparisonOperators; without it, and
+on devices always, such a toleration tolerates nothing.
 """
 
 # upstream: api/core/v1/toleration.go, component-helpers/scheduling/corev1/helpers.go,
@@ -46,7 +46,7 @@ def first_untolerated(
     concerns: Callable[[Taint], bool] = lambda taint: True,
     comparison: bool = False,
 ) -> Taint | None:
-    """Return the first taint of concern that no toleration tolerates, or None."""
+    """Return the first taint for which `concerns` holds and that no toleration tolerates, or None."""
     for taint in taints:
         if concerns(taint) and not tolerated_by_any(taint, tolerations, comparison):
             return taint
@@ -59,7 +59,7 @@ def forbids_scheduling(taint: Taint) -> bool:
 
 
 def _addresses(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
-    """Return whether key and effect of the toleration, where given, are those of the taint."""
+    """Return whether key and effect of the toleration, if set, equal those of the taint."""
     return (not toleration.effect or toleration.effect == taint.effect) and (
         not toleration.key or toleration.key == taint.key
     )
@@ -75,7 +75,7 @@ def _tolerates_plainly(toleration: Toleration | DeviceToleration, taint: Taint |
 
 
 def _compares(toleration: Toleration, taint: Taint) -> bool:
-    """Return whether the taint's number lies on the tolerated side; only canonical integers are numbers here."""
+    """Return whether the numeric comparison of the taint's value holds; both values have to be canonical integers."""
     bound, actual = _canonical_int64(toleration.value), _canonical_int64(taint.value)
     if bound is None or actual is None:
         return False
@@ -83,5 +83,5 @@ def _compares(toleration: Toleration, taint: Taint) -> bool:
 
 
 def _canonical_int64(text: str) -> int | None:
-    """Return the number if the text is how a person would write it (no plus, no leading zero), or None."""
+    """Return the number of a text in canonical form (no plus, no leading zero), or None."""
     return parse_int64(text) if _CANONICAL_INTEGER.fullmatch(text) else None

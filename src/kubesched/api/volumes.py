@@ -1,4 +1,4 @@
-"""The volumes of a pod, and the spec of the claims that it names or has made for it.
+"""The volumes of a pod, and the spec of persistent volume claims.
 
 From JSON documents to frozen structs; see `meta` for the conventions. Sources that a persistent volume shares with a
 pod's volume are here, all others in `storage`.
@@ -12,7 +12,7 @@ from kubesched.api.meta import ApiStruct, Int32, LabelSelector, ResourceList
 
 
 class PersistentVolumeClaimVolumeSource(ApiStruct, frozen=True):
-    """A volume that is a claim."""
+    """A volume that refers to a claim."""
 
     claim_name: str = ""
     read_only: bool = False
@@ -35,7 +35,7 @@ class TypedObjectReference(ApiStruct, frozen=True):
 
 
 class VolumeResourceRequirements(ApiStruct, frozen=True):
-    """How large a volume has to be."""
+    """The size that a claim requests."""
 
     requests: ResourceList = {}
     limits: ResourceList = {}
@@ -147,7 +147,7 @@ class ImageVolumeSource(ApiStruct, frozen=True):
 
 
 class Volume(ApiStruct, frozen=True):
-    """A volume of a pod; only the sources that scheduling looks at."""
+    """A volume of a pod, with only the sources that scheduling reads."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
@@ -166,8 +166,8 @@ class Volume(ApiStruct, frozen=True):
 
 
 def with_source(volumes: tuple[Volume, ...]) -> tuple[Volume, ...]:
-    """Return the volumes of which more than the name is known; the others are nothing to scheduling.
+    """Return the volumes that have a source scheduling reads, without those of which only the name is kept.
 
-    Every pod has one of those, with a name of its own: the token that admission has mounted.
+    Every pod has one of the latter, with a unique name: the service account token that admission adds.
     """
     return tuple(volume for volume in volumes if volume != Volume(name=volume.name))

@@ -1,6 +1,6 @@
 """Access into maps and lists: `a.b`, `a[0]`, `a.?b`, `has(a.b)`.
 
-From a value and a key to what is kept there. Absence is an error, or, where it was asked for, an absent value.
+From a container and a key to the value. A missing value is an error, or, for `.?` and `has`, an absent value.
 """
 
 # upstream: cel-go interpreter/attributes.go (v0.26)
@@ -15,14 +15,14 @@ KEY_TYPES: Final = frozenset({str, int, Uint, bool, float})
 
 
 def checked_key(key: Any) -> Any:
-    """Return a key that can be asked for, or raise."""
+    """Return a key of a valid type, or raise CelValueError."""
     if type(key) not in KEY_TYPES:
         raise CelValueError(f"invalid qualifier type: {go_type_name(key)}")
     return key
 
 
 def get(value: Any, key: Any) -> Any:
-    """Return what is kept under a key, or raise."""
+    """Return the value under a key, or raise CelValueError."""
     found = find(value, key)
     if found is MISSING:
         problem = "index out of bounds" if isinstance(value, list) else "no such key"
@@ -31,13 +31,13 @@ def get(value: Any, key: Any) -> Any:
 
 
 def find(value: Any, key: Any) -> Any:
-    """Return what is kept under a key, or MISSING; what is no map or list keeps nothing."""
+    """Return the value under a key, or MISSING; also MISSING if the container is no map or list."""
     if type(value) is CelMap:
         return value.find(key)
     if isinstance(value, list):
         index = _index(key)
         return value[index] if 0 <= index < len(value) else MISSING
-    # what makes its values up when they are asked for
+    # subclasses compute their values on look-up
     return value.find(key) if isinstance(value, CelMap) else MISSING
 
 

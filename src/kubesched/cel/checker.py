@@ -1,7 +1,6 @@
-"""The type checker: a tree in, the same tree with types and overloads out, and what does not fit reported.
+"""The type checker: a tree in, the same tree with types and overloads out; type errors are reported.
 
-Only what an expression can name is known: its variables (`device` in a selector), the types, and the functions of
-`declarations`.
+Declared are the variables of an expression (`device` in a selector), the types, and the functions of `declarations`.
 """
 
 # upstream: cel-go checker/{checker,env,errors}.go (v0.26)
@@ -42,7 +41,7 @@ from kubesched.cel.types import (
 )
 from kubesched.cel.values import type_of
 
-# of types with fields: the types of those, by name
+# type with fields -> its fields -> their types
 Fields = Mapping[str, Mapping[str, Type]]
 
 TYPE_NAMES: Final[dict[str, Type]] = {
@@ -68,7 +67,7 @@ TYPE_NAMES: Final[dict[str, Type]] = {
 
 
 def device_fields(*, list_attributes: bool) -> dict[str, Type]:
-    """Return the fields of `device`; where attributes can be lists, their type is one that can be iterated over."""
+    """Return the fields of `device`; if attributes can be lists, their type can be iterated over."""
     attribute = types.DYN if list_attributes else types.ANY
     return {
         "driver": types.STRING,
@@ -87,7 +86,10 @@ def check(root: Node, problems: Problems, *, list_attributes: bool) -> Type:
 def check_names(
     root: Node, problems: Problems, variables: dict[str, Type], fields: Fields, *, messages: bool = False
 ) -> Type:
-    """Return the type of a tree that may name variables, and make objects if it may, with all its parts' types."""
+    """Return the type of a tree over some variables, with the types of all its parts filled in.
+
+    With `messages` the tree may construct objects.
+    """
     checker = _Checker(problems, variables, fields, messages=messages)
     checker.check(root)
     for node in descendants(root):
@@ -97,7 +99,7 @@ def check_names(
 
 
 class _Checker:
-    """Sets the type of every node that it is shown."""
+    """Sets the type of every node that it checks."""
 
     def __init__(
         self, problems: Problems, variables: dict[str, Type], fields: Fields, *, messages: bool = False
@@ -256,7 +258,7 @@ class _Checker:
         return result
 
     def _instance(self, overload: Overload) -> tuple[list[Type], Type]:
-        """Return parameters and result with fresh variables."""
+        """Return parameters and result of an overload, with fresh type variables."""
         if not overload.parameters:
             return list(overload.arguments), overload.result
         fresh = {each: self.known.new_variable() for each in overload.parameters}
@@ -287,14 +289,14 @@ class _Checker:
         return map_of(keys, values)
 
     def _present(self, node: Node, found: Type) -> Type:
-        """Return what an optional element holds."""
+        """Return the type of the value in an optional element."""
         held, is_optional = unwrap_optional(found)
         if not is_optional and not is_dyn(held):
             self._mismatch(node, optional_of(held), held)
         return held
 
     def _joined(self, before: Type | None, found: Type) -> Type:
-        """Return the type of elements so far; mixed ones are left to the validators."""
+        """Return the common type of the elements so far; the validators report mixed types."""
         if before is None:
             return found
         return most_general(before, found) if self.known.fits(before, found) else types.DYN
@@ -348,7 +350,7 @@ class _Checker:
             return (types.INT, over.parameters[0]) if node.iter_var2 else (over.parameters[0], types.DYN)
         if over.kind == "map":
             return over.parameters[0], over.parameters[1]
-        # `any` is not among them, odd as it is: it cannot be iterated over
+        # not `any`: it cannot be iterated over
         if over.kind in ("dyn", "error", "param"):
             self.known.fits(types.DYN, over)
             return types.DYN, types.DYN

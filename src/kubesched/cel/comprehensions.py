@@ -1,4 +1,4 @@
-"""Folds at run time: what `all`, `exists`, `map`, `filter` and `cel.bind` do.
+"""Folds at run time: `all`, `exists`, `map`, `filter` and `cel.bind`.
 
 The accumulator is computed when it is first read, and an error in it is kept: the next step may absorb it.
 """
@@ -31,7 +31,7 @@ _NOT_YET: Final = _Failure()
 
 
 class Variable(NamedTuple):
-    """A place in the frame; an accumulator has a first value to compute."""
+    """A variable's index in the frame; an accumulator has an initial value to compute."""
 
     place: int
     init: Run | None = None
@@ -89,7 +89,7 @@ def plan_bind(accumulator: Variable, result: Run) -> Run:
 def plan_fold(over: Run, accumulator: Variable, places: list[int], parts: tuple[Run, Run, Run], least: int) -> Run:
     """Return the closure of a fold; with two places it goes over indices or keys, and values.
 
-    A round costs `least` at the least, since not all parts of an expression cost something.
+    An iteration costs at least `least`, since some parts of an expression are free.
     """
     condition, step, result = parts
     accu = accumulator.place

@@ -1,7 +1,7 @@
-"""What running an expression costs, in the reference's units.
+"""The cost of evaluating an expression, in the reference's units.
 
-From a call's function and overload to a number, or to a function of its arguments and result. A selector whose cost
-goes beyond the limit is cut off, which keeps one selector from holding up the scheduler.
+From a call's function and overload to a number, or to a function of its arguments and result. An evaluation whose cost
+exceeds the limit is aborted, so that no selector can block the scheduler.
 """
 
 # upstream: cel-go interpreter/runtimecost.go, ext/{lists,sets}.go (v0.26);
@@ -152,7 +152,7 @@ _BY_OVERLOAD: Final[dict[str, Cost]] = {
 
 
 def cost_of(function: str, overload: str) -> Cost:
-    """Return the cost of a call; `overload` is empty where only the running program knows it."""
+    """Return the cost of a call; `overload` is empty if it is only known at run time."""
     if overload.endswith("_sort"):
         return lambda args, _: _self_compared(args[0])
     if overload.endswith("_sortByAssociatedKeys"):

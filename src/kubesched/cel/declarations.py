@@ -1,8 +1,8 @@
 """The functions that a device selector may call: names, overloads, signatures.
 
 From the tables below to `Function`s, which the checker resolves calls against and the planner dispatches through. A
-signature is `id (arguments) -> result`, or `id target.(arguments) -> result` for a member function. Which libraries
-there are is decided by Kubernetes' base environment for stored expressions, which has all of them, whatever the gates.
+signature is `id (arguments) -> result`, or `id target.(arguments) -> result` for a member function. The libraries are
+those of Kubernetes' base environment for stored expressions, which has all of them, whatever the gates.
 """
 
 # upstream: apiserver/pkg/cel/environment/base.go, library/*.go, dynamic-resource-allocation/cel/compile.go (v1.36);
@@ -58,7 +58,7 @@ def _comparisons(name: str) -> str:
     return "\n".join(lines)
 
 
-# The reference's lists of what can be ordered and summed, in its order.
+# The reference's lists of types that can be ordered and summed, in its order.
 _ORDERED: Final = ("int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes")
 _SUMMED: Final = ("int", "uint", "double", "duration")
 
@@ -366,7 +366,7 @@ _FORMATS: Final = {
     **{f"format.{name}": f"format.{name} () -> NamedFormat" for name in FORMAT_NAMES},
 }
 
-# Only policies have something to call these on.
+# Only policies have values to call these on.
 _AUTHORIZATION: Final = {
     "path": "authorizer_path Authorizer.(string) -> PathCheck",
     "group": "authorizer_group Authorizer.(string) -> GroupCheck",
@@ -391,7 +391,7 @@ def _overload(line: str) -> Overload:
     """Return the overload that a line declares."""
     identifier, _, signature = line.strip().partition(" ")
     left, _, result = signature.rpartition(" -> ")
-    # the last group in brackets holds the arguments; what stands before it and a dot is the target
+    # the last group in brackets holds the arguments; the target comes before it and a dot
     start = _opening_bracket(left)
     target = left[:start].rstrip(".")
     texts = [*([target] if target else []), *split_types(left[start + 1 : -1])]

@@ -1,4 +1,4 @@
-"""Calls at run time: operators that decide which operands to look at, and functions picked by their arguments."""
+"""Calls at run time: operators that may skip operands, and functions chosen by their arguments."""
 
 # upstream: cel-go interpreter/interpretable.go, common/decls/decls.go (v0.26)
 
@@ -22,22 +22,22 @@ from kubesched.cel.work import WorkOf, comparison_work, refusal_work, work_after
 Frame = list[Any]
 Run = Callable[[Frame], Any]
 
-# Costs of comparing texts of these lengths, which selectors do most.
+# Costs of comparing texts of these lengths, the most frequent operation of selectors.
 _TEXT_COSTS: Final = tuple(cost.equality(("x" * length, "x" * length)) for length in range(256))
 
 
 def logical_and(left: Run, right: Run) -> Run:
-    """Return the closure of `&&`: false if either is, whatever goes wrong with the other."""
+    """Return the closure of `&&`: false if either operand is, even if the other fails."""
     return _logical(left, right, decisive=False)
 
 
 def logical_or(left: Run, right: Run) -> Run:
-    """Return the closure of `||`: true if either is, whatever goes wrong with the other."""
+    """Return the closure of `||`: true if either operand is, even if the other fails."""
     return _logical(left, right, decisive=True)
 
 
 def _logical(left: Run, right: Run, *, decisive: bool) -> Run:
-    """Return the closure that is `decisive` if either operand is, and the opposite if both are that."""
+    """Return the closure that is `decisive` if either operand is, and the opposite if neither is."""
 
     def apply(frame: Frame) -> bool:
         error: CelValueError | None = None
@@ -112,7 +112,7 @@ def not_equals(left: Run, right: Run) -> Run:
 
 
 def or_else(left: Run, right: Run, *, unwrap: bool) -> Run:
-    """Return the closure of `or` and `orValue`; what is not optional is returned as it is."""
+    """Return the closure of `or` and `orValue`; a value that is not optional is returned unchanged."""
 
     def apply(frame: Frame) -> Any:
         value = left(frame)
@@ -129,7 +129,7 @@ def or_else(left: Run, right: Run, *, unwrap: bool) -> Run:
 
 
 def implementation_of(function: Function, overloads: Sequence[Overload], given: Sequence[Type]) -> Implementation:
-    """Return what to call for the overloads that the checker left, with a look at arguments it knows too little of."""
+    """Return the implementation for the overloads that the checker left; it checks arguments of unknown types."""
     single = library.SINGLE_FORMS.get(function.name)
     if single is not None:
         return single
@@ -175,13 +175,13 @@ def _dispatched(function: Function) -> Implementation:
 
 
 def with_pattern(function: str, pattern: str) -> Implementation:
-    """Return a function of regular expressions whose pattern is known to be one, or raise RegexError."""
+    """Return a regular expression function for a constant pattern; raises RegexError if the pattern is invalid."""
     compile_regex(pattern)
 
     def apply(text: Any, _: Any, *most: Any) -> Any:
         if type(text) is not str or any(type(each) is not int for each in most):
             raise no_such_overload()
-        # what RE2 remembers of it is kept by the cache alone, which is bounded
+        # the program is referenced by the bounded cache alone
         regex = compile_regex(pattern)
         if function == "matches":
             return regex.matches(text)
@@ -191,7 +191,7 @@ def with_pattern(function: str, pattern: str) -> Implementation:
 
 
 def counted(implementation: Implementation, runs: list[Run], charge: Cost) -> Run:
-    """Return the closure of a call that is charged for."""
+    """Return the closure of a call, which adds its cost."""
     if not isinstance(charge, int):
         return _counted_by_size(implementation, runs, charge)
     fixed = charge
@@ -235,7 +235,7 @@ def counted(implementation: Implementation, runs: list[Run], charge: Cost) -> Ru
 
 
 def bounded(function: str, implementation: Implementation, runs: list[Run], charge: Cost, work: WorkOf) -> Run:
-    """Return the closure of a call that is not begun if its work is too much, and is charged for that or its cost."""
+    """Return the closure of a call that is aborted if its work is too much; it costs the higher of work and cost."""
     afterwards = work_after(function)
 
     def call(frame: Frame) -> Any:

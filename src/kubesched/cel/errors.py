@@ -1,10 +1,10 @@
-"""What can go wrong with an expression.
+"""The errors of expressions.
 
 KubeschedError
-├── CelCompileError     the text is no expression over a device; carries the reference's words
+├── CelCompileError     the text is no valid expression; the text is the reference's
 └── CelRuntimeError     the expression cannot be evaluated for this device
     ├── CelValueError   an operation failed; `||`, `&&` and the macros built on them can absorb it
-    └── CelAbortError   nothing absorbs it: the cost limit, or something that is not done here
+    └── CelAbortError   nothing absorbs it: the cost limit, or a feature that is not supported
 """
 
 from typing import Final
@@ -15,13 +15,13 @@ NO_SUCH_OVERLOAD: Final = "no such overload"
 
 
 class CelCompileError(KubeschedError):
-    """A text that is no expression over a device."""
+    """A text that is no valid expression."""
 
 
 class CelRuntimeError(KubeschedError):
     """An expression that cannot be evaluated for a device; the text is the reference's.
 
-    `cost` is what had been spent by then.
+    `cost` is the cost up to the error.
     """
 
     cost = 0
@@ -32,7 +32,7 @@ class CelValueError(CelRuntimeError):
 
 
 class CelAbortError(CelRuntimeError):
-    """An evaluation that ends here."""
+    """An error that ends the evaluation."""
 
 
 def no_such_overload() -> CelValueError:

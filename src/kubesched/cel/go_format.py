@@ -1,4 +1,4 @@
-"""How the reference writes numbers, times and values into texts.
+"""Numbers, times and values as the reference formats them.
 
 From values to the texts of Go's `%g` and `%v`, of RFC 3339 times and of durations, and back where selectors read
 such texts.
@@ -30,14 +30,14 @@ _EPOCH: Final = datetime(1970, 1, 1)
 
 
 def duration_text(value: Duration) -> str:
-    """Return a duration as the language writes it: in seconds."""
+    """Return a duration as CEL formats it: in seconds."""
     seconds, rest = divmod(abs(value.nanoseconds), _SECOND)
     total = float(seconds) + float(rest) / 1e9
     return f"{plain(-total if value.nanoseconds < 0 else total)}s"
 
 
 def timestamp_text(value: Timestamp) -> str:
-    """Return a time as RFC 3339 with as many digits as it takes."""
+    """Return a time as RFC 3339, without trailing zeroes of the fraction."""
     local = _EPOCH + timedelta(seconds=value.seconds + value.offset_seconds)
     fraction = f".{value.nanoseconds:09d}".rstrip("0") if value.nanoseconds else ""
     if not value.offset_seconds:
@@ -65,7 +65,7 @@ def parse_timestamp(text: str) -> Timestamp | None:
         offset = (int(found[9]) * 60 + int(found[10])) * (-60 if found[8] == "-" else 60)
     year = int(found[1])
     try:
-        # the year 0 is Go's, not Python's; it is as long as the year 4
+        # Python has no year 0; it is a leap year, as year 4 is
         month, day, hour, minute, second = (int(found[at]) for at in range(2, 7))
         moment = datetime(year or 4, month, day, hour, minute, second)
     except ValueError:
@@ -110,7 +110,7 @@ def parse_duration(text: str) -> Duration | None:
 
 
 def shown(value: Any) -> str:
-    """Return a value as `%v` writes it into messages, or only of which type it is if that is long."""
+    """Return a value as `%v` formats it for messages, or only its type if it is long."""
     if isinstance(value, list | CelMap | Optional) and weight(value) > _MOST_SHOWN:
         return f"({type_of(value)})"
     match value:

@@ -1,7 +1,7 @@
-"""The words of an expression: a text in, tokens out.
+"""The lexer: the text of an expression in, tokens out.
 
-The longest word wins, as in the reference's generated lexer, and where no word can begin the message names the
-characters that it looked at before it gave up. Whitespace and comments are dropped.
+The longest token wins, as in the reference's generated lexer; if no token can begin at a character, the message names
+the characters that the lexer looked at before it gave up. Whitespace and comments are dropped.
 """
 
 # upstream: cel-go parser/gen/CEL.g4 (v0.26)
@@ -40,7 +40,7 @@ _WORD = re.compile(
     r"|(?P<ESC_IDENTIFIER>`[A-Za-z0-9_.\-/ ]+`)"
     r"|(?P<symbol>==|!=|<=|>=|&&|\|\||[<>\[\]{}().,\-!?:+*/%])"
 )
-# How far the lexer follows a word that does not end well.
+# How far the lexer reads a token that turns out to be invalid.
 _BROKEN = {
     '"': re.compile(rf'"(?:{_ESCAPE}|[^\\"\n\r])*'),
     "'": re.compile(rf"'(?:{_ESCAPE}|[^\\'\n\r])*"),
@@ -53,7 +53,7 @@ _BROKEN_ESCAPE = re.compile(r"\\(?:[0-3][0-7]?|[xX][0-9a-fA-F]?|u[0-9a-fA-F]{0,3
 
 
 class Token(NamedTuple):
-    """A word: what it is, its text, and where it begins."""
+    """A token: its kind, its text and its offset."""
 
     kind: str
     text: str
@@ -61,7 +61,7 @@ class Token(NamedTuple):
 
 
 def tokens_of(text: str, problems: Problems) -> list[Token]:
-    """Return the words of the text, closed by an end; what is no word is reported and skipped."""
+    """Return the tokens of the text, followed by an end token; invalid characters are reported and skipped."""
     tokens: list[Token] = []
     position = 0
     while position < len(text):
@@ -82,7 +82,7 @@ def tokens_of(text: str, problems: Problems) -> list[Token]:
 
 
 def _seen(text: str, position: int) -> int:
-    """Return the offset of the character at which no word is possible any more."""
+    """Return the offset of the character at which no token is possible any more."""
     broken = _BROKEN.get(text[position])
     if broken is None:
         return position

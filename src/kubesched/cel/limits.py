@@ -1,4 +1,4 @@
-"""How much work one evaluation of an expression may be."""
+"""The cost limit of one evaluation of an expression."""
 
 # upstream: api/resource/v1/types.go (v1.36)
 

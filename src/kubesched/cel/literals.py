@@ -1,4 +1,4 @@
-"""Constants of an expression: the text of a word in, a value out."""
+"""Literals of an expression: the text of a token in, a value out."""
 
 # upstream: cel-go parser/unescape.go (v0.26)
 
@@ -25,11 +25,11 @@ _HEX_LENGTH: Final = {"x": 2, "X": 2, "u": 4, "U": 8}
 
 
 class LiteralError(ValueError):
-    """A word that stands for no value; the text is the reference's."""
+    """An invalid literal; the text is the reference's."""
 
 
 def int_literal(text: str, *, negative: bool) -> int:
-    """Return the value of an integer word."""
+    """Return the value of an integer literal."""
     value = int(text, 16) if text.startswith("0x") else _decimal(text)
     value = -value if negative else value
     if not MIN_INT <= value <= MAX_INT:
@@ -38,7 +38,7 @@ def int_literal(text: str, *, negative: bool) -> int:
 
 
 def uint_literal(text: str) -> Uint:
-    """Return the value of an unsigned integer word."""
+    """Return the value of an unsigned integer literal."""
     digits = text[:-1]
     value = int(digits, 16) if digits.startswith("0x") else _decimal(digits)
     if value > MAX_UINT:
@@ -47,7 +47,7 @@ def uint_literal(text: str) -> Uint:
 
 
 def double_literal(text: str, *, negative: bool) -> float:
-    """Return the value of a floating point word."""
+    """Return the value of a floating point literal."""
     value = float(text)
     if math.isinf(value):
         raise LiteralError("invalid double literal")
@@ -55,13 +55,13 @@ def double_literal(text: str, *, negative: bool) -> float:
 
 
 def string_literal(text: str) -> str:
-    """Return what stands between the quotes, escapes resolved."""
+    """Return the text between the quotes, escapes resolved."""
     body, raw = _between_quotes(text)
     return body if raw or "\\" not in body else "".join(_characters(body))
 
 
 def bytes_literal(text: str) -> bytes:
-    """Return what stands between the quotes behind `b`; octal and hexadecimal escapes are bytes."""
+    """Return the bytes between the quotes after `b`; octal and hexadecimal escapes are bytes."""
     body, raw = _between_quotes(text[1:])
     if raw or "\\" not in body:
         return body.encode()
@@ -115,7 +115,7 @@ def _octets(body: str) -> list[bytes]:
 
 
 def _escape(body: str, position: int) -> tuple[str | int, int]:
-    """Return the character or number that an escape stands for, and where it ends; the lexer let only whole ones in."""
+    """Return the character or number of an escape, and where it ends; the lexer has checked that it is complete."""
     letter = body[position]
     if letter in _SIMPLE:
         return _SIMPLE[letter], position + 1

@@ -1,6 +1,6 @@
 """Macros: calls that the parser replaces by folds, `cel.bind` and `has` among them.
 
-From a call's target and arguments to the tree it stands for, or to the place and the words of what is wrong with it.
+From a call's target and arguments to its expansion, or to the offset and text of its error.
 """
 
 # upstream: cel-go parser/macro.go, cel/library.go, ext/{bindings,comprehensions,lists}.go (v0.26)
@@ -18,7 +18,7 @@ _UNUSED: Final = "#unused"
 
 
 class MacroError(Exception):
-    """A macro whose arguments are not what it takes."""
+    """A macro with invalid arguments."""
 
     def __init__(self, node: Node, message: str) -> None:
         super().__init__(message)
@@ -29,7 +29,7 @@ Expander = Callable[[int, Node, list[Node]], Node | None]
 
 
 def expand(offset: int, function: str, target: Node | None, args: list[Node]) -> Node | None:
-    """Return what a call stands for, or None if it is no macro."""
+    """Return the expansion of a call, or None if it is no macro."""
     if target is None:
         return _has(offset, args) if function == "has" and len(args) == 1 else None
     expander = _MEMBERS.get((function, len(args)))
@@ -83,7 +83,7 @@ def _fold(
     )
 
 
-# What the quantifiers fold with, given the predicate.
+# The folds of the quantifiers, given the predicate.
 
 
 def _all_of(offset: int, predicate: Node) -> tuple[Node, Node, Node]:

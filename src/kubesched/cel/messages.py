@@ -1,7 +1,7 @@
-"""Objects that expressions of mutating policies make: `Object{spec: Object.spec{replicas: 3}}`, `JSONPatch{op: "add"}`.
+"""Objects that mutating policies construct: `Object{spec: Object.spec{replicas: 3}}`, `JSONPatch{op: "add"}`.
 
-From the name of a type to the fields that it may be given, and from fields to a value that knows its type. All other
-expressions make no objects.
+From the name of a type to its fields, and from fields to a value with that type. All other expressions cannot
+construct objects.
 """
 
 # upstream: apiserver/pkg/cel/mutation/{typeresolver,jsonpatch}.go, pkg/cel/mutation/dynamic/objects.go,
@@ -17,15 +17,15 @@ from kubesched.cel.values import CelMap
 
 OBJECT: Final = Type("struct", "Object")
 JSON_PATCH: Final = Type("struct", "JSONPatch")
-# functions that are known only where objects can be made
+# functions that are declared only where objects can be constructed
 FUNCTION_NAMES: Final = frozenset({"jsonpatch.escapeKey"})
-# what making one costs
+# the cost of constructing an object
 COST: Final = 40
 _PATCH_FIELDS: Final = {"op": types.STRING, "path": types.STRING, "from": types.STRING, "value": types.DYN}
 
 
 class MessageValue(CelMap):
-    """An object that an expression has made."""
+    """An object that an expression has constructed."""
 
     __slots__ = ("type",)
 
@@ -35,12 +35,12 @@ class MessageValue(CelMap):
 
 
 def is_message(name: str) -> bool:
-    """Return whether objects of a type can be made."""
+    """Return whether objects of a type can be constructed."""
     return name in (OBJECT.name, JSON_PATCH.name) or name.startswith(f"{OBJECT.name}.")
 
 
 def field_type(name: str, field: str) -> Type | None:
-    """Return the type of a field of such objects, None if there is no such field."""
+    """Return the type of a field of such objects, None if the field does not exist."""
     return _PATCH_FIELDS.get(field) if name == JSON_PATCH.name else types.DYN
 
 
@@ -50,7 +50,7 @@ def escaped_key(key: str) -> str:
 
 
 def misnamed(value: Any, path: str = OBJECT.name) -> str:
-    """Return what is wrong with the types in an object, an empty text if nothing: each is named after the way to it."""
+    """Return the error of the first object whose type is not named after its path, an empty text if there is none."""
     if isinstance(value, MessageValue):
         if value.type.name != path:
             words = "which matches field name path from root Object type"

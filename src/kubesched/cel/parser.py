@@ -1,8 +1,8 @@
-"""The grammar: words in, a tree out, with the reference's words for what does not fit.
+"""The parser: tokens in, a tree out, with the reference's messages for syntax errors.
 
-Recursive descent over the tokens. What a wrong token does follows the reference's generated parser: one token too many
-is dropped, one closing bracket too few is imagined, anything else is reported and skipped up to where the surroundings
-can go on; nothing more is reported before the next token that fits.
+Recursive descent over the tokens. Error recovery follows the reference's generated parser: one extraneous token is
+dropped, a missing closing bracket is assumed, anything else is reported and skipped up to a token at which an enclosing
+rule can continue; nothing more is reported before the next valid token.
 """
 
 # upstream: cel-go parser/{parser,helper}.go, parser/gen/CEL.g4 (v0.26)
@@ -31,7 +31,7 @@ RESERVED: Final = frozenset(
     {"as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop"}
     | {"package", "namespace", "null", "return", "true", "var", "void", "while"}
 )
-# operator -> how tightly it binds, and the function it stands for
+# operator -> its precedence, and its function
 _BINARY: Final = {
     **{symbol: (1, f"_{symbol}_") for symbol in ("<", "<=", ">=", ">", "==", "!=")},
     "in": (1, "@in"),
@@ -40,7 +40,7 @@ _BINARY: Final = {
 }
 _OPERATORS: Final = frozenset({*_BINARY, "&&", "||", "?"})
 _SUFFIXES: Final = frozenset({".", "["})
-# In the order in which the reference lists what it expects.
+# In the order in which the reference lists expected tokens.
 _ORDER: Final = (
     *("==", "!=", "in", "<", "<=", ">=", ">", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":"),
     *("+", "*", "/", "%", "true", "false", "null", lexer.FLOAT, lexer.INT, lexer.UINT, lexer.STRING, lexer.BYTES),
@@ -56,7 +56,7 @@ class _TooDeepError(Exception):
 
 
 def parse(text: str, problems: Problems) -> Node:
-    """Return the tree of a text; it is of no use if problems were reported."""
+    """Return the tree of a text; it is meaningful only if no problems were reported."""
     if len(text) > _LONGEST_TEXT:
         problems.report(None, f"expression code point size exceeds limit: size: {len(text)}, limit {_LONGEST_TEXT}")
         return Broken(0)
@@ -80,7 +80,7 @@ class _Parser:
         self._tokens = tokens_of(text, problems)
         self._position = 0
         self._depths = {"expr": 0, "relation": 0, "calc": 0, "member": 0}
-        # what may follow the expression at hand, innermost last
+        # tokens that may follow the current expression, innermost last
         self._closers: list[frozenset[str]] = [frozenset({END})]
         self._recovering = False
         self._last_error = -1
@@ -123,7 +123,7 @@ class _Parser:
         return _balanced("_&&_", terms, operators)
 
     def _binary(self, loosest: int) -> Node:
-        """Return an operand with the operators behind it that bind at least as tightly as asked for."""
+        """Return an operand with the following operators of at least this precedence."""
         depths = self._depths["relation"], self._depths["calc"]
         self._deepen("calc")
         # an operand of a sum or product cannot hold a relation
@@ -149,7 +149,7 @@ class _Parser:
         while self._kind() == sign and not (sign == "-" and self._kind(1) in (lexer.INT, lexer.FLOAT)):
             self._take()
             count += 1
-        # `--1` is twice the operator before 1
+        # `--1` is the operator twice, then 1
         if sign == "-" and self._kind() == "-":
             self._take()
             count += 1
@@ -189,7 +189,7 @@ class _Parser:
         return Select(dot.start, operand, name.text)
 
     def _no_alternative(self) -> Node:
-        """Report two tokens with which nothing begins."""
+        """Report two tokens with which no expression begins."""
         first, wrong = self._tokens[self._position], self._tokens[self._position + 1]
         end = wrong.start if wrong.kind == END else wrong.start + len(wrong.text)
         seen = _escaped(self._text[first.start : end])
@@ -323,7 +323,7 @@ class _Parser:
         return entries
 
     def _separated(self, closer: str) -> bool:
-        """Return whether another element may follow; a comma before the closing bracket is one too many, and fine."""
+        """Return whether another element may follow; a comma before the closing bracket is allowed."""
         expected = frozenset({closer, ","})
         if self._kind() not in expected and not self._drop(expected):
             return False
@@ -371,7 +371,7 @@ class _Parser:
         return token
 
     def _match(self, kind: str, following: frozenset[str]) -> None:
-        """Consume a token of a kind; where it is missing before something that may follow it, imagine it."""
+        """Consume a token of a kind; if it is missing before a token that may follow it, report that and go on."""
         if self._kind() == kind:
             self._take()
         elif self._kind(1) != kind and self._kind() in following:
@@ -382,12 +382,12 @@ class _Parser:
                 self._take()
 
     def _drop(self, expected: frozenset[str]) -> bool:
-        """Return whether what is expected stands here once one token too many is dropped."""
+        """Drop an extraneous token; return whether an expected one comes next."""
         self._wrong(expected, droppable=self._kind(1) in expected)
         return self._kind() in expected and not self._recovering
 
     def _wrong(self, expected: frozenset[str], *, droppable: bool) -> None:
-        """Report the token at hand; drop it, or skip up to where the surroundings can go on."""
+        """Report the current token; drop it, or skip up to a token at which an enclosing rule can continue."""
         token = self._tokens[self._position]
         word = "extraneous" if droppable and not self._recovering else "mismatched"
         self._report(token, f"{word} input {self._shown_token()} expecting {_shown_kinds(expected)}")
@@ -416,7 +416,7 @@ class _Parser:
         return self._closers[-1] | _OPERATORS | _SUFFIXES
 
     def _deepen(self, rule: str) -> int:
-        """Return the depth of a rule before it is entered once more."""
+        """Enter a rule once more; return its depth before."""
         depth = self._depths[rule]
         if depth >= _DEEPEST:
             raise _TooDeepError

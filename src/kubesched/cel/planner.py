@@ -1,8 +1,8 @@
 """From a checked tree to a program: closures over a frame.
 
-A frame is a list: what the run has cost so far, the variables (of a selector, the device), then a place for each
-variable of a comprehension. Errors are exceptions; what `||` and `&&` absorb is a CelValueError. Constants are folded
-where the reference folds them, since an error there is one of the whole program.
+A frame is a list: the cost so far, the variables (of a selector, the device), then a slot for each variable of a
+comprehension. Errors are exceptions; `||` and `&&` absorb CelValueErrors. Constants are folded where the reference
+folds them, since an error there is an error of the whole program.
 """
 
 # upstream: cel-go interpreter/{planner,interpretable,decorators,optimizations}.go (v0.26)
@@ -58,18 +58,18 @@ Run = Callable[[Frame], Any]
 COST: Final = 0
 # where the variables begin
 FIRST: Final = 1
-# How many parts of an expression, free ones included, a unit of cost is enough for.
+# How many nodes of an expression, free ones included, can be evaluated for one unit of cost.
 _NODES_A_UNIT: Final = 4
 
 
 class Program(NamedTuple):
-    """What runs, and how long its frame is."""
+    """The closure of an expression, and the length of its frame."""
 
     run: Run
     frame_length: int
 
     def evaluate(self, *values: Any) -> tuple[Any, int]:
-        """Return what it amounts to for the values of its variables, and what that has cost, or a CelRuntimeError."""
+        """Evaluate it for the values of its variables; return the result and its cost, or raise CelRuntimeError."""
         frame: list[Any] = [0] * self.frame_length
         frame[FIRST : FIRST + len(values)] = values
         try:
@@ -87,13 +87,13 @@ class Program(NamedTuple):
 
 
 def _after(error: CelRuntimeError, cost: int) -> CelRuntimeError:
-    """Return an error that says what had been spent."""
+    """Return an error with the cost so far."""
     error.cost = cost
     return error
 
 
 class _Plan:
-    """A part of a program; an attribute's own cost is not charged where a conditional picks it."""
+    """A part of a program; an attribute that a conditional selects has no cost of its own."""
 
     __slots__ = ("constant", "run", "uncharged")
 
@@ -104,7 +104,7 @@ class _Plan:
 
 
 class _Qualifier(NamedTuple):
-    """One step into a value: a key that is known, or one to be computed."""
+    """One step into a value: a constant key, or one to be computed."""
 
     key: Any
     key_run: Run | None
@@ -123,7 +123,7 @@ def _constant(value: Any) -> _Plan:
 
 
 class _Planner:
-    """Plans nodes; knows which variable lives where in the frame."""
+    """Plans nodes; keeps the indices of variables in the frame."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.frame_length = 1 + len(names)
@@ -169,7 +169,7 @@ class _Planner:
         if isinstance(node, Ident) and node.constant is None:
             root, own = self._variable(node.name).read(), 1
         else:
-            # what a conditional picks is an attribute itself
+            # the result of a conditional is an attribute itself
             picked = isinstance(node, Call) and node.function == "_?_:_"
             root, own = self.plan(node).run, 0 if picked else 1
         if test_only:
@@ -179,7 +179,7 @@ class _Planner:
         return _Plan(charged, _charged(access, len(qualifiers)))
 
     def _qualifier(self, node: Node) -> tuple[_Qualifier, Node] | None:
-        """Return the last step into a value and what it starts from, or None if there is no step."""
+        """Return the last step into a value and its operand, or None if there is no step."""
         if isinstance(node, Select):
             return None if node.constant is not None else (_Qualifier(node.name, None, False), node.operand)
         if not isinstance(node, Call) or node.function not in ("_[_]", "_[?_]", "_?._"):
@@ -361,7 +361,7 @@ def _charged(run: Run, cost: int) -> Run:
 
 
 def _access(root: Run, qualifiers: Sequence[_Qualifier]) -> Run:
-    """Return the closure that goes into a value step by step."""
+    """Return the closure that follows the steps into a value."""
     if not qualifiers:
         return root
     if all(step.key_run is None and not step.optional and type(step.key) is str for step in qualifiers):
@@ -391,7 +391,7 @@ def _access(root: Run, qualifiers: Sequence[_Qualifier]) -> Run:
 
 
 def _plain_access(root: Run, keys: tuple[str, ...]) -> Run:
-    """Return the closure for the common case: known names, none of them optional."""
+    """Return the closure for the common case: constant names, none of them optional."""
 
     def apply(frame: Frame) -> Any:
         value = root(frame)
@@ -420,7 +420,7 @@ def _optional_access(value: Optional, keys: tuple[str, ...]) -> Optional:
 
 
 def _presence(root: Run, qualifiers: Sequence[_Qualifier]) -> Run:
-    """Return the closure that tells whether the last step leads anywhere."""
+    """Return the closure that returns whether the value of the last step exists."""
     before = _access(root, qualifiers[:-1])
     name = qualifiers[-1].key
 
@@ -451,7 +451,7 @@ def _membership(element: Run, container: Any) -> _Plan | None:
     def apply(frame: Frame) -> bool:
         value = element(frame)
         if type(value) is bytes or (isinstance(value, Opaque) and value.type in _UNHASHABLE):
-            # the reference's program breaks here, and nothing absorbs it
+            # the reference panics here, which nothing absorbs
             raise CelAbortError(f"internal error: runtime error: hash of unhashable type {go_type_name(value)}")
         return type(value) in KEY_TYPES and (type(value), value) in members
 
@@ -459,7 +459,7 @@ def _membership(element: Run, container: Any) -> _Plan | None:
 
 
 def _members(container: list[Any]) -> frozenset[tuple[type, Any]]:
-    """Return what is found among constants; numbers are found by equal ones of other types."""
+    """Return the values that are `in` a list of constants; numbers also match equal ones of other types."""
     found: set[tuple[type, Any]] = set()
     for each in container:
         found.add((type(each), each))

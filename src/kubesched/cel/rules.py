@@ -1,4 +1,4 @@
-"""Rules: an expression over some variables in, what it amounts to out.
+"""Rules: an expression over some variables in, its result out.
 
 From the text of an expression and the types of its variables to a program, or to an error in the reference's words.
 """
@@ -22,7 +22,7 @@ class Rule:
     """A compiled expression."""
 
     def __init__(self, expression: str, variables: dict[str, Type], fields: Fields, *, messages: bool = False) -> None:
-        """Compile an expression, one that may make objects if told so; raises CelCompileError."""
+        """Compile an expression, which may construct objects if `messages` is set; raises CelCompileError."""
         problems = Problems(expression)
         try:
             root = parse(expression, problems)
@@ -39,5 +39,5 @@ class Rule:
             raise CelCompileError("compilation failed: expression recursion limit exceeded") from None
 
     def run(self, values: Sequence[Any]) -> tuple[Any, int]:
-        """Return what the expression amounts to, and what that has cost; raises CelRuntimeError."""
+        """Return the result of the expression, and its cost; raises CelRuntimeError."""
         return self._program.evaluate(*values)

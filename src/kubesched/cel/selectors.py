@@ -1,8 +1,7 @@
 """Device selectors: an expression in, verdicts on devices out.
 
-The expression is compiled once and kept; a device is turned into the value of `device`: attributes and capacities by
-domain, where the driver's name is the domain of names that have none, and a domain that a device does not know is
-empty.
+The expression is compiled once and cached; a device becomes the value of `device`: attributes and capacities by domain,
+where the driver's name is the domain of names without one, and a domain that the device does not have is empty.
 """
 
 # upstream: dynamic-resource-allocation/cel/{compile,cache}.go (v1.36)
@@ -24,15 +23,15 @@ from kubesched.cel.source import Problems
 from kubesched.cel.validators import validate
 from kubesched.cel.values import CelMap, Optional
 
-# Characters of all expressions that are kept; a program takes up to 300 bytes for each.
+# The most characters of all cached expressions; a program takes up to 300 bytes for each.
 _MOST_KEPT: Final = 256 << 10
-# What keeping an expression takes however short it is, in characters.
+# The weight of a cached expression however short it is, in characters.
 _AT_LEAST: Final = 16
 _EMPTY: Final = CelMap()
 
 
 class CompiledSelector:
-    """An expression with its program, or with the error for which it has none."""
+    """An expression with its program, or with the error of its compilation."""
 
     __slots__ = ("_list_attributes", "_program", "error", "expression")
 
@@ -47,9 +46,9 @@ class CompiledSelector:
             self.error = str(error)
 
     def matches(self, driver: str, device: Device, spend: Callable[[int], None] | None = None) -> bool:
-        """Return whether a driver's device matches; CelRuntimeError if that cannot be told, or nothing was compiled.
+        """Return whether a driver's device matches; raises CelRuntimeError if the evaluation or the compilation failed.
 
-        `spend` is told what finding out has cost.
+        `spend` is called with the cost.
         """
         program = self._program
         if program is None:
@@ -74,7 +73,7 @@ _kept: Final[SizedCache[tuple[str, bool], CompiledSelector]] = SizedCache(_MOST_
 
 
 def compile_selector(expression: str, *, list_attributes: bool) -> CompiledSelector:
-    """Return the compiled expression, the same one as long as it is kept; its `error` is empty if it can be used."""
+    """Return the compiled expression, from a cache; its `error` is empty if it can be used."""
     key = (expression, list_attributes)
     found = _kept.get(key)
     if found is None:
@@ -84,7 +83,7 @@ def compile_selector(expression: str, *, list_attributes: bool) -> CompiledSelec
 
 
 def is_compiled(expression: str, *, list_attributes: bool) -> bool:
-    """Return whether an expression need not be compiled."""
+    """Return whether an expression is compiled already, and in the cache."""
     return _kept.get((expression, list_attributes)) is not None
 
 
@@ -107,7 +106,7 @@ def _compiled(expression: str, *, list_attributes: bool) -> Program:
 
 
 def device_value(driver: str, device: Device, *, list_attributes: bool) -> CelMap:
-    """Return what `device` stands for."""
+    """Return the value of `device`."""
     attributes: dict[str, Any] = {}
     for name, attribute in device.attributes.items():
         domain, slash, identifier = name.partition("/")

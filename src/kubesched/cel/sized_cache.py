@@ -1,4 +1,4 @@
-"""A cache that is bounded by what its values weigh together, not by how many there are."""
+"""A cache that is bounded by the total weight of its values, not by their number."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -9,7 +9,7 @@ Value = TypeVar("Value")
 
 
 class SizedCache(Generic[Key, Value]):
-    """Values by key; what was asked for longest ago goes when they weigh too much together."""
+    """Values by key; the least recently used are dropped when the total weight is too high."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -20,7 +20,7 @@ class SizedCache(Generic[Key, Value]):
         return len(self._kept)
 
     def get(self, key: Key) -> Value | None:
-        """Return what is kept under a key, or None."""
+        """Return the value of a key, or None."""
         found = self._kept.get(key)
         if found is None:
             return None

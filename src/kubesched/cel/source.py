@@ -1,4 +1,4 @@
-"""Where an expression goes wrong: positions in its text, and the text of the problems found there.
+"""The problems of an expression, with their positions in its text.
 
 From offsets and messages to one text with a line of the source and a caret under each, in the order of the source.
 """
@@ -22,11 +22,11 @@ NOWHERE: Final = Location(-1, -1)
 
 
 class TooManyErrorsError(Exception):
-    """So much is wrong with a text that reading on makes no sense."""
+    """A text has so many syntax errors that parsing stops."""
 
 
 class Problems:
-    """What is wrong with a text, collected while it is read."""
+    """Collects the problems of a text."""
 
     __slots__ = ("_count", "_found", "_syntax_errors", "_text")
 
@@ -40,13 +40,13 @@ class Problems:
         return bool(self._found)
 
     def report(self, offset: int | None, message: str) -> None:
-        """Remember a problem at an offset of the text, or at none."""
+        """Add a problem at an offset of the text, or without one."""
         self._count += 1
         if self._count <= _MOST_SHOWN:
             self._found.append((NOWHERE if offset is None else self._location(offset), message))
 
     def report_syntax(self, offset: int, message: str) -> None:
-        """Remember a mistake in the grammar; TooManyErrorsError after a hundred."""
+        """Add a syntax error; raises TooManyErrorsError after a hundred."""
         self._syntax_errors += 1
         too_many = self._syntax_errors > _MOST_SHOWN
         self.report(offset, f"Syntax error: {f'More than {_MOST_SHOWN} syntax errors' if too_many else message}")
@@ -63,7 +63,7 @@ class Problems:
 
     def _location(self, offset: int) -> Location:
         if not self._text:
-            # the reference counts the end of an empty text as being before its first column
+            # the reference puts the end of an empty text before its first column
             return Location(1, -1)
         line_start = self._text.rfind("\n", 0, offset) + 1
         return Location(self._text.count("\n", 0, offset) + 1, offset - line_start)

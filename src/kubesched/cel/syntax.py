@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """Part of an expression; `type` is what the checker found."""
+    """Part of an expression; the checker sets its `type`."""
 
     offset: int
     type: Type | None = field(default=None, init=False)
@@ -29,7 +29,7 @@ class Node:
 
 @dataclass(slots=True, eq=False)
 class Broken(Node):
-    """What stands where the text made no sense."""
+    """The node in place of a text with a syntax error."""
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +41,7 @@ class Literal(Node):
 
 @dataclass(slots=True, eq=False)
 class Ident(Node):
-    """A name; the checker tells what it stands for in `constant` if that is a type."""
+    """A name; the checker sets `constant` if it names a type."""
 
     name: str
     constant: Any = field(default=None, init=False)
@@ -49,7 +49,7 @@ class Ident(Node):
 
 @dataclass(slots=True, eq=False)
 class Select(Node):
-    """`operand.name`, or the question whether it is there."""
+    """`operand.name`, or `has(operand.name)`."""
 
     operand: Node
     name: str
@@ -57,7 +57,7 @@ class Select(Node):
     constant: Any = field(default=None, init=False)
 
     def children(self) -> Iterator[Node]:
-        """Yield what is selected from."""
+        """Yield the operand."""
         yield self.operand
 
 
@@ -127,7 +127,7 @@ class Message(Node):
 
 @dataclass(slots=True, eq=False)
 class Comprehension(Node):
-    """A fold: what every macro over lists and maps becomes."""
+    """A fold: the expansion of every macro over lists and maps."""
 
     iter_range: Node
     iter_var: str
@@ -157,7 +157,7 @@ def descendants(node: Node) -> Iterator[Node]:
 
 
 def qualified_name(node: Node) -> str | None:
-    """Return the dotted name that the node spells, or None."""
+    """Return the dotted name of the node, or None if it is none."""
     names: list[str] = []
     while isinstance(node, Select) and not node.test_only:
         names.append(node.name)

@@ -1,7 +1,7 @@
-"""Types of expressions: how they are written, when one can stand for another, and what type variables stand for.
+"""Types of expressions: their texts, whether one is assignable to another, and the substitutions of type variables.
 
-From types of arguments and parameters to substitutions. `any` and `dyn` fit everything; an error type fits everything,
-too, so that one mistake is reported once.
+From types of arguments and parameters to substitutions. `any` and `dyn` match everything; an error type matches
+everything, too, so that one mistake is reported once.
 """
 
 # upstream: cel-go common/types/types.go, checker/{types,mapping,format}.go (v0.26)
@@ -61,17 +61,17 @@ _WITH_PARAMETERS: Final = frozenset({"opaque", "list", "map", "type"})
 
 
 def list_of(element: Type) -> Type:
-    """Return the type of lists of something."""
+    """Return the type of lists of an element type."""
     return Type("list", "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    """Return the type of maps from something to something."""
+    """Return the type of maps from a key type to a value type."""
     return Type("map", "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
-    """Return the type of values that may be absent."""
+    """Return the type of optional values of a type."""
     return Type("opaque", "optional_type", (value,))
 
 
@@ -156,44 +156,44 @@ def shown_signature(arguments: Sequence[Type], *, member: bool) -> str:
 
 
 def is_dyn(described: Type) -> bool:
-    """Return whether the type is only known when a program runs."""
+    """Return whether the type is only known at run time."""
     return described.kind in ("dyn", "any")
 
 
 def is_dyn_or_error(described: Type) -> bool:
-    """Return whether anything fits."""
+    """Return whether the type matches everything."""
     return described.kind in ("dyn", "any", "error")
 
 
 def unwrap_optional(described: Type) -> tuple[Type, bool]:
-    """Return what an optional type holds, and whether it is one."""
+    """Return the parameter of an optional type, or the type itself, and whether it is optional."""
     if described.kind == "opaque" and described.name == "optional_type":
         return described.parameters[0], True
     return described, False
 
 
 class Substitutions:
-    """What type variables stand for, learnt while arguments are fitted to parameters."""
+    """The substitutions of type variables, found while arguments are matched with parameters."""
 
     __slots__ = ("_before", "_known", "_variables")
 
     def __init__(self) -> None:
         self._known: dict[Type, Type] = {}
-        # what variables stood for before the attempt at hand, to go back to
+        # the substitutions before the current attempt, to undo it
         self._before: list[tuple[Type, Type | None]] = []
         self._variables = 0
 
     def new_variable(self) -> Type:
-        """Return a variable that stands for nothing yet."""
+        """Return a new variable without a substitution."""
         self._variables += 1
         return type_parameter(f"_var{self._variables - 1}")
 
     def fits(self, one: Type, other: Type) -> bool:
-        """Return whether the types can be the same, learning what their variables then stand for."""
+        """Return whether the types can be unified; if so, keep the substitutions of their variables."""
         return self.fit_all((one,), (other,))
 
     def fit_all(self, ones: Sequence[Type], others: Sequence[Type]) -> bool:
-        """Return whether the types can be the same, pair by pair; nothing is learnt if they cannot."""
+        """Return whether the types can be unified, pair by pair; if not, no substitution is kept."""
         self._before.clear()
         if self._all_assignable(ones, others):
             return True
@@ -209,7 +209,7 @@ class Substitutions:
         self._known[variable] = known
 
     def resolve(self, described: Type, *, open_to_dyn: bool = False) -> Type:
-        """Return the type with its variables replaced; those that stand for nothing stay, or become dyn."""
+        """Return the type with its variables substituted; variables without a substitution stay, or become dyn."""
         known = self._known.get(described)
         if known is not None:
             return self.resolve(known, open_to_dyn=open_to_dyn)
@@ -248,7 +248,7 @@ class Substitutions:
         return one == other
 
     def _substitutes(self, one: Type, variable: Type) -> tuple[bool, bool]:
-        """Return whether the type can be what the variable stands for, and whether it stands for something."""
+        """Return whether the type can be the variable's substitution, and whether the variable has one."""
         if one == variable:
             return True, True
         known = self._known.get(variable)

@@ -1,4 +1,4 @@
-"""What is wrong with an expression although its types fit: constants that cannot be read, mixed lists and maps."""
+"""Validation of checked expressions: constants that cannot be parsed, mixed lists and maps."""
 
 # upstream: cel-go cel/validator.go, ext/formatting.go (v0.26)
 
@@ -14,12 +14,12 @@ from kubesched.cel.source import Problems
 from kubesched.cel.syntax import Call, ListNode, Literal, MapNode, Node, descendants
 from kubesched.cel.types import Type, shown, unwrap_optional
 
-# Steps of the programs of all patterns of an expression.
+# The most steps of the programs of all patterns of an expression.
 _MOST_STEPS: Final = 100_000
 
 
 def validate(root: Node, problems: Problems) -> None:
-    """Report what is wrong with a checked tree."""
+    """Report the problems of a checked tree."""
     calls = [node for node in descendants(root) if isinstance(node, Call)]
     _check_aggregates(root, problems)
     if not _check_patterns(calls, problems):
@@ -37,7 +37,7 @@ def validate(root: Node, problems: Problems) -> None:
 
 
 def _check_patterns(calls: list[Call], problems: Problems) -> bool:
-    """Return whether the patterns can be compiled in good time together, or report that they cannot."""
+    """Return whether the patterns are small enough to compile; report if they are not."""
     size = 0
     for call in calls:
         if call.function in ("matches", "find", "findAll") and call.args and isinstance(call.args[0], Literal):
@@ -59,7 +59,7 @@ def _pattern(text: str) -> object:
 
 
 def _check_aggregates(root: Node, problems: Problems) -> None:
-    """Report lists and maps of mixed types, except what is formatted."""
+    """Report lists and maps of mixed types, except arguments of `format`."""
     found = list(_outside_format(root))
     for node in found:
         if isinstance(node, ListNode):
@@ -108,7 +108,7 @@ def _mismatch(node: Node, expected: Type, found: Type, problems: Problems) -> No
 
 
 def _check_format(call: Call, problems: Problems) -> None:
-    """Report what is wrong with a constant text to format and the list behind it."""
+    """Report the problems of a constant format text and the list of its arguments."""
     text, listed = call.target, call.args[0] if call.args else None
     if not isinstance(text, Literal) or not isinstance(text.value, str) or not isinstance(listed, ListNode):
         return
@@ -135,7 +135,7 @@ def _check_format(call: Call, problems: Problems) -> None:
 
 
 def _unfit(node: Node, letter: str) -> Node | None:
-    """Return the part of an argument that a clause cannot write, or None."""
+    """Return the part of an argument that a clause cannot format, or None."""
     found = _type(node)
     if found != types.DYN and found.kind not in CLAUSE_KINDS[letter]:
         return node

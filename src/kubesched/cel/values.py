@@ -1,8 +1,8 @@
 """Values of a running expression, and how they compare.
 
 Booleans, strings, bytes, doubles and null are Python's own; an `int` is a signed 64 bit integer and `Uint` an unsigned
-one; lists are Python lists. Equality is decided by the left operand, as in the reference: some types know no other type
-(`no such overload`), the others are simply not equal to it.
+one; lists are Python lists. The left operand's type decides equality, as in the reference: some types have no equality
+with other types (`no such overload`), the others are simply not equal to them.
 """
 
 # upstream: cel-go common/types (v0.26)
@@ -44,7 +44,7 @@ MISSING: Final = _Missing()
 class CelMap:
     """A map; keys that are no strings are kept with their type, since 1, 1u, 1.0 and true are different keys.
 
-    A map with a default answers every look-up; only `in` tells what is really there.
+    A map with a default returns it for missing keys; only `in` tests whether a key exists.
     """
 
     __slots__ = ("default", "entries", "growing")
@@ -74,7 +74,7 @@ class CelMap:
         return self.default if value is MISSING else value
 
     def look_up(self, key: Any) -> Any:
-        """Return the value that is kept under a key, or MISSING; numbers are found under equal integers."""
+        """Return the value of a key, or MISSING; numbers also match equal integer keys."""
         if type(key) is str:
             return self.entries.get(key, MISSING)
         for candidate in _key_candidates(key):
@@ -83,16 +83,16 @@ class CelMap:
         return MISSING
 
     def put(self, key: Any, value: Any) -> None:
-        """Keep a value under a key."""
+        """Set the value of a key."""
         self.entries[map_key(key)] = value
 
     def drop(self, key: Any) -> None:
-        """Forget a key."""
+        """Remove a key."""
         self.entries.pop(map_key(key), None)
 
 
 def map_key(key: Any) -> Any:
-    """Return what a key is kept under."""
+    """Return the dictionary key of a map key."""
     if type(key) is str:
         return key
     if type(key) in _HASHABLE:
@@ -123,7 +123,7 @@ class Optional:
 
     @property
     def present(self) -> bool:
-        """Return whether there is a value."""
+        """Return whether the value is present."""
         return self.value is not MISSING
 
 
@@ -151,7 +151,7 @@ class Timestamp:
 
     @property
     def instant(self) -> tuple[int, int]:
-        """Return what is compared."""
+        """Return the time without the offset, for comparisons."""
         return self.seconds, self.nanoseconds
 
 
@@ -165,7 +165,7 @@ class ComputedQuantity:
 
 
 class Opaque:
-    """A value of a library: its type, what it holds, and what is compared."""
+    """A value of a library: its type, its content, and the content for comparisons."""
 
     __slots__ = ("compared", "held", "type")
 
@@ -215,19 +215,19 @@ _GO_NAMES: Final[dict[type, str]] = {
 
 
 def type_of(value: Any) -> Type:
-    """Return the type that a value has when the program runs; of lists and maps without what they hold."""
+    """Return the run-time type of a value; of lists and maps without their parameters."""
     found = _TYPES.get(type(value))
     return found if found is not None else value.type
 
 
 def go_type_name(value: Any) -> str:
-    """Return what the reference's messages call the representation of a value."""
+    """Return the Go type of a value, as the reference's messages name it."""
     found = _GO_NAMES.get(type(value))
     return found if found is not None else f"cel.{value.type.name.rpartition('.')[2].removeprefix('Named')}"
 
 
 def has_type(described: Type, value: Any) -> bool:
-    """Return whether a value is of a declared type; of lists and maps the first element tells."""
+    """Return whether a value is of a declared type; of lists and maps only the first element is checked."""
     kind = described.kind
     if kind in ("dyn", "any", "param"):
         return True
@@ -254,7 +254,7 @@ def _compare_double_int(double: float, integer: int, low: float, high: float) ->
 
 
 def _compare_numbers(left: Any, right: Any) -> int:
-    """Return how two numbers of whatever kind compare; a double meets an integer as a double."""
+    """Return -1, 0 or 1 for two numbers of any type; an integer is compared with a double as a double."""
     if type(left) is float and type(right) is not float:
         low, high = (0.0, 2.0**64) if type(right) is Uint else (-(2.0**63), 2.0**63)
         return _compare_double_int(left, right, low, high)
@@ -276,7 +276,7 @@ def _numbers_equal(left: Any, right: Any) -> bool:
 
 
 def equal(left: Any, right: Any) -> bool:
-    """Return whether two values are equal, or raise where the left one's type does not know the other's."""
+    """Return whether two values are equal; raises CelValueError if their types have no equality."""
     if left is None or right is None:
         return left is right
     kind = type(left)
@@ -287,7 +287,7 @@ def equal(left: Any, right: Any) -> bool:
 
 
 def surely_equal(left: Any, right: Any) -> bool:
-    """Return whether two values are known to be equal."""
+    """Return whether two values are equal; False if their types have no equality."""
     try:
         return equal(left, right)
     except CelValueError:
@@ -295,7 +295,7 @@ def surely_equal(left: Any, right: Any) -> bool:
 
 
 def _surely_different(left: Any, right: Any) -> bool:
-    # the reference goes on where elements cannot be compared
+    # the reference continues if elements cannot be compared
     try:
         return not equal(left, right)
     except CelValueError:
@@ -371,7 +371,7 @@ COMPARABLE: Final = frozenset({bool, int, Uint, float, str, bytes, Duration, Tim
 
 
 def compare(left: Any, right: Any) -> int:
-    """Return -1, 0 or 1 for values that have an order, or raise; the left one is of a comparable type."""
+    """Return -1, 0 or 1 for values that have an order, or raise CelValueError; the left one is of a comparable type."""
     kind = type(left)
     if kind in _NUMBERS:
         if left != left:
@@ -391,7 +391,7 @@ def compare(left: Any, right: Any) -> int:
 
 
 def size_of(value: Any) -> int:
-    """Return the size that costs are computed from: 1 for what has none."""
+    """Return the size that costs are computed from: 1 for values without a size."""
     if isinstance(value, str | list | bytes | CelMap):
         return len(value)
     if isinstance(value, Opaque) and value.type in (types.IP, types.CIDR):
@@ -403,7 +403,7 @@ def size_of(value: Any) -> int:
 
 
 def weight(value: Any, known: dict[int, int] | None = None) -> int:
-    """Return how much there is in a value: characters and elements, counted at every place where they stand."""
+    """Return the number of characters and elements in a value; shared parts count at each occurrence."""
     kind = type(value)
     if kind is str or kind is bytes:
         return len(value) + 1

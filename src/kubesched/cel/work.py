@@ -1,9 +1,9 @@
-"""What a call takes here, where that may be more than the reference charges for it.
+"""The work of a call in this implementation, if it may exceed the reference's cost.
 
-The reference charges for what a call reads, not for what it makes, nor for values that are shared many times over
-(`[[x, x], [x, x]]`) and are gone through once for each place they stand at. Such work is known from the arguments
-before it is done, in the same units, about a microsecond each. A call costs whichever is more, so that no call makes
-more than some ten million characters.
+The reference's cost counts the input of a call, not its output, nor values that are shared many times over
+(`[[x, x], [x, x]]`) and are visited at each occurrence. Such work is computed from the arguments before it is done, in
+the same units, about a microsecond each. A call costs the maximum of both, so that no call makes more than some ten
+million characters.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from kubesched.cel.values import CelMap, GrowingList, Optional, weight
 
 WorkOf = Callable[[Sequence[Any]], int]
 
-# How many a unit is enough for.
+# Characters per unit.
 _CHARACTERS: Final = 10
 _COMPARED_CHARACTERS: Final = 10_000
-# What a search costs whatever it looks for.
+# The least cost of a search.
 _SEARCH: Final = 5
-# A number with as many places as may be asked for.
+# The cost of formatting a number with the highest precision.
 _WIDE_NUMBER: Final = 100
 
 
@@ -86,7 +86,7 @@ def _last_index(args: Sequence[Any]) -> int:
 
 
 def _among(elements: list[Any], item: Any) -> int:
-    """Return the work of looking for an item."""
+    """Return the work of searching for an item."""
     if isinstance(item, list | CelMap | Optional):
         return weight(elements) // _CHARACTERS
     return len(elements) * len(item) // _COMPARED_CHARACTERS if type(item) is str or type(item) is bytes else 0
@@ -159,7 +159,7 @@ _BY_FUNCTION: Final[dict[str, WorkOf]] = {
     "find": _regex,
     "findAll": _regex,
 }
-# Sums that are single numbers or times.
+# Sums of single numbers or times.
 _NO_WORK: Final = frozenset(
     {
         "add_double",
@@ -174,10 +174,10 @@ _NO_WORK: Final = frozenset(
 
 
 def work_of(function: str, overload: str) -> WorkOf | None:
-    """Return what tells the work of a call before it is done, or None where the reference's cost covers it."""
+    """Return the function that computes the work of a call from its arguments, or None if the cost covers it."""
     return None if overload in _NO_WORK else _BY_FUNCTION.get(function)
 
 
 def work_after(function: str) -> Callable[[Sequence[Any], Any], int] | None:
-    """Return what tells the rest of the work of a call from its result, or None."""
+    """Return the function that computes further work of a call from its result, or None."""
     return _each_found if function == "findAll" else None

@@ -71,7 +71,7 @@ class LabelSelectorRequirement(ConfigStruct, frozen=True, kw_only=True):
 
 
 class LabelSelector(ConfigStruct, frozen=True, kw_only=True):
-    """A label selector; default constraints may not have one, but it must still be well formed to say so."""
+    """A label selector; default constraints may not have one, but it is decoded so that validation can refuse it."""
 
     omit_empty = frozenset({"match_labels", "match_expressions"})
 
@@ -131,7 +131,7 @@ class ScoringStrategy(ConfigStruct, frozen=True, kw_only=True):
 
 
 class DefaultPreemptionArgs(PluginArgs, frozen=True, kw_only=True):
-    """How many candidates preemption looks for."""
+    """How many candidate nodes preemption looks for."""
 
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
@@ -145,7 +145,7 @@ class InterPodAffinityArgs(PluginArgs, frozen=True, kw_only=True):
 
 
 class NodeResourcesFitArgs(PluginArgs, frozen=True, kw_only=True):
-    """What the fit filter ignores and how it scores."""
+    """The resources that the Fit filter ignores, and the scoring strategy."""
 
     omit_empty = frozenset({"ignored_resources", "ignored_resource_groups"})
 

@@ -1,7 +1,7 @@
 """Validation of plugin arguments.
 
-In: defaulted arguments, their path, the feature gates. Out: one text per violation. They are asked twice, as in the
-reference: when a configuration is validated (all but NodeResourcesFit's) and when the plugins are made.
+In: defaulted arguments, their path, the feature gates. Out: one text per violation. Arguments are validated twice, as
+in the reference: with the configuration (all but NodeResourcesFit's) and when the plugins are created.
 """
 
 # upstream: pkg/scheduler/apis/config/validation/validation_pluginargs.go (v1.36)
@@ -177,7 +177,7 @@ def _node_affinity(path: str, args: NodeAffinityArgs, _: FeatureGates) -> Errors
 
 
 def _node_term(path: str, term: NodeSelectorTerm) -> Errors:
-    """Yield what keeps a node selector term from being parsed."""
+    """Yield the problems of a node selector term."""
     # upstream: component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go (v1.36)
     for index, expression in enumerate(term.match_expressions):
         yield from _node_expression(f"{path}.matchExpressions[{index}]", expression)
@@ -190,7 +190,7 @@ def _node_term(path: str, term: NodeSelectorTerm) -> Errors:
 
 
 def _node_expression(path: str, expression: NodeSelectorRequirement) -> Errors:
-    """Yield what keeps an expression over labels from being parsed."""
+    """Yield the problems of an expression over labels."""
     # upstream: apimachinery/pkg/labels/selector.go NewRequirement (v1.36)
     operator, values = expression.operator, expression.values or ()
     if operator not in _NODE_OPERATORS:

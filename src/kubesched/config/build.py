@@ -1,8 +1,8 @@
 """Building: from the plugin sets of a defaulted, valid configuration to the ordered plugins of each extension point.
 
 In: the configuration, the catalog of plugins. Out: the completed configuration as the reference would write it, and
-per profile what runs where. multiPoint is expanded here, and this is where unknown, unsuitable and doubly enabled
-plugins come to light. The first problem ends the build.
+per profile the plugins of each extension point. multiPoint is expanded here, and unknown, unsuitable and doubly
+enabled plugins are errors here. The first problem ends the build.
 """
 
 # upstream: pkg/scheduler/scheduler.go, profile/profile.go, framework/runtime/framework.go (v1.36)
@@ -29,21 +29,21 @@ _EXTENDER_TIMEOUT = seconds(5)
 
 
 class EnabledPlugin(msgspec.Struct, frozen=True):
-    """A plugin where it runs; the weight is 0 at points that have none."""
+    """A plugin at an extension point; the weight is 0 at points without weights."""
 
     name: str
     weight: int = 0
 
 
 class ResolvedProfile(msgspec.Struct, frozen=True):
-    """A profile with its extension points worked out."""
+    """A profile with the plugins of its extension points."""
 
     config: Profile
     points: dict[str, tuple[EnabledPlugin, ...]]
 
     @property
     def scheduler_name(self) -> str:
-        """Return the name pods ask for."""
+        """Return the schedulerName of the profile's pods."""
         return self.config.scheduler_name
 
     def at(self, point: str) -> tuple[EnabledPlugin, ...]:
@@ -100,7 +100,7 @@ def _extender(extender: Extender) -> Extender:
 
 
 def _ignoring(profile: Profile, resources: tuple[str, ...]) -> Profile:
-    """Return the profile with NodeResourcesFit ignoring `resources` instead of what its arguments say."""
+    """Return the profile with `resources` as the ignoredResources of NodeResourcesFit."""
     configs = list(profile.plugin_config)
     for index, config in enumerate(configs):
         if isinstance(config.args, NodeResourcesFitArgs):
@@ -129,7 +129,7 @@ def _profiles(profiles: tuple[Profile, ...], catalog: Catalog, gates: FeatureGat
 
 
 def _check_queue_sort(first: ResolvedProfile, profile: ResolvedProfile) -> None:
-    """Refuse a profile that sorts differently: all profiles share one queue."""
+    """Raise an error for a profile with another QueueSort plugin: all profiles share one queue."""
     name, first_name = profile.at("queueSort")[0].name, first.at("queueSort")[0].name
     if name != first_name:
         raise _BuildError(
@@ -165,14 +165,14 @@ def _profile(profile: Profile, catalog: Catalog, gates: FeatureGates) -> Resolve
 
 
 def _check_args(config: PluginConfig, gates: FeatureGates) -> None:
-    """Refuse arguments that a plugin's constructor would refuse."""
+    """Raise an error for arguments that the plugin's constructor in the reference refuses."""
     errors = tuple(args_violations("", config, gates))
     if errors:
         raise _BuildError(f"initializing plugin {quote(config.name)}: {aggregate(errors)}")
 
 
 def _interface(point: str) -> str:
-    """Return the reference's name for what a plugin must implement at an extension point."""
+    """Return the reference's name of the interface of an extension point."""
     return f"{point[0].upper()}{point[1:]}Plugin"
 
 
@@ -188,7 +188,7 @@ def _twice(plugin: Plugin, point: str) -> _BuildError:
 
 
 def _listed(plugins: PluginSet, point: str, catalog: Catalog) -> list[str]:
-    """Return the names that the extension point itself enables."""
+    """Return the names of the plugins that the extension point itself enables."""
     names: list[str] = []
     for plugin in plugins.enabled:
         if point not in _implemented(plugin, point, catalog):
@@ -202,8 +202,8 @@ def _listed(plugins: PluginSet, point: str, catalog: Catalog) -> list[str]:
 def _ordered(profile: Profile, point: str, listed: list[str], catalog: Catalog) -> list[str]:
     """Return the point's plugins in running order, with multiPoint expanded.
 
-    First those of multiPoint that the point itself lists again, in the point's order; then the rest of multiPoint; then
-    what only the point lists.
+    First the plugins of multiPoint that the point itself lists again, in the point's order; then the other plugins of
+    multiPoint; then the plugins that only the point lists.
     """
     disabled = {plugin.name for plugin in profile.plugins.at(point).disabled}
     if "*" in disabled:
@@ -235,7 +235,7 @@ def _check_counts(scheduler_name: str, ordered: dict[str, list[str]]) -> None:
 
 
 def _weights(profile: Profile, point: str, catalog: Catalog) -> dict[str, int]:
-    """Return the weights at a scoring point: its own entries beat those of multiPoint, 0 means 1."""
+    """Return the weights at a scoring point: its own entries override those of multiPoint, 0 means 1."""
     weights: dict[str, int] = {}
     total = 0
     for plugin in profile.plugins.at(point).enabled + profile.plugins.multi_point.enabled:

@@ -1,7 +1,7 @@
 """Plain values to structs, strictly: every unknown field and every value of the wrong type, each with its path.
 
-In: what `document` read. Out: a struct tree, or the list of problems. As in Go, null is the same as absent, keys are
-matched by case, and nothing is coerced.
+In: the plain values of `document`. Out: a struct tree, or the list of problems. As in Go, null is the same as absent;
+keys are case-sensitive, and no value is coerced.
 """
 
 from __future__ import annotations

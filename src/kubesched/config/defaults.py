@@ -1,4 +1,4 @@
-"""Defaulting: what the reference fills in that a struct's own defaults cannot say.
+"""Defaulting: the defaults of the reference that a struct's own defaults cannot express.
 
 In: a decoded configuration (or, before decoding, the plain tree where absence matters). Out: the defaulted
 configuration.
@@ -56,7 +56,7 @@ _ZERO_CLIENT_CONNECTION = {"content_type": "application/vnd.kubernetes.protobuf"
 
 
 def fill_absent(tree: Any) -> Any:
-    """Return the plain tree with the defaults that hold for an absent field but not for an empty one."""
+    """Return the plain tree with the defaults of fields that are absent; an empty field keeps its value."""
     if not isinstance(tree, dict):
         return tree
     filled = dict(tree)
@@ -65,7 +65,7 @@ def fill_absent(tree: Any) -> Any:
     profiles = filled.get("profiles")
     if profiles is None or profiles == []:
         profiles = [{}]
-    # Several profiles must be named; validation sees to that.
+    # Several profiles must be named, which validation checks.
     if isinstance(profiles, list) and len(profiles) == 1 and isinstance(profiles[0], dict | None):
         profile = dict(profiles[0] or {})
         if profile.get("schedulerName") is None:
@@ -81,7 +81,7 @@ def _replace_zeros(value: _T, defaults: dict[str, Any]) -> _T:
 
 
 def complete(config: KubeSchedulerConfiguration, gates: FeatureGates) -> KubeSchedulerConfiguration:
-    """Return `config` with everything filled in that depends on other fields or on gates."""
+    """Return `config` with the defaults that depend on other fields or on gates."""
     election: LeaderElection = _replace_zeros(config.leader_election, _ZERO_LEADER_ELECTION)
     connection: ClientConnection = _replace_zeros(config.client_connection, _ZERO_CLIENT_CONNECTION)
     return msgspec.structs.replace(

@@ -59,7 +59,7 @@ class DocumentError(ValueError):
 def parse(text: str | bytes, most_nodes: int | None = None) -> Any:
     """Return the value of the first document in `text` (JSON if it begins with a brace, else YAML).
 
-    YAML costs a few microseconds for each of its values: whoever takes it from strangers says how many there may be.
+    Parsing YAML takes a few microseconds for each value: callers with untrusted input limit the number of nodes.
     """
     if isinstance(text, bytes):
         text = _decoded(text)
@@ -109,7 +109,7 @@ def _yaml_message(error: yaml.YAMLError) -> str:
 
 
 class _Dumper(yaml.CSafeDumper):
-    """Writes without aliases, and quotes what `parse` would take for something else than text."""
+    """Writes without aliases, and quotes strings that `parse` would not read as strings."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
@@ -157,7 +157,7 @@ def _parse_json(text: str, most_nodes: int | None) -> Any:
     try:
         value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_json_int)
     except _DuplicateError:
-        # The JSON reader does not say where; read as YAML, the same text fails with a line number.
+        # The JSON reader reports no position; read as YAML, the same text fails with a line number.
         _parse_yaml(text, most_nodes)
         raise
     except RecursionError:
@@ -186,7 +186,7 @@ def _check_depth(value: Any) -> None:
 
 
 def _plain(text: str) -> Any:
-    """Return what an untagged, unquoted scalar stands for."""
+    """Return the value of an untagged, unquoted scalar."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "0123456789+-.":
@@ -200,7 +200,7 @@ def _plain(text: str) -> Any:
                 return number
     if _FLOAT.fullmatch(digits):
         real = float(digits)
-        # Beyond float64 it is no number to the reference either.
+        # A number beyond float64 is a string in the reference, too.
         return text if math.isinf(real) else _json_number(real)
     return text
 
@@ -302,7 +302,7 @@ class _Tree:
     """Builds the value of one document from its events.
 
     Aliases share values, so a small text can stand for a huge or a very deep tree: every value carries the number of
-    nodes and the height it has when written out, and both are bounded; what the text itself spells out may be long.
+    nodes and the height it has when written out, and both are bounded; values without aliases may be long.
     """
 
     def __init__(self) -> None:

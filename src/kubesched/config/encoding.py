@@ -24,7 +24,7 @@ from kubesched.config.types import (
 
 
 def to_wire(value: Any) -> Any:
-    """Return `value` as plain values, leaving out the empty fields that the reference leaves out."""
+    """Return `value` as plain values, without the empty fields that the reference omits."""
     if isinstance(value, PluginConfig):
         return {"name": value.name, "args": _args_to_wire(value.name, value.args)}
     if isinstance(value, ConfigStruct):
@@ -53,7 +53,7 @@ def _fields_to_wire(value: ConfigStruct) -> dict[str, Any]:
 
 
 def _is_empty(item: Any, *, optional: bool) -> bool:
-    """Return whether Go's omitempty drops the value: of a pointer only nil, never what it points to."""
+    """Return whether Go's omitempty omits the value: a pointer only if it is nil."""
     if item is None:
         return True
     return not item and not isinstance(item, msgspec.Struct) and (not optional or isinstance(item, tuple))

@@ -9,7 +9,7 @@ from kubesched.errors import KubeschedError
 
 
 class Stage(enum.StrEnum):
-    """Where a configuration failed; the stages run in this order and the first that fails ends the load."""
+    """The stage at which a configuration failed; stages run in this order and the first that fails ends the load."""
 
     GATES = "gates"
     DECODE = "decode"
@@ -26,5 +26,5 @@ class ConfigError(KubeschedError):
         super().__init__("\n".join(self.errors))
 
     def about(self, source: str) -> ConfigError:
-        """Return the same problems, each with where the configuration comes from."""
+        """Return the same problems, each prefixed with the source of the configuration."""
         return ConfigError(self.stage, [f"{source}: {problem}" for problem in self.errors])

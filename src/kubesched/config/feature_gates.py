@@ -1,8 +1,8 @@
 """Feature gates: the names, stages, defaults and locks of the reference, by version.
 
-In: `--feature-gates` text or a mapping, and the version to emulate. Out: a `FeatureGates` whose every gate is decided
-once, so that asking is a dictionary lookup. Unknown, locked and not yet existing gates are errors, as are enabled
-gates whose dependencies are off.
+In: `--feature-gates` text or a mapping, and the version to emulate. Out: a `FeatureGates` with all gates resolved, so
+that `enabled` is a dictionary lookup. Unknown, locked and not yet existing gates are errors, as are enabled gates
+whose dependencies are off.
 """
 
 # upstream: component-base/featuregate/feature_gate.go, component-base/compatibility/registry.go (v1.36)
@@ -103,7 +103,7 @@ DEPENDENCIES: dict[str, tuple[str, ...]] = {
 
 
 class GateSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """What a gate is from one version on."""
+    """The stage, default and lock of a gate from one version on."""
 
     version: str
     stage: str
@@ -131,7 +131,7 @@ def _parse_version(text: str) -> tuple[Version, int]:
 
 @functools.cache
 def _specs_at(version: Version) -> dict[str, GateSpec]:
-    """Return what each gate is at `version`."""
+    """Return the spec of each gate at `version`."""
     specs = {}
     for name, history in _known().items():
         reached = (spec for spec in reversed(history) if _parse_version(spec.version)[0] <= version)
@@ -140,7 +140,7 @@ def _specs_at(version: Version) -> dict[str, GateSpec]:
 
 
 def parse_emulated_version(values: Iterable[str]) -> Version:
-    """Return the version that `--emulated-version` values (`1.35`, `kube=1.35`) select; none: the reference's own."""
+    """Return the version of `--emulated-version` values (`1.35`, `kube=1.35`); by default the reference's own."""
     chosen: Version | None = None
     for value in values:
         component, _, text = value.rpartition("=")
@@ -187,7 +187,7 @@ def parse_flag(text: str) -> dict[str, bool]:
 
 
 class FeatureGates:
-    """Which features are on. Immutable; an unknown name is a KeyError, since only code asks for names."""
+    """The state of all feature gates. Immutable; an unknown name is a KeyError, since names come from code only."""
 
     __slots__ = ("_enabled", "explicit", "version")
 
@@ -198,7 +198,7 @@ class FeatureGates:
 
     @classmethod
     def parse(cls, text: str, emulated_version: Iterable[str] = ()) -> FeatureGates:
-        """Return the gates that `--feature-gates` and `--emulated-version` ask for."""
+        """Return the gates of `--feature-gates` and `--emulated-version`."""
         return cls(parse_flag(text), parse_emulated_version(emulated_version))
 
     def enabled(self, name: str) -> bool:
@@ -229,7 +229,7 @@ def _resolve(settings: Mapping[str, bool], version: Version) -> dict[str, bool]:
     if errors:
         raise ConfigError(Stage.GATES, errors)
     enabled = {name: spec.default for name, spec in specs.items()}
-    # A gate's own setting beats that of its whole stage, in whatever order they are given.
+    # A gate's own setting overrides AllAlpha and AllBeta, in whatever order they are given.
     for group, stage in _ALL_OF_STAGE.items():
         if group in settings:
             members = (name for name, spec in specs.items() if spec.stage == stage and name not in _ALL_OF_STAGE)

@@ -1,6 +1,6 @@
 """Go's durations, floats and base64, so that configurations are read and written as the reference does it.
 
-In: texts and Python values. Out: what Go's time, strconv and encoding packages make of them. Pure functions.
+In: texts and Python values. Out: the results of Go's time, strconv and encoding packages. Pure functions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TERM = re.compile(r"([0-9]*)(?:\.([0-9]*))?([^0-9.]*)")
 
 
 def parse_bool(text: str) -> bool:
-    """Return what strconv.ParseBool makes of a text; ValueError in its words."""
+    """Return the result of strconv.ParseBool; raises ValueError with its message."""
     if text in ("1", "t", "T", "true", "TRUE", "True"):
         return True
     if text in ("0", "f", "F", "false", "FALSE", "False"):
@@ -43,7 +43,7 @@ def parse_bool(text: str) -> bool:
 
 
 def decode_base64(text: str) -> bytes:
-    """Return what base64 `text` stands for, ignoring line breaks only; ValueError if it is not base64."""
+    """Decode base64 `text`, ignoring line breaks only; raises ValueError if it is not base64."""
     return base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
 
 

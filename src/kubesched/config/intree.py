@@ -1,7 +1,7 @@
 """The in-tree plugins: which extension points each implements, and which are on by default.
 
-`Catalog` is what the build stage asks: plugin name -> the extension points it implements. Plugins from elsewhere are
-merged in by `merge_catalogs`.
+`Catalog`, which the build stage reads, maps a plugin's name to the extension points it implements. Out-of-tree plugins
+are added by `merge_catalogs`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ _DEFAULTS: tuple[tuple[str, int, str | None], ...] = (
     ("VolumeZone", 0, None),
     ("PodTopologySpread", 2, None),
     ("InterPodAffinity", 2, None),
-    # Before preemption: freeing an idle claim is kinder than evicting a pod.
+    # Before preemption: it is better to deallocate an unused claim than to evict a pod.
     ("DynamicResources", 2, "DynamicResourceAllocation"),
     ("DefaultPreemption", 0, None),
     ("NodeResourcesBalancedAllocation", 1, None),

@@ -1,4 +1,4 @@
-"""Loading: text in, everything a scheduler needs to know about its configuration out.
+"""Loading: from the text of a configuration to the completed configuration and its profiles.
 
 Four stages in order, each of which ends the load with a `ConfigError` that lists its problems: decode (text to
 structs), default, validate, build (plugins of each extension point).
@@ -22,7 +22,7 @@ from kubesched.config.validation import violations
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """A completed configuration, its profiles with their extension points, and the gates it was read under."""
+    """A completed configuration, its profiles with their extension points, and its feature gates."""
 
     config: KubeSchedulerConfiguration
     profiles: tuple[ResolvedProfile, ...]
@@ -43,10 +43,10 @@ def load(
 ) -> Loaded:
     """Return the configuration in `text` (None: all defaults), completed; ConfigError if it cannot be used.
 
-    `adjust` changes what the text says before it is validated, as flags do.
+    `adjust` changes the configuration before it is validated, as flags do.
 
     Without `validate` the text goes straight from defaulting to the build, as when profiles are made from structs in
-    code; what the build itself relies on is still checked there.
+    code; the build still checks what it relies on.
     """
     gates = gates or FeatureGates()
     config = adjust(complete(decode(text), gates))

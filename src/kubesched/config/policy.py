@@ -3,9 +3,9 @@
 In: the text of a policy, or the name of a provider, and the feature gates. Out: `Migration`, a configuration that can
 be loaded and does the same, with warnings about what is lost. What cannot be translated is a ConfigError.
 
-The profile lists its plugins point by point and switches the defaults off. What a policy of v1.21 could not name stays
-on, since pods rely on it whatever the policy says: the queue's order, scheduling gates, preemption, binding, device
-claims, declared node features, pod groups; but none of it scores, which is the policy's business.
+The profile lists its plugins point by point and disables the defaults. Plugins that a policy of v1.21 could not name
+stay enabled, since pods rely on them whatever the policy: the queue's order, scheduling gates, preemption, binding,
+device claims, declared node features, pod groups; but none of them scores, since policies decide about scores.
 """
 
 # upstream: pkg/scheduler/factory.go, algorithmprovider/registry.go (v1.21)
@@ -60,7 +60,7 @@ _AVOID_PODS_GONE = (
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """A configuration that does what a legacy source did, as plain values, and what the translation lost."""
+    """A configuration that replaces a legacy source, as plain values, and warnings about what has no equivalent."""
 
     document: dict[str, Any]
     warnings: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 def translate(text: str | bytes, gates: FeatureGates | None = None) -> Migration:
-    """Return what the policy in `text` amounts to; a ConfigMap with a policy under policy.cfg will do as well."""
+    """Return the migration of the policy in `text`, which may also be a ConfigMap with a policy under policy.cfg."""
     policy, passed_over = read_policy(text)
     chosen = choices(policy)
     profile = _Profile()
@@ -93,7 +93,7 @@ def translate(text: str | bytes, gates: FeatureGates | None = None) -> Migration
 
 
 def translate_provider(name: str, gates: FeatureGates | None = None) -> Migration:
-    """Return what the algorithm provider `name` amounts to."""
+    """Return the migration of the algorithm provider `name`."""
     if name not in PROVIDERS:
         known = " and ".join(PROVIDERS)
         raise ConfigError(Stage.DECODE, [f"there is no algorithm provider {quote(name)}; there are {known}"])
@@ -115,11 +115,11 @@ class _Profile:
         self.args: dict[str, PluginArgs] = {}
 
     def filter_by(self, plugin: str) -> None:
-        """Have the plugin filter, and do what belongs to that."""
+        """Enable the plugin at the extension points of filtering."""
         self._enable(plugin, _FILTERING, 0)
 
     def score_by(self, plugin: str, weight: int) -> None:
-        """Have the plugin score; of two weights the first one counts, as in v1.21."""
+        """Enable the plugin at the extension points of scoring; the first of two weights counts, as in v1.21."""
         self._enable(plugin, _SCORING, weight)
 
     def keep_others(self, gates: FeatureGates) -> None:

@@ -1,4 +1,4 @@
-"""What a policy chooses: its names checked against those of v1.21, with nothing left that v1.36 cannot do.
+"""The choices of a policy: its names checked against those of v1.21, without any that v1.36 cannot do.
 
 In: a `Policy`. Out: `Choices`, or a ConfigError with every problem: names that are unknown, given twice or without an
 equivalent, weights and arguments that are out of place. Each problem names the entry and what to do.
@@ -69,7 +69,7 @@ class Choices(msgspec.Struct, frozen=True):
 
 
 def choices(policy: Policy) -> Choices:
-    """Return what `policy` chooses: absent lists stand for the defaults of v1.21, empty ones for nothing."""
+    """Return the choices of `policy`: absent lists stand for the defaults of v1.21, empty ones for nothing."""
     reading = _Reading()
     predicates, priorities = DEFAULT_PREDICATES, DEFAULT_PRIORITIES
     if policy.predicates is not None:
@@ -95,7 +95,7 @@ class _Reading:
         self.warnings: list[str] = []
         self.node_labels: dict[str, NodeSelectorRequirement] = {}
         self._ratio: RequestedToCapacityRatioArguments | None = None
-        # How the policy itself calls each chosen priority.
+        # The policy's own name of each chosen priority.
         self._names: dict[str, str] = {}
 
     # --- predicates ---------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ class _Reading:
                 self.problems.append(invalid(f"{path}.weight", policy.weight, detail))
             argument, content = self._only_field(path, policy.argument)
             if name == EQUAL_PRIORITY:
-                # It gave every node the same.
+                # It gave every node the same score.
                 self._expect_no_argument(path, policy)
             elif name in PRIORITIES:
                 self._expect_no_argument(path, policy)
@@ -183,7 +183,7 @@ class _Reading:
             self.problems.append(f"{path}.argument.requestedToCapacityRatioArguments.{field}")
 
     def scoring(self, priorities: dict[str, int]) -> ScoringStrategy | None:
-        """Return how the use of resources is scored, or None if it is not; several ways at once are a problem."""
+        """Return the scoring strategy for resources, or None; several strategies at once are a problem."""
         chosen = [name for name in SCORING_STRATEGIES if name in priorities]
         if len(chosen) > 1:
             names = ", ".join(quote(self._names[name]) for name in chosen)
@@ -195,7 +195,7 @@ class _Reading:
     # --- both ---------------------------------------------------------------------------------------------------------
 
     def _distinct(self, field: str, entries: tuple[_Entry, ...]) -> Iterator[tuple[str, _Entry, str]]:
-        """Yield path, entry and present name of each entry; one without a name or with another's is a problem."""
+        """Yield path, entry and current name of each entry; a missing or repeated name is a problem."""
         # differs (policy files of v1.21): v1.21 takes the last of two entries with one name.
         first: dict[str, str] = {}
         for index, policy in enumerate(entries):
@@ -209,7 +209,7 @@ class _Reading:
                 yield path, policy, name
 
     def _only_field(self, path: str, argument: PredicateArgument | PriorityArgument | None) -> tuple[str, Any]:
-        """Return the one field that an argument has, with its content; an empty text if it has none or several."""
+        """Return the only field of an argument, with its content; an empty text if there are none or several."""
         if argument is None:
             return "", None
         contents = {field.encode_name: getattr(argument, field.name) for field in msgspec.structs.fields(argument)}

@@ -37,7 +37,7 @@ _EXTENDER_STRUCTS = (Extender, ExtenderManagedResource, ExtenderTLSConfig)
 
 
 class ServiceAffinity(ConfigStruct, frozen=True, kw_only=True):
-    """Pods of a service belong on nodes that agree on these labels."""
+    """Pods of a service run on nodes with the same values of these labels."""
 
     labels: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ class LabelsPresence(ConfigStruct, frozen=True, kw_only=True):
 
 
 class PredicateArgument(ConfigStruct, frozen=True, kw_only=True):
-    """What makes a predicate a custom one; exactly one field is set."""
+    """The argument of a custom predicate; exactly one field is set."""
 
     service_affinity: ServiceAffinity | None = None
     labels_presence: LabelsPresence | None = None
@@ -70,21 +70,21 @@ class ServiceAntiAffinity(ConfigStruct, frozen=True, kw_only=True):
 
 
 class LabelPreference(ConfigStruct, frozen=True, kw_only=True):
-    """Nodes that have a label, or have it not, are better."""
+    """Nodes with a label, or without it, are preferred."""
 
     label: str = ""
     presence: bool = False
 
 
 class RequestedToCapacityRatioArguments(ConfigStruct, frozen=True, kw_only=True):
-    """A score by utilization, and the resources it is taken of."""
+    """A score by utilization, and its resources."""
 
     shape: tuple[UtilizationShapePoint, ...] = ()
     resources: tuple[ResourceSpec, ...] = ()
 
 
 class PriorityArgument(ConfigStruct, frozen=True, kw_only=True):
-    """What makes a priority a custom one; exactly one field is set."""
+    """The argument of a custom priority; exactly one field is set."""
 
     service_anti_affinity: ServiceAntiAffinity | None = None
     label_preference: LabelPreference | None = None
@@ -110,7 +110,7 @@ class Policy(ConfigStruct, frozen=True, kw_only=True):
 
 
 def read_policy(text: str | bytes) -> tuple[Policy, tuple[str, ...]]:
-    """Return the policy in `text` and warnings about what was passed over; ConfigError if it is none."""
+    """Return the policy in `text` and warnings about ignored fields; raises ConfigError if it is no policy."""
     try:
         tree = parse(text)
         if isinstance(tree, dict) and tree.get("kind") == "ConfigMap":
@@ -167,7 +167,7 @@ class _PolicyDecoder(Decoder):
         found: dict[str, Any] = {}
         for key, value in tree.items():
             if cls is Extender and key.lower() == "apiversion":
-                # Old examples have it, though extenders have no version of their own any more.
+                # Old examples have it, though extenders have no version any more.
                 self.warnings.append(f"{path}.{key}: has no meaning and is left out")
                 continue
             name = known.get(key.lower(), key)

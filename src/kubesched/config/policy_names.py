@@ -1,4 +1,4 @@
-"""The predicates, priorities and algorithm providers of v1.21, and the plugins of v1.36 that do their work.
+"""The predicates, priorities and algorithm providers of v1.21, and the plugins of v1.36 that replace them.
 
 Data only. The order of `PREDICATES` is the order in which they are checked.
 """
@@ -36,7 +36,7 @@ DEFAULT_PREDICATES = frozenset(PREDICATES) - {
     "PodFitsResources",
     "MaxCinderVolumeCount",
 }
-# What counted the volumes of one cloud, before volumes became CSI's.
+# Predicates that counted the volumes of one cloud, before the migration to CSI.
 CLOUD_VOLUME_PREDICATES = frozenset(
     {"MaxEBSVolumeCount", "MaxGCEPDVolumeCount", "MaxAzureDiskVolumeCount", "MaxCinderVolumeCount"}
 )
@@ -83,7 +83,7 @@ _TAINTED = "the node controller taints such nodes and taints are always checked;
 _TOGETHER = "give the pods required pod affinity with the label as its topologyKey"
 _APART = "list the label as topologyKey in PodTopologySpread's defaultConstraints"
 _LABELLED = "describe the nodes in NodeAffinity's addedAffinity"
-# What v1.36 cannot do -> what to do instead: predicates, priorities, and the arguments of either.
+# Predicates, priorities and arguments without an equivalent in v1.36 -> what to do instead.
 LOST_PREDICATES: dict[str, str] = {
     "CheckNodeCondition": _TAINTED,
     "CheckNodeMemoryPressure": _TAINTED,
@@ -131,5 +131,5 @@ PROVIDER_SCORES: dict[str, int] = {
     "PodTopologySpread": 2,
     "TaintToleration": 1,
 }
-# What policies decide about. Other plugins of v1.36 are no policy's business and stay on.
+# The plugins that policies decide about. Other plugins of v1.36 stay enabled.
 GOVERNED = frozenset({name for names in PREDICATES.values() for name in names} | set(PRIORITIES.values()))

@@ -1,6 +1,6 @@
-"""Configurations as they may be shown: no private keys, no passwords in addresses.
+"""Redacted configurations: no private keys, no passwords in addresses.
 
-In: documents and addresses. Out: the same without what is secret. Pure functions.
+In: documents and addresses. Out: the same without secrets. Pure functions.
 """
 
 import re
@@ -11,7 +11,7 @@ _USERINFO = re.compile(r"//[^/?#]*@")
 
 
 def without_password(url: str, hidden: str = "[hidden]") -> str:
-    """Return an address without the name and the password that may stand in it."""
+    """Return an address without its user name and password."""
     return _USERINFO.sub(f"//{hidden}@", url)
 
 

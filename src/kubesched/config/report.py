@@ -1,4 +1,4 @@
-"""Reports: what became of a configuration, as plain values.
+"""Reports: the result of loading a configuration, as plain values.
 
 In: the text of a configuration, or a loaded one. Out: dict and list, as the conformance corpus has them.
 """

@@ -34,7 +34,7 @@ class ConfigStruct(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class LeaderElection(ConfigStruct, frozen=True, kw_only=True):
-    """Who may schedule while several schedulers run; zero values are replaced in `defaults`."""
+    """Settings of leader election; zero values are replaced in `defaults`."""
 
     leader_elect: bool = True
     lease_duration: Duration = Duration()
@@ -46,7 +46,7 @@ class LeaderElection(ConfigStruct, frozen=True, kw_only=True):
 
 
 class ClientConnection(ConfigStruct, frozen=True, kw_only=True):
-    """How to talk to the API server; zero values are replaced in `defaults`."""
+    """The connection to the API server; zero values are replaced in `defaults`."""
 
     kubeconfig: str = ""
     accept_content_types: str = ""
@@ -63,7 +63,7 @@ class Plugin(ConfigStruct, frozen=True, kw_only=True):
 
 
 class PluginSet(ConfigStruct, frozen=True, kw_only=True):
-    """What is switched on and off at one extension point."""
+    """The plugins that are enabled and disabled at one extension point."""
 
     omit_empty = frozenset({"enabled", "disabled"})
 
@@ -108,7 +108,7 @@ class PluginArgs(ConfigStruct, frozen=True, kw_only=True):
 
 
 class RawArgs(ConfigStruct, frozen=True, kw_only=True):
-    """Arguments that this package has no type for: the plain value as written."""
+    """Arguments of an out-of-tree plugin: the plain value as written."""
 
     value: Any = None
 
@@ -145,7 +145,7 @@ class ExtenderManagedResource(ConfigStruct, frozen=True, kw_only=True):
 
 
 class ExtenderTLSConfig(ConfigStruct, frozen=True, kw_only=True):
-    """TLS settings of an extender; files are read by whoever opens the connection."""
+    """TLS settings of an extender; files are read when connections are opened."""
 
     omit_empty = frozenset(
         {"insecure", "server_name", "cert_file", "key_file", "ca_file", "cert_data", "key_data", "ca_data"}

@@ -36,7 +36,7 @@ from kubesched.config.types import (
 _REMOVED_IN = "v1"
 _REMOVED_PLUGINS = frozenset({"AzureDiskLimits", "CinderLimits", "EBSLimits", "GCEPDLimits"})
 _REMOVED_DETAIL = f'was invalid in version "{_REMOVED_IN}" (KubeSchedulerConfiguration is version "{API_VERSION}")'
-# The reference does not look for removed plugins at these.
+# The reference does not look for removed plugins at these extension points.
 _UNCHECKED_POINTS = frozenset({"multiPoint", "placementGenerate", "placementScore"})
 # The reference registered the check of NodeResourcesFit under the name of its arguments: it never sees the plugin, and
 # objects to a plugin that really has this name.

@@ -1,5 +1,5 @@
-"""What the functions and operators of the language do, by subject; `library` knows them all.
+"""The implementations of functions and operators, by subject; `library` lists them all.
 
-Comes in: values. Goes out: a value, or an error with the reference's words. Never: anything about types that only the
+Comes in: values. Goes out: a value, or an error with the reference's words. Never: static types, which only the
 checker knows.
 """

@@ -1,6 +1,6 @@
 """Operators: two values in, a value or an error out.
 
-What an operator does is decided by its left operand. Integers do not wrap around: they overflow with an error.
+The left operand's type selects the operation. Integers do not wrap around: overflow is an error.
 """
 
 # upstream: cel-go common/types/{int,uint,double,duration,timestamp,overflow}.go, interpreter/interpretable.go (v0.26)
@@ -31,24 +31,24 @@ Binary = Callable[[Any, Any], Any]
 _SECOND: Final = 10**9
 MIN_SECONDS: Final = -62135596800
 MAX_SECONDS: Final = 253402300799
-# Values that answer calls by name, and say less about those they do not know.
+# Types whose error for an unknown function does not name the function.
 _RECEIVERS: Final = frozenset({str, Duration, Timestamp})
 
 
 def undefined(function: str, value: Any) -> CelValueError:
-    """Return the error of a function that knows nothing of its first argument's type."""
+    """Return the error of a function that is not defined for its first argument's type."""
     return no_such_overload() if type(value) in _RECEIVERS else CelValueError(f"no such overload: {function}")
 
 
 def checked_int(value: int) -> int:
-    """Return an integer that fits, or raise."""
+    """Return an integer if it fits in 64 bits, or raise CelValueError."""
     if MIN_INT <= value <= MAX_INT:
         return value
     raise CelValueError("integer overflow")
 
 
 def checked_uint(value: int) -> Uint:
-    """Return an unsigned integer that fits, or raise."""
+    """Return an unsigned integer if it fits in 64 bits, or raise CelValueError."""
     if 0 <= value <= MAX_UINT:
         return Uint(value)
     raise CelValueError("unsigned integer overflow")
@@ -168,7 +168,7 @@ def _divided(left: float, right: float) -> float:
 
 
 def _by_left_operand(function: str, forms: dict[type, Binary]) -> Binary:
-    """Return an operator that picks its form by the left operand."""
+    """Return an operator that selects its implementation by the left operand's type."""
 
     def apply(left: Any, right: Any) -> Any:
         form = forms.get(type(left))

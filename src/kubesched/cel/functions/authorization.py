@@ -1,6 +1,6 @@
-"""Functions that ask whether somebody may do something.
+"""Functions of authorization checks.
 
-From an authorizer, narrowed down step by step, to a decision. Who decides comes in with the authorizer's value.
+From an authorizer, narrowed down step by step, to a decision. The authorizer's value holds the function that decides.
 """
 
 # upstream: apiserver/pkg/cel/library/authz.go (v1.36)
@@ -18,7 +18,7 @@ from kubesched.cel.values import MISSING, CelMap, Opaque
 
 
 class Check(NamedTuple):
-    """What is asked about; `account` is the namespace and the name of a service account, None for the requester."""
+    """The attributes of a check; `account` is namespace and name of a service account, None for the request's user."""
 
     account: tuple[str, str] | None = None
     path: str = ""
@@ -32,21 +32,21 @@ class Check(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Yes or no, why, and what went wrong."""
+    """The decision of a check: allowed or not, the reason, and the error."""
 
     allowed: bool
     reason: str = ""
     error: str = ""
 
 
-# (what, verb)
+# (check, verb) -> decision
 Decide = Callable[[Check, str], Decision]
-# a check, and who decides
+# a check, and the function that decides it
 _Held = tuple[Check, Decide]
 
 
 class Authorizer(CelMap):
-    """The value of `authorizer`; its only field is the resource that a request is about."""
+    """The value of `authorizer`; its only field is `requestResource`, the check of the request's own resource."""
 
     __slots__ = ("compared", "held")
     type: Final[Type] = types.AUTHORIZER
@@ -82,7 +82,7 @@ def for_group(authorizer: Authorizer, group: str) -> Opaque:
 
 
 def for_account(authorizer: Authorizer, namespace: str, name: str) -> Authorizer:
-    """Return an authorizer that asks for a service account."""
+    """Return an authorizer for a service account."""
     if subdomain_problems(name):
         raise CelValueError("Invalid service account name")
     if subdomain_problems(namespace) or "." in namespace:

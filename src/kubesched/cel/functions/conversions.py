@@ -53,7 +53,7 @@ def to_bytes(value: Any) -> bytes:
 
 
 def to_int(value: Any) -> int:
-    """Return an integer; of a double what is before the point."""
+    """Return an integer; a double is truncated."""
     kind = type(value)
     if kind is int:
         return int(value)
@@ -173,7 +173,7 @@ _NATIVE: Final = {
 
 
 def native_problem(value: Any) -> str:
-    """Return why a value that is no truth value cannot be the verdict of a selector."""
+    """Return the error for a value that is no boolean as the result of a selector."""
     name = type_of(value).name
     short = name.rpartition(".")[2].removeprefix("Named")
     reason = _NATIVE.get(name, f"type conversion error from '{short}' to 'bool'")

@@ -17,7 +17,7 @@ from kubesched.cel.values import CelMap, Duration, Timestamp, Uint, type_of
 
 _DEFAULT_PRECISION: Final = 6
 _WIDEST: Final = 1000
-# enough digits before the point for any double, and as many behind it as may be asked for
+# enough digits for any double before the point, and for the highest precision after it
 _WIDE: Final = Context(prec=_WIDEST + 400)
 
 _STRING_RULE: Final = (
@@ -33,7 +33,7 @@ _RULES: Final = {
     "x": "only integers, byte buffers, and strings can be formatted as hex, was given ",
     "o": "octal clause can only be used on integers, was given ",
 }
-# Kinds of types that a clause takes; what is not known before it runs is always fine.
+# Kinds of types that a clause accepts; types that are only known at run time are always accepted.
 CLAUSE_KINDS: Final = {
     "s": ["list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null"],
     "d": ["int", "uint"],
@@ -46,7 +46,7 @@ CLAUSE_KINDS: Final = {
 
 
 class ClauseError(ValueError):
-    """A clause that cannot be read or applied; `index` is that of the argument to blame, if one is."""
+    """A clause that cannot be parsed or applied; `index` is the index of the invalid argument, if there is one."""
 
     def __init__(self, message: str, index: int | None = None) -> None:
         super().__init__(message)
@@ -54,7 +54,7 @@ class ClauseError(ValueError):
 
 
 def clause_rule(clause: str, given: str) -> str:
-    """Return the words for an argument of the wrong type."""
+    """Return the error text for an argument of the wrong type."""
     return f"error during formatting: {_RULES[clause.lower()]}{given}"
 
 

@@ -1,7 +1,7 @@
-"""What the declared functions do: overload ids and function names to Python functions.
+"""The implementations of the declared functions: overload ids and function names to Python functions.
 
-A function of the second table decides by its arguments itself and has one form for all overloads. The others are picked
-by overload, the checker's if it could tell, else the first whose parameters the arguments fit.
+A function in `SINGLE_FORMS` has one implementation for all overloads. The others have one per overload: the checker's
+if it resolved the call, otherwise the first whose parameters match the arguments.
 """
 
 from collections.abc import Callable
@@ -49,7 +49,7 @@ def _every(function: str, implementation: Implementation) -> dict[str, Implement
 
 _SUMS: Final = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 
-# functions that narrow a check down, and what by
+# functions that narrow a check down -> the field they set
 _NARROWING: Final = {
     "subresource": "subresource",
     "namespace": "namespace",
@@ -77,7 +77,7 @@ SINGLE_FORMS: Final[dict[str, Implementation]] = {
     "type": conversions.to_type,
     "dyn": _identity,
     "matches": strings.matches,
-    # these check their arguments themselves, and say less about them
+    # these check their arguments themselves, with shorter errors
     "contains": strings.contains,
     "startsWith": strings.starts_with,
     "endsWith": strings.ends_with,
@@ -193,7 +193,7 @@ OVERLOADS: Final[dict[str, Implementation]] = {
     **_every("prefixLength", network.prefix_length),
     **_every("masked", network.masked),
     **_every("isCIDR", network.is_cidr),
-    # who may do what
+    # authorization
     **_every("path", authorization.for_path),
     **_every("group", authorization.for_group),
     **_every("serviceAccount", authorization.for_account),
@@ -214,7 +214,7 @@ OVERLOADS: Final[dict[str, Implementation]] = {
     **{f"format.{name}": (lambda name=name: named_formats.format_of(name)) for name in FORMAT_NAMES},
 }
 
-# What is folded into a constant when its arguments are constants, beside conversions: same input, same output.
+# Functions that are folded into a constant if their arguments are constants, beside conversions: they are pure.
 PURE: Final = frozenset({"quantity", "isQuantity", "semver", "isSemver"})
 CONVERSIONS: Final = frozenset(
     {"bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"}

@@ -24,7 +24,7 @@ from kubesched.cel.values import (
     type_of,
 )
 
-# A list that long costs more than any selector may.
+# A list of this length exceeds the cost limit of any selector.
 _MOST_ELEMENTS: Final = 1_000_000
 # upstream: ResourceSliceMaxAttributeValuesPerDevice
 _MOST_INCLUDED: Final = 48
@@ -76,12 +76,12 @@ def extreme(name: str, wanted: int) -> Callable[[list[Any]], Any]:
 
 
 def index_of(elements: list[Any], item: Any) -> int:
-    """Return where an item first is, or -1."""
+    """Return the first index of an item, or -1."""
     return next((index for index, element in enumerate(elements) if surely_equal(element, item)), -1)
 
 
 def last_index_of(elements: list[Any], item: Any) -> int:
-    """Return where an item last is, or -1."""
+    """Return the last index of an item, or -1."""
     places = range(len(elements) - 1, -1, -1)
     return next((index for index in places if surely_equal(elements[index], item)), -1)
 
@@ -99,7 +99,7 @@ def slice_of(elements: list[Any], start: int, end: int) -> list[Any]:
 
 
 def flatten(elements: Any, *depth: Any) -> list[Any]:
-    """Return a list whose lists are dissolved, down to a depth."""
+    """Return a list with its nested lists flattened, down to a depth."""
     if not isinstance(elements, list) or (depth and type(depth[0]) is not int):
         given = ", ".join(str(type_of(each)) for each in depth)
         raise CelValueError(f"no such overload: {type_of(elements)}.flatten({given})")
@@ -174,7 +174,7 @@ def last(elements: list[Any]) -> Optional:
 
 
 def unwrap(elements: list[Any]) -> list[Any]:
-    """Return what the optional values of a list hold."""
+    """Return the present values of a list of optional values."""
     for element in elements:
         if type(element) is not Optional:
             raise CelValueError(f"value {shown(element)} is not optional")
@@ -182,7 +182,7 @@ def unwrap(elements: list[Any]) -> list[Any]:
 
 
 def non_zero(value: Any) -> Optional:
-    """Return an optional value that is absent for zeroes and empty things."""
+    """Return the value as an optional one, absent if it is zero or empty."""
     match value:
         case None:
             zero = True
@@ -205,12 +205,12 @@ def contains_all(elements: list[Any], others: list[Any]) -> bool:
 
 
 def equivalent(elements: list[Any], others: list[Any]) -> bool:
-    """Return whether the lists hold the same, whatever order and number."""
+    """Return whether the lists have the same elements, regardless of order and repetition."""
     return contains_all(elements, others) and contains_all(others, elements)
 
 
 def intersects(elements: list[Any], others: list[Any]) -> bool:
-    """Return whether the lists have something in common."""
+    """Return whether the lists have a common element."""
     return any(contained(element, others) for element in elements)
 
 

@@ -1,4 +1,4 @@
-"""Formats of texts that have a name: `format.dns1123Label().validate('x')`."""
+"""Named formats of texts: `format.dns1123Label().validate('x')`."""
 
 # upstream: apiserver/pkg/cel/library/format.go, apimachinery/pkg/util/validation (v1.36), kube-openapi strfmt
 
@@ -33,7 +33,7 @@ Validate = Callable[[str], Sequence[str]]
 
 
 class NamedFormat(NamedTuple):
-    """A format: its name, what is wrong with a text, and the length of the pattern that its cost is computed from."""
+    """A format: its name, its validation, and the length of the pattern that its cost is computed from."""
 
     name: str
     validate: Validate
@@ -53,12 +53,12 @@ def _label_problems(text: str) -> list[str]:
 
 
 def label_1035_problems(text: str) -> list[str]:
-    """Return what keeps a text from being a DNS label that begins with a letter."""
+    """Return the problems of a text as an RFC 1035 label."""
     return [*_too_long(text), *([] if re.fullmatch(_LABEL_1035, text) else [_LABEL_1035_RULE])]
 
 
 def _of_prefix(validate: Validate) -> Validate:
-    """Return the check of a text that something will be appended to."""
+    """Return the validation of a name prefix, to which a suffix will be appended."""
 
     def apply(text: str) -> Sequence[str]:
         # the reference masks the last two characters, not the dash alone
@@ -79,7 +79,7 @@ def _unless(valid: Callable[[str], bool], problem: str) -> Validate:
 def _is_date(text: str) -> bool:
     found = _DATE.fullmatch(text)
     try:
-        # the year 0 is as long as the year 4
+        # year 0 is a leap year, as year 4 is
         return found is not None and bool(date(int(found[1]) or 4, int(found[2]), int(found[3])))
     except ValueError:
         return False
@@ -121,17 +121,17 @@ _FORMATS: Final[dict[str, NamedFormat]] = {
 
 
 def format_of(name: str) -> Opaque:
-    """Return the format of a name that there is."""
+    """Return the format of a known name."""
     held = _FORMATS[name]
     return Opaque(types.NAMED_FORMAT, held, held.name)
 
 
 def named(name: str) -> Optional:
-    """Return the format of a name, if there is one."""
+    """Return the format of a name, absent if it is unknown."""
     return Optional(format_of(name)) if name in _FORMATS else NONE
 
 
 def validate(form: Opaque, text: str) -> Optional:
-    """Return what is wrong with a text, if anything is."""
+    """Return the problems of a text, absent if there are none."""
     problems = list(form.held.validate(text))
     return Optional(problems) if problems else NONE

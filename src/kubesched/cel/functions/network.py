@@ -25,7 +25,7 @@ class AddressError(ValueError):
 def _address(text: str) -> Address:
     try:
         if len(text) > _LONGEST_ADDRESS and "%" not in text:
-            # quick to tell, while Python would look at every part
+            # quick to check, while Python would parse every part
             raise ValueError
         found = ipaddress.ip_address(text)
     except ValueError:
@@ -85,7 +85,7 @@ def is_ip(text: str) -> bool:
 
 
 def is_canonical(text: str) -> bool:
-    """Return whether an address is written the way it is printed."""
+    """Return whether an address is written in canonical form."""
     return str(_parsed_ip(text).held) == text
 
 
@@ -100,12 +100,12 @@ def is_unspecified(address: Opaque) -> bool:
 
 
 def is_loopback(address: Opaque) -> bool:
-    """Return whether the address is the machine's own."""
+    """Return whether the address is a loopback address."""
     return bool(address.held.is_loopback)
 
 
 def is_link_local_multicast(address: Opaque) -> bool:
-    """Return whether the address is of the groups of a link."""
+    """Return whether the address is a link-local multicast address."""
     held = address.held
     if held.version == 4:
         return bool(held.packed[:3] == bytes([224, 0, 0]))
@@ -113,12 +113,12 @@ def is_link_local_multicast(address: Opaque) -> bool:
 
 
 def is_link_local_unicast(address: Opaque) -> bool:
-    """Return whether the address is one of a link."""
+    """Return whether the address is a link-local unicast address."""
     return bool(address.held.is_link_local)
 
 
 def is_global_unicast(address: Opaque) -> bool:
-    """Return whether the address is none of the special ones."""
+    """Return whether the address is a global unicast address."""
     held = address.held
     broadcast = held.version == 4 and int(held) == 0xFFFFFFFF
     special = held.is_unspecified or held.is_loopback or held.is_multicast or held.is_link_local
@@ -168,7 +168,7 @@ def prefix_length(cidr: Opaque) -> int:
 
 
 def masked(cidr: Opaque) -> Opaque:
-    """Return the network with the bits behind its prefix cleared."""
+    """Return the network with the bits after its prefix cleared."""
     held = (_network(cidr).network_address, cidr.held[1])
     return Opaque(types.CIDR, held, held)
 
@@ -196,7 +196,7 @@ _HOST: Final = re.compile(r"(?:\[[0-9A-Fa-f:.%]*\]|[^\[\]:/ \"<>\\^`{|}%]|%[0-9A
 
 
 def parse_request_uri(text: str) -> Url | str:
-    """Return the parts of an absolute URL or path, or what is wrong with it."""
+    """Return the parts of an absolute URL or path, or the error text."""
     problem = f"parse {quote(text)}: "
     if any(ord(character) < 0x20 or ord(character) == 0x7F for character in text):
         return problem + "net/url: invalid control character in URL"

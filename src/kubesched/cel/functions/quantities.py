@@ -48,7 +48,7 @@ def sign(quantity: AnyQuantity) -> int:
 
 
 def _integer(quantity: Quantity) -> int | None:
-    """Return the integer that the quantity is kept as, or None; `1000m` is not kept as one."""
+    """Return the integer that the reference stores for the quantity, or None; `1000m` is not stored as one."""
     if quantity.big or quantity.exponent < 0 or quantity.exponent > 18:
         return None
     value = quantity.unscaled * 10**quantity.exponent
@@ -56,7 +56,7 @@ def _integer(quantity: Quantity) -> int | None:
 
 
 def is_integer(quantity: AnyQuantity) -> bool:
-    """Return whether the quantity can be had as an integer."""
+    """Return whether the quantity can be converted to an integer."""
     return _integer(_plain(quantity)) is not None
 
 
@@ -69,7 +69,7 @@ def as_integer(quantity: AnyQuantity) -> int:
 
 
 def as_double(quantity: AnyQuantity) -> float:
-    """Return about the quantity as a double."""
+    """Return the quantity as a double, approximately."""
     plain = _plain(quantity)
     try:
         base = float(plain.unscaled)

@@ -1,8 +1,8 @@
 """Regular expressions: RE2 runs them, in time that grows with the text and the program, and within bounded memory.
 
-From a pattern to a program, from a text to whether and where it matches: leftmost, and of the choices at one place the
-first, as in the reference. What is wrong with a pattern is said in the words of the reference by `regex_syntax`.
-Searching is counted in the units in which expressions are charged, about a microsecond each.
+From a pattern to a program, and from a text to its matches: the leftmost, and there the first alternative, as in the
+reference. Errors in patterns are reported in the words of the reference by `regex_syntax`. The cost of a search is in
+the units of expressions, about a microsecond each.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kubesched.cel.sized_cache import SizedCache
 
 __all__ = ["TOO_LARGE", "Regex", "RegexError", "RegexTooLargeError", "compile_regex", "known_regex"]
 
-# What a program and the states that RE2 remembers for it may take.
+# The most bytes of a program and its cached states in RE2.
 _MOST_MEMORY: Final = 1 << 20
 _MOST_KEPT: Final = 64 << 20
-# A program this small runs on a few remembered states, a byte in nanoseconds. A larger one may have to be followed step
-# by step, some ten nanoseconds for each byte and step.
+# A program this small runs on a few cached states, in nanoseconds per byte. A larger one may have to be simulated step
+# by step, in some ten nanoseconds per byte and step.
 _SMALL: Final = 20
 _SMALL_MEMORY: Final = 16 << 10
 _BYTES_A_UNIT: Final = 500
 _STEPS_A_UNIT: Final = 100
 
-# As many steps as there is time for until RE2 finds a program too large.
+# The steps charged for a pattern that RE2 refuses as too large, for the time that takes.
 TOO_LARGE: Final = 20_000
 
 
@@ -51,7 +51,7 @@ def compile_regex(pattern: str) -> Regex:
 
 
 def known_regex(pattern: str) -> Regex | None:
-    """Return the program of a pattern that need not be compiled, or None."""
+    """Return the cached program of a pattern, or None."""
     return _kept.get(pattern)
 
 
@@ -71,17 +71,17 @@ class Regex:
         except re2.error as error:
             raise _in_words(error, pattern) from None
         finally:
-            # its own cache is bounded by number
+            # RE2's own cache is bounded by number only
             re2.purge()
         self.size: int = max(self._program.programsize, self._program.reverseprogramsize)
 
     def units(self, text: str) -> int:
-        """Return what looking for the pattern in a text costs at most."""
+        """Return the highest cost of one search in a text."""
         return self._units(len(text))
 
     def units_of_each(self, text: str) -> int:
-        """Return what looking for one more occurrence costs, once those before it are found."""
-        # where a match may be of any length, the rest of the text has to be looked at for each
+        """Return the cost of searching for one more occurrence after the previous one."""
+        # if a match may be of any length, each search may read the rest of the text
         return 1 + (self.units(text) if math.isinf(self._longest) else self._units(int(self._longest)))
 
     def _units(self, length: int) -> int:
@@ -109,7 +109,7 @@ class Regex:
             if match is None:
                 break
             start, end = match.span()
-            # an empty occurrence right behind the one before is none
+            # an empty occurrence directly after the previous one does not count
             if end > start or start != previous_end:
                 found.append(octets[start:end].decode("utf-8", "surrogatepass"))
                 if len(found) > affordable:

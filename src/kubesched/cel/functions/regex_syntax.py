@@ -1,7 +1,6 @@
-"""Regular expressions in RE2's syntax: a pattern in, the length of its longest match out, or what is wrong with it.
+"""Regular expressions in RE2's syntax: a pattern in, the length of its longest match out, or its error.
 
-The words are the reference's. Which characters a set holds is RE2's business; groups capture nothing, since nobody asks
-for them.
+Error texts are the reference's. Character sets are left to RE2; groups capture nothing, since captures are not used.
 """
 
 # upstream: Go's regexp/syntax, with Perl flags, as regexp.Compile uses it
@@ -75,7 +74,7 @@ class _Reader:
         self._last_named_class = text.rfind(":]")
 
     def alternatives(self, depth: int) -> _Part:
-        """Return what stands up to the end or a closing bracket."""
+        """Read alternatives up to the end or a closing bracket."""
         if depth > _DEEPEST:
             raise _error("expression nests too deeply", self.text)
         longest: float = 0
@@ -92,14 +91,14 @@ class _Reader:
         return _Part(max(longest, here), repeats)
 
     def _next(self, depth: int) -> _Part:
-        """Return the next part of a sequence, with what repeats it."""
+        """Return the next part of a sequence, with its repetition."""
         character = self.text[self.position]
         if character == "(":
             found = self._group(depth)
             return _PLACE if found is None else self._repeated(found)
         if self.text.startswith("\\Q", self.position):
             quoted = self._quoted()
-            # a repetition behind the quotation is one of its last character
+            # a repetition after the quotation repeats its last character
             last = self._repeated(_CHARACTER) if quoted else _PLACE
             return _Part(max(len(quoted) - 1, 0) + last.longest, last.repeats)
         if character in "*+?" or self._counts() is not None:
@@ -113,7 +112,7 @@ class _Reader:
         return self.text[self.position] if counts is None else self.text[self.position : counts[2]]
 
     def _counts(self) -> tuple[int, int, int] | None:
-        """Return least, most and end of `{2,5}` at hand, or None if it is no such thing."""
+        """Return minimum, maximum and end of a repetition like `{2,5}` at the position, or None if there is none."""
         text, at = self.text, self.position
         if not text.startswith("{", at):
             return None
@@ -182,7 +181,7 @@ class _Reader:
         self.position = end + 1
 
     def _flags(self) -> bool:
-        """Return whether the group ends behind its flags."""
+        """Read the flags of a group; return whether the group ends after them."""
         start = self.position
         self.position += 2
         negative = given = False
@@ -223,7 +222,7 @@ class _Reader:
         return self.text[start : end if end >= 0 else None]
 
     def _is_set(self) -> bool:
-        """Return whether `\\d` or `\\pL` stands behind the backslash, and go past it."""
+        """Return whether a set like `\\d` or `\\pL` follows the backslash, and skip it."""
         text, at = self.text, self.position
         letter = text[at : at + 1]
         if letter in _PERL:
@@ -238,7 +237,7 @@ class _Reader:
         return True
 
     def _code(self) -> int:
-        """Return the character that an escape stands for, behind the backslash."""
+        """Return the character of the escape after the backslash."""
         text, start = self.text, self.position - 1
         if self.position >= len(text):
             raise RegexError("error parsing regexp: trailing backslash at end of expression: ``")
@@ -283,7 +282,7 @@ class _Reader:
     def _class_part(self, start: int, *, first: bool) -> None:
         text, at = self.text, self.position
         if text[at] == "-" and not first and not text.startswith("-]", at):
-            # a dash is itself only at the ends
+            # a dash is a literal only at the ends
             raise _error("invalid character class range", text[at : at + 2])
         if text.startswith("[:", at) and at + 2 <= self._last_named_class:
             end = text.index(":]", at + 2) + 2
@@ -321,6 +320,6 @@ def _is_count(text: str) -> bool:
 def _times(part: _Part, least: int, most: int) -> _Part:
     """Return a part that is repeated, without an upper bound if `most` is negative."""
     bound = math.inf if most < 0 else most
-    # infinitely often nothing is nothing
+    # an empty match stays empty, however often it is repeated
     longest = part.longest * bound if part.longest and bound else 0
     return _Part(longest, part.repeats * max(least, most, 1))

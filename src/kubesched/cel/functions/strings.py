@@ -1,4 +1,4 @@
-"""Functions of texts. Positions count characters, and are out of range with an error."""
+"""Functions of texts. Positions count characters; positions out of range are errors."""
 
 # upstream: cel-go ext/strings.go (v0.26), apiserver/pkg/cel/library/regex.go (v1.36)
 
@@ -81,14 +81,14 @@ def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
 
 
 def char_at(text: str, index: int) -> str:
-    """Return the character at a position; the one behind the last is empty."""
+    """Return the character at a position; the empty text at the end."""
     if not 0 <= index <= len(text):
         raise _out_of_range(index)
     return text[index : index + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:
-    """Return where a part first occurs, or -1."""
+    """Return the position of the first occurrence of a part, or -1."""
     if not part:
         return start
     if start < 0:
@@ -97,7 +97,7 @@ def index_of(text: str, part: str, start: int = 0) -> int:
 
 
 def last_index_of(text: str, part: str, *start: int) -> int:
-    """Return where a part last occurs at or before a position, or -1."""
+    """Return the position of the last occurrence of a part, at or before a position, or -1."""
     if not start:
         return len(text) if not part else text.rfind(part)
     if not part:
@@ -110,12 +110,12 @@ def last_index_of(text: str, part: str, *start: int) -> int:
 
 
 def lower_ascii(text: str) -> str:
-    """Return the text with the Latin letters of ASCII small."""
+    """Return the text with ASCII letters in lower case."""
     return text.translate(_LOWER)
 
 
 def upper_ascii(text: str) -> str:
-    """Return the text with the Latin letters of ASCII large."""
+    """Return the text with ASCII letters in upper case."""
     return text.translate(_UPPER)
 
 

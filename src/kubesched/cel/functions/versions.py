@@ -82,7 +82,7 @@ def _unsigned(text: str) -> int:
 
 
 def _identifier(text: str) -> tuple[bool, int, str]:
-    """Return what a prerelease identifier compares by: numbers come before words."""
+    """Return the sort key of a prerelease identifier: numbers come before words."""
     if not text:
         raise InvalidVersionError("Prerelease is empty")
     if _DIGITS.issuperset(text):
