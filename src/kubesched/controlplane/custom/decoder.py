@@ -1,7 +1,7 @@
-"""Reading objects of a defined kind: JSON in, a document with the fields of its schema and its metadata out.
+"""Decoding of custom resources: JSON in, a document with its metadata and the fields of its schema out.
 
-From a body, or a document that was put together, to a document, and what only a strict reader minds. Metadata is read
-as that of every other kind; of everything else only the shape is looked at, its values are checked later.
+From a body or a patched document to a document and the strict decoding errors. Metadata is decoded as that of built-in
+kinds; other fields are pruned and defaulted by the schema, and validated later.
 """
 
 # upstream: apiextensions-apiserver/pkg/apiserver/customresource_handler.go (unstructuredSchemaCoercer),
@@ -31,7 +31,7 @@ _LARGEST = 2**63
 
 
 class CustomDecoder:
-    """Reads documents of one version of a kind."""
+    """Decodes documents of one version of a custom kind."""
 
     def __init__(self, api_version: str, kind: str, schema: Schema) -> None:
         self.api_version = api_version
@@ -39,7 +39,7 @@ class CustomDecoder:
         self._schema = schema
 
     def decode(self, body: bytes, *, strict: bool = True) -> Decoded:
-        """Return the document in a body; raises UnrecognizedError or ShapeError."""
+        """Decode a body; return the document and the strict decoding errors. Raises UnrecognizedError, ShapeError."""
         try:
             check_depth(body)
             value = _quickly(body, strict=strict)
@@ -49,7 +49,7 @@ class CustomDecoder:
         return self._decoded(_plain(value, "", doubles), body.decode(errors="replace"), doubles)
 
     def decode_patched(self, document: Any) -> Decoded:
-        """Return a document that was put together as a body would be; raises as `read` does."""
+        """Decode a patched document like a body; raises UnrecognizedError, ShapeError."""
         return self._decoded(document, to_json(document), [])
 
     def _decoded(self, value: Any, text: str, problems: list[str]) -> Decoded:
@@ -63,7 +63,7 @@ class CustomDecoder:
         return document, problems
 
     def _checked(self, value: Any, text: str) -> Document:
-        """Return a document that says what it is, of this kind."""
+        """Return the document with its kind and apiVersion first; raises if they are not those of this kind."""
         start = "couldn't get version/kind; json parse error: json: cannot unmarshal"
         if not isinstance(value, dict | None):
             raise UnrecognizedError(f"{start} {json_name(value)} into Go value of type {KIND_ALONE}")
@@ -88,7 +88,7 @@ class CustomDecoder:
 
 
 def complete(document: Document, schema: Schema) -> None:
-    """Give a document what its schema has by default, and take the nulls that may not be."""
+    """Set the defaults of the schema in a document, and drop nulls of fields that are not nullable."""
     meta = document["metadata"]
     drop_nulls(document, schema)
     fill_in(document, schema)
@@ -97,7 +97,7 @@ def complete(document: Document, schema: Schema) -> None:
 
 
 def _quickly(body: bytes, *, strict: bool) -> Any:
-    """Return the value in a body, with what is given twice in it if that counts."""
+    """Parse a body; with `strict`, objects with duplicate fields keep their duplicates."""
     try:
         value = msgspec.json.decode(body)
         if not strict or not may_have_doubles(body, msgspec.json.encode(value)):
@@ -108,7 +108,7 @@ def _quickly(body: bytes, *, strict: bool) -> Any:
 
 
 def _plain(value: Any, path: str, doubles: list[str]) -> Any:
-    """Return a value as plain dicts and lists, with numbers as Go would write them."""
+    """Return a value as plain dicts and lists, with numbers as Go decodes them; add duplicate fields to `doubles`."""
     if isinstance(value, dict):
         if isinstance(value, Twice):
             seen: set[str] = set()
@@ -137,7 +137,7 @@ def _object_meta() -> Shape:
 
 
 def _metadata(value: Any, path: str, unknown: list[str]) -> Document:
-    """Return metadata with the fields that there are; raises ShapeError."""
+    """Decode ObjectMeta; add the paths of unknown fields to `unknown`. Raises ShapeError."""
     if value is None:
         return {}
     decoding = StrictDecoder()
@@ -151,7 +151,7 @@ def _metadata(value: Any, path: str, unknown: list[str]) -> Document:
 
 
 def _coerce(value: Any, schema: Schema | None, path: str, unknown: list[str]) -> None:
-    """Read the metadata of resources within a value as that of every other; raises ShapeError."""
+    """Decode the metadata of embedded resources in a value; raises ShapeError."""
     if schema is None:
         return
     if isinstance(value, list):

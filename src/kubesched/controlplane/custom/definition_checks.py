@@ -1,7 +1,7 @@
-"""What is wrong with a definition, but for its schemas.
+"""Validation of definitions, except for their schemas.
 
-From definitions to problems. What all versions have in common is spoken of as if it were written once, for the
-definition as a whole: so does the reference.
+From definitions to problems. A part that all versions share is reported once, with the path of the definition as a
+whole, as in the reference.
 """
 
 # upstream: apiextensions-apiserver/pkg/apis/apiextensions/validation/validation.go, v1/conversion.go,
@@ -28,7 +28,7 @@ LONGEST_DEPRECATION = 256
 _COLUMN_TYPES = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _PULL = "see https://github.com/kubernetes/enhancements/pull/1111"
-# what versions may have in common, and what it is called then
+# parts of a version -> their names in paths if all versions share them
 _SHARED = {
     "schema": "validation",
     "subresources": "subresources",
@@ -38,7 +38,7 @@ _SHARED = {
 
 
 def name_problems(document: Document) -> list[str]:
-    """Return the problems of the name of a definition, which says what it defines."""
+    """Return the problems of the name of a definition, which must be PLURAL.GROUP."""
     spec = document["spec"]
     name = document["metadata"].get("name") or ""
     if not name or name == f"{spec['names']['plural']}.{spec['group']}":
@@ -144,14 +144,14 @@ def _versions_problems(spec: Document, shared: set[str]) -> list[str]:
 
 
 def _as_the_reference_shows(version: Document, shared: set[str]) -> str:
-    """Return a version as Go prints it, without what all versions share."""
+    """Return a version as Go prints it, without the parts that all versions share."""
     fields = ("name", "served", "storage", "deprecated", "deprecationWarning", *_SHARED)
     found = {field: None if field in shared else version.get(field) for field in fields}
     return go_struct(found | {"deprecated": bool(version.get("deprecated"))})
 
 
 def _part_problems(path: str, field: str, version: Document, name: str, old: Document | None) -> list[str]:
-    """Return the problems of a part of a version, which all of them may share."""
+    """Return the problems of a part of a version, or of a part that all versions share."""
     value = version.get(field)
     here = child(path, name)
     match field:
@@ -299,7 +299,7 @@ def _approval_problems(document: Document, old: Document | None) -> list[str]:
 
 
 def _approval(document: Document) -> tuple[str, str]:
-    """Return whether the group of a definition may be used by it, and why not."""
+    """Return whether a definition in a protected group is approved, missing its approval or invalid, and the reason."""
     text = (document["metadata"].get("annotations") or {}).get(APPROVED) or ""
     start = f"protected groups must have approval annotation {quote(APPROVED)}"
     if not text:

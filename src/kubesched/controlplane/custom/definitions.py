@@ -1,4 +1,4 @@
-"""The rules of definitions: what is filled in, what may not change, and what is wrong."""
+"""The strategy of CustomResourceDefinitions: defaults, immutable fields and validation."""
 
 # upstream: apiextensions-apiserver/pkg/registry/customresourcedefinition/strategy.go,
 # pkg/apis/apiextensions/{v1/defaults,v1/conversion,validation/validation}.go (v1.36)
@@ -32,7 +32,7 @@ _ONE, _MANY = ("not",), ("allOf", "oneOf", "anyOf")
 
 
 class CustomResourceDefinitionStrategy(Strategy):
-    """The rules of definitions."""
+    """The strategy of CustomResourceDefinitions."""
 
     unconditional_update = False
 
@@ -62,7 +62,7 @@ class CustomResourceDefinitionStrategy(Strategy):
         return problems + _stored_problems(new)
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but status and metadata."""
+        """Restore all fields of the old definition except status and metadata; complete the status."""
         super().prepare_status(new, old, context)
         status = new.setdefault("status", {})
         status.setdefault("acceptedNames", {"plural": "", "kind": ""})
@@ -74,12 +74,12 @@ class CustomResourceDefinitionStrategy(Strategy):
         return names_problems("status.acceptedNames", new["status"]["acceptedNames"])
 
     def warnings(self, new: Document, old: Document | None) -> list[str]:
-        """Return warnings about unknown formats that are new in the definition."""
+        """Return warnings about unknown formats that the old definition does not have."""
         before = [] if old is None else list(_unknown_formats(old))
         return [f"unrecognized format {quote(name)}" for name in _unknown_formats(new) if name not in before]
 
     def begin_delete(self, document: Document) -> None:
-        """Hold a definition until its objects are gone."""
+        """Add the cleanup finalizer and the Terminating condition: the objects of the kind are deleted first."""
         meta = document["metadata"]
         finalizers = meta.get("finalizers") or []
         meta["finalizers"] = finalizers if CLEANUP in finalizers else [*finalizers, CLEANUP]
@@ -95,7 +95,7 @@ class CustomResourceDefinitionStrategy(Strategy):
 
 
 def _note_storage(spec: Document, status: Document) -> None:
-    """Write down that objects are stored in a version from now on."""
+    """Add the storage version to status.storedVersions."""
     storage = next((each["name"] for each in spec["versions"] if each["storage"]), None)
     stored = status.get("storedVersions") or []
     if storage is not None and storage not in stored:
@@ -125,7 +125,7 @@ def _stored_problems(document: Document) -> list[str]:
 
 
 def _filled_in(document: Document) -> Document:
-    """Fill in what was left out; return the spec."""
+    """Set the defaults of a definition; return its spec."""
     spec: Document = document["spec"]
     names = spec["names"]
     if not names.get("singular"):
@@ -181,7 +181,7 @@ def _normal(schema: Schema) -> Schema:
 
 
 def _decoded(raw: Any) -> Schema:
-    """Return a schema that was taken as it is, without the fields that there are not."""
+    """Decode a nested schema, without unknown fields."""
     shape = library().named(_VERSION, "JSONSchemaProps")
     assert isinstance(shape, Shape)
     try:

@@ -1,4 +1,4 @@
-"""Resources within objects: what is wrong with their kinds and metadata."""
+"""Validation of embedded resources: their apiVersion, kind and metadata."""
 
 # upstream: apiextensions-apiserver/pkg/apiserver/schema/objectmeta/validation.go (v1.36)
 
@@ -13,7 +13,7 @@ from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 
 def embedded_problems(value: Any, schema: Schema | None, path: str = "") -> list[str]:
-    """Return the problems of resources within a value."""
+    """Return the problems of embedded resources in a value."""
     if schema is None:
         return []
     problems: list[str] = []

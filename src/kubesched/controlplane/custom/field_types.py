@@ -1,6 +1,6 @@
-"""The types of custom resources for managed fields, and the problems of configurations that are applied to them.
+"""The types of custom resources for managedFields, and the problems of apply configurations.
 
-From schemas to types (see `managed_fields`), and from configurations to problems in the reference's words.
+From schemas to types (see `managed_fields`), and from configurations to problems with the reference's messages.
 """
 
 # upstream: kube-openapi/pkg/schemaconv, structured-merge-diff/v6/{schema,typed} (validate.go)
@@ -24,10 +24,10 @@ MAP_TYPE = "x-kubernetes-map-type"
 
 
 class _Open(Struct):
-    """A type with fields beside which there may be others."""
+    """A struct that preserves unknown fields."""
 
     def field_type(self, name: str) -> FieldType:
-        """Return the type of a field."""
+        """Return the type of a field, the untyped one for an unknown field."""
         return super().field_type(name) if name in self.members else UNTYPED
 
 
@@ -84,11 +84,11 @@ def _map_type(schema: Schema) -> FieldType:
     return found
 
 
-# -- is a configuration of the right shape?
+# -- validation of apply configurations
 
 
 def config_problems(config: Any, schema: Schema) -> list[Problem]:
-    """Return the paths and words of what is wrong with a configuration."""
+    """Return the problems of an apply configuration, with their paths."""
     return _problems(config, {**schema, EMBEDDED: True}, "")
 
 

@@ -1,6 +1,6 @@
-"""Formats of texts that a schema can ask for.
+"""The string formats of schemas.
 
-From a format and a text to whether it has it. An unknown format accepts every text.
+From a format and a text to whether the text has the format. An unknown format accepts every text.
 """
 
 # upstream: kube-openapi/pkg/validation/strfmt/*.go, apiextensions-apiserver/pkg/apiserver/validation/formats.go (v1.36)
@@ -139,7 +139,7 @@ _TESTS: dict[str, Test] = {
 
 
 def known_format(schema_type: str, name: str) -> str:
-    """Return a format as it is asked for of values of a type, an empty text if it is not."""
+    """Return the format if it is known for values of a type, an empty text otherwise."""
     match schema_type:
         case "" | "string":
             return name if name.replace("-", "") in _TESTS else ""
@@ -151,6 +151,6 @@ def known_format(schema_type: str, name: str) -> str:
 
 
 def has_format(name: str, text: str) -> bool:
-    """Return whether a text has a format; those of numbers say nothing about texts."""
+    """Return whether a text has a format; formats of numbers accept every text."""
     test = _TESTS.get(name.replace("-", ""))
     return test is None or test(text)

@@ -1,7 +1,7 @@
-"""JSON paths, as columns of tables and selectors have them.
+"""JSON paths of printer columns and selectable fields.
 
-From `.status.conditions[?(@.type=="Ready")].status` to steps, and from a document to the values that they lead to:
-names, `['names']`, indexes, slices, wildcards, `..` and filters that compare or ask whether something is there.
+From `.status.conditions[?(@.type=="Ready")].status` to steps, and from a document to the values at the path: names,
+`['names']`, indexes, slices, wildcards, `..` and filters that compare values or test whether a field exists.
 """
 
 # upstream: client-go/util/jsonpath (v1.36)
@@ -25,7 +25,7 @@ _COMPARED = re.compile(r"(.*?)\s*(==|!=|<=|>=|<|>)\s*(.*)", re.DOTALL)
 
 
 class JsonPathError(ValueError):
-    """A text that is no JSON path."""
+    """A malformed JSON path."""
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def compile_path(path: str) -> Callable[[Any], list[Any]]:
-    """Return the finder of the values at a path; raises JsonPathError."""
+    """Return the function that finds the values at a path in a document; raises JsonPathError."""
     steps = _steps(path)
 
     def find(document: Any) -> list[Any]:

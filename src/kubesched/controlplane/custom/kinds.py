@@ -24,7 +24,7 @@ _VERSION = re.compile(r"v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?", re.ASCII)
 
 
 class CustomConversion(Conversion):
-    """Between a version of a custom kind and the stored one, by the schemas that the definition has now."""
+    """Converts between a version of a custom kind and the storage version, by the current schemas."""
 
     is_needed = True
 
@@ -37,7 +37,7 @@ class CustomConversion(Conversion):
         self._schemas = {f"{spec['group']}/{each['name']}": _schema_of(each) for each in spec["versions"]}
 
     def to_storage(self, document: Document) -> Document:
-        """Return a document with the API version of the stored one."""
+        """Return a document with the apiVersion of the storage version."""
         return {**document, "apiVersion": self.stored_version}
 
     def completed(self, document: Document) -> Document:
@@ -48,9 +48,9 @@ class CustomConversion(Conversion):
         return document
 
     def from_storage(self, document: Document) -> Document:
-        """Return a stored document in this version, changed in place, as the definition has it now.
+        """Convert a stored document, in place, to this version by the current schemas.
 
-        Defaults are those of the version that it is stored in; fields that this version does not know are pruned.
+        Defaults are those of the version that it was stored in; fields unknown to this version are pruned.
         """
         stored = document.get("apiVersion", "")
         own = self._schemas[self.api_version]
@@ -63,12 +63,12 @@ class CustomConversion(Conversion):
         return document
 
     def refreshed(self, document: Document) -> Document:
-        """Return a stored document with the defaults that the definition has now."""
+        """Prune and default a stored document by the current definition."""
         return self.to_storage(self.from_storage(document))
 
 
 class CustomKind:
-    """One version of a kind that is defined: its resource, its decoder, and what the registry knows of it."""
+    """One version of a custom kind: its resource, its decoder and its entry in the registry."""
 
     def __init__(self, definition: Document, version: Document) -> None:
         spec, names = definition["spec"], definition["status"]["acceptedNames"]
@@ -85,7 +85,7 @@ class CustomKind:
             subresources={name: _SUBRESOURCE_VERBS for name in ("status", "scale") if wanted.get(name) is not None},
             conversion=conversion,
             stored_version=conversion.stored_version,
-            # no schema says how lists of custom kinds merge
+            # custom kinds have no strategic merge patch
             patch_types=(JSON_PATCH, MERGE_PATCH),
             status_keeps_metadata=True,
             warnings=tuple(deprecation_warnings(spec, version)),
@@ -103,7 +103,7 @@ class CustomKind:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return the version and the kind."""
+        """Return apiVersion and kind."""
         return self.resource.api_version, self.resource.kind
 
 
@@ -113,7 +113,7 @@ def _schema_of(version: Document) -> Document:
 
 
 def condition_of(definition: Document, kind: str) -> Document:
-    """Return a condition of a definition, an empty one if it has none."""
+    """Return a condition of a definition, an empty document if it is not set."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
     return next((each for each in conditions if each["type"] == kind), {})
 
@@ -124,7 +124,7 @@ def kinds_of(definition: Document) -> list[CustomKind]:
 
 
 def version_rank(name: str) -> tuple[Any, ...]:
-    """Return the sort key of a version: stable ones first, newer ones first, then all others by name."""
+    """Return the sort key of a version: GA, beta, alpha, each newest first; then other names alphabetically."""
     found = _VERSION.fullmatch(name)
     if found is None:
         return (1, name)

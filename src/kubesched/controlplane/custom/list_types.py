@@ -1,4 +1,4 @@
-"""Lists whose elements are each there once: by themselves (set), or by some of their fields (map).
+"""Uniqueness in lists of type set (by element) and map (by key fields).
 
 From values and schemas to problems.
 """
@@ -50,7 +50,7 @@ def _of_list(value: list[Any], schema: Schema, path: str) -> Iterator[str]:
 
 
 def _again(values: list[Any]) -> Iterator[int]:
-    """Yield where something comes for the second time."""
+    """Yield the index of the second occurrence of each value."""
     seen: dict[str, int] = {}
     for number, each in enumerate(values):
         key = to_json(each)

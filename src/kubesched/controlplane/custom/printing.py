@@ -1,4 +1,4 @@
-"""Tables of defined kinds: the columns that their definitions ask for.
+"""Tables of custom resources: the additionalPrinterColumns of their definitions.
 
 From a version of a definition to a printer.
 """
@@ -29,7 +29,7 @@ INVALID = "<invalid>"
 
 
 def printer_of(columns: Sequence[Document] | None, current: Callable[[Document], Document]) -> Printer:
-    """Return how objects are shown, as they are now: by name, and in columns; by age if there are none."""
+    """Return a printer of the name and these columns, or of name and age; `current` converts a stored object."""
     wanted = [(each, _finder(each["jsonPath"])) for each in columns or (AGE,)]
     heads = [Column("Name", "string", "name", DESCRIPTIONS["Name"])]
     for each, _ in wanted:

@@ -1,4 +1,4 @@
-"""The rules in schemas: can they be compiled?
+"""Validation rules in schemas: whether they can be compiled.
 
 From schemas to problems.
 """
@@ -20,7 +20,7 @@ from kubesched.controlplane.schema.openapi_extensions import EMBEDDED
 
 
 def rule_problems(path: str, schema: Schema) -> list[str]:
-    """Return which rules of a schema cannot be used."""
+    """Return the problems of the validation rules in a schema."""
     return list(_problems(path, schema, "", root=True))
 
 

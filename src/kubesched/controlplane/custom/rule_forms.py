@@ -1,4 +1,4 @@
-"""The rules in schemas, before they are read as expressions: are they well-formed?
+"""Validation rules in schemas: whether their fields are well-formed, before the expressions are compiled.
 
 From rules to problems.
 """
@@ -19,7 +19,7 @@ _NON_EMPTY, _NO_BREAKS = "must be non-empty if specified", "must not contain lin
 
 
 def form_problems(path: str, rule: Document, schema: Schema) -> Iterator[str]:
-    """Yield what is wrong with a rule before it is read as an expression."""
+    """Yield the problems of the fields of a rule; its expressions are compiled later."""
     text, message = (rule.get("rule") or "").strip(), rule.get("message") or ""
     if not text:
         yield required(child(path, "rule"), "rule is not specified")
@@ -61,5 +61,5 @@ def _leads_somewhere(path: str, schema: Schema) -> bool:
 
 
 def go_struct(fields: Document) -> str:
-    """Return fields as Go prints those of a struct without names for JSON."""
+    """Format fields as Go prints a struct without JSON tags."""
     return to_json({name[:1].upper() + name[1:]: each for name, each in fields.items()}, sort_keys=False)

@@ -1,7 +1,6 @@
-"""Values of a schema as rules see them: their types, and the values themselves.
+"""CEL types and values for validation rules.
 
-From schemas to types of the expression language, and from JSON to its values. What a schema does not know, no rule
-can name.
+From schemas to CEL types, and from JSON to CEL values. Rules cannot use fields that the schema does not have.
 """
 
 # upstream: apiserver/pkg/cel/common/schemas.go, pkg/cel/escaping.go,
@@ -40,13 +39,13 @@ _SCALARS = {"boolean": types.BOOL, "number": types.DOUBLE, "integer": types.INT}
 
 
 def as_resource(schema: Schema) -> Schema:
-    """Return the schema of a resource, which says what it is and what it is called."""
+    """Return a schema with the kind, apiVersion and metadata (name, generateName) of a resource."""
     own = {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _META}
     return {**schema, "properties": {**schema.get("properties", {}), **own}}
 
 
 def escaped(name: str) -> str | None:
-    """Return a field's name as rules write it, None if they cannot."""
+    """Return the name of a field escaped for CEL, None if it cannot be escaped."""
     if _RESERVED.fullmatch(name):
         return f"__{name}__"
     if not _NAME.fullmatch(name):
@@ -62,7 +61,7 @@ class Declared:
         self.type = self._type(schema, "self")
 
     def _type(self, schema: Schema, path: str) -> Type | None:
-        """Return the type of values of a schema, None if rules cannot see them."""
+        """Return the CEL type of a schema, None if rules cannot use its values."""
         if schema.get(INT_OR_STRING):
             return types.DYN
         if schema.get(EMBEDDED):
@@ -92,7 +91,7 @@ class Declared:
 
 
 def value_of(value: Any, schema: Schema) -> Any:
-    """Return a value as rules see it; raises CelRuntimeError for a text that is not of its format."""
+    """Return the CEL value of a JSON value; raises CelRuntimeError for a text that does not have its format."""
     if value is None or schema.get(INT_OR_STRING):
         return value
     if isinstance(value, dict):

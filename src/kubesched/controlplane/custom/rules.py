@@ -1,7 +1,7 @@
-"""A schema's own rules: expressions that an object, or a change of it, must make true.
+"""Validation rules of schemas (x-kubernetes-validations): CEL expressions that must be true for an object.
 
-From schemas to rules, compiled once; from objects to problems. A rule is about the value that it stands at (`self`),
-and about what stood there before (`oldSelf`) if that can be told.
+From schemas to rules, compiled once; from objects to problems. A rule reads the value at its place in the schema
+(`self`) and, if that can be correlated, the old value (`oldSelf`).
 """
 
 # upstream: apiextensions-apiserver/pkg/apiserver/schema/cel/{validation,compilation}.go (v1.36)
@@ -30,7 +30,7 @@ _LIMIT = "operation cancelled: actual cost limit exceeded"
 
 
 class RuleError(ValueError):
-    """A rule that is no expression; `message`: it is the one for its message."""
+    """A rule that cannot be compiled; with `message`, its messageExpression cannot."""
 
     def __init__(self, words: str, *, message: bool = False) -> None:
         super().__init__(words)
@@ -38,7 +38,7 @@ class RuleError(ValueError):
 
 
 class CompiledRule:
-    """One rule."""
+    """A compiled validation rule."""
 
     def __init__(self, rule: Document, declared: Declared) -> None:
         """Compile a rule; raises RuleError."""
@@ -95,7 +95,7 @@ def _message(text: str, variables: dict[str, types.Type], declared: Declared) ->
 
 
 class _Node:
-    """The rules at a place in a schema, and below it."""
+    """The rules of a schema node and of the nodes below it."""
 
     def __init__(self, schema: Schema, *, resource: bool = False) -> None:
         self.schema = as_resource(schema) if resource or schema.get(EMBEDDED) else schema
@@ -137,13 +137,13 @@ class ValidationRules:
 
 
 class _Asking:
-    """One round of asking all rules, which must not cost too much."""
+    """One evaluation of all rules for an object, within a cost budget."""
 
     def __init__(self) -> None:
         self._left = BUDGET
 
     def of_node(self, node: _Node, new: Any, old: Any, path: str, *, unchanged: bool) -> Iterator[str]:
-        """Yield what the rules at a place and below it say; what is as it was is not held against a change."""
+        """Yield the problems by the rules of a node and below; unchanged values only by rules that use oldSelf."""
         if new is None or self._left < 0:
             return
         unchanged = unchanged or (old is not MISSING and old == new)
@@ -204,7 +204,7 @@ def _failed(words: str, rule: CompiledRule) -> str:
 
 
 def _problem(rule: CompiledRule, path: str, kind: str, value: Any, both: tuple[Any, Any]) -> str:
-    """Return the sentence about a value for which a rule does not hold."""
+    """Return the problem of a value that breaks a rule, by the reason of the rule."""
     detail = rule.detail(*both)
     shown = value if isinstance(value, str) else as_json(value)
     match rule.reason:
@@ -215,6 +215,6 @@ def _problem(rule: CompiledRule, path: str, kind: str, value: Any, both: tuple[A
         case "FieldValueDuplicate":
             return duplicate(path, Shown("") if kind in ("object", "array") else shown)
     if kind in ("object", "array"):
-        # a value that is large is not shown
+        # objects and lists are not shown
         return f"{path or '<nil>'}: Invalid value: {detail}"
     return invalid(path, shown, detail)

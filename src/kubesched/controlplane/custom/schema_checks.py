@@ -1,4 +1,4 @@
-"""Schemas of definitions: are they structural, do they only say what can be said, and are their defaults right?
+"""Validation of the schemas of definitions: supported keywords, structural schemas, defaults and rules.
 
 From schemas to problems.
 """
@@ -54,7 +54,7 @@ _NOT_SUPPORTED = ("id", "additionalItems", "patternProperties", "definitions", "
 
 
 class _Place(NamedTuple):
-    """A place in a schema: the fields that are not allowed there, and whether list elements above it have keys."""
+    """A place in a schema: why defaults are not allowed there, and whether it is in the metadata of a resource."""
 
     no_defaults: str = ""
     in_metadata: bool = False
@@ -76,7 +76,7 @@ def schema_problems(path: str, schema: Schema, *, has_status: bool) -> list[str]
     found = list(_problems(here, schema, _Place(), root=True))
     problems += found
     if right and not found and any(each.get(VALIDATIONS) for each in schemas_in(schema)):
-        # the language takes a while to load, and few kinds have rules
+        # CEL takes a while to import, and few kinds have rules
         from kubesched.controlplane.custom.rule_checks import rule_problems
 
         problems += rule_problems(here, schema)
@@ -94,12 +94,12 @@ def _root_problems(path: str, schema: Schema) -> list[str]:
         return []
     names = " ".join(_SUPPORTED_AT_ROOT.values())
     words = f"only [{names}] fields are allowed at the root of the schema if the status subresource is enabled"
-    # differs (the schema in the refusal of a definition): the reference shows every field of the schema, those that are
-    # not set, too
+    # differs (the schema in the refusal of a definition): the reference shows every field of the schema, also$
+    # fields that are not set
     return [invalid(path, as_json(schema), words)]
 
 
-# -- what can be said
+# -- supported keywords
 
 
 def _problems(path: str, schema: Schema, place: _Place, *, root: bool = False) -> Iterator[str]:
@@ -235,7 +235,7 @@ def _keyed_problems(path: str, schema: Schema, items: Schema | None, keys: list[
 
 
 def _key_problems(path: str, items: Schema, keys: list[str]) -> Iterator[str]:
-    """Yield the problems of a key of a list: it may be missing, or null."""
+    """Yield the problems of key fields of a list map: optional without a default, or nullable."""
     start = f"this property is in {MAP_KEYS}, so it"
     for key in keys:
         inner = items.get("properties", {}).get(key)

@@ -1,10 +1,10 @@
-"""The controller of definitions: it accepts names, serves kinds, and deletes the objects of deleted definitions.
+"""The controller of definitions: it accepts names, serves kinds, and deletes the objects of terminating definitions.
 
     definition ──▶ names free? ──▶ NamesAccepted ──▶ Established ──▶ catalog
-    definition terminating ──▶ objects deleted ──▶ none left ──▶ finalizer gone, and with it the definition
+    definition terminating ──▶ objects deleted ──▶ none left ──▶ finalizer removed, definition deleted
 
-From changes of definitions to their status and to the catalog. It works between requests: one that changes a
-definition is answered first, and whoever comes next finds the kind served.
+From changes of definitions to their status and to the catalog. It runs between requests: a request that changes a
+definition is answered first, and for the next request the kind is served.
 """
 
 # upstream: apiextensions-apiserver/pkg/controller/{status,establish,finalizer}/*.go,
@@ -27,18 +27,18 @@ Delete = Callable[[Resource, Stored], None]
 
 
 class Definitions:
-    """Serves what is defined."""
+    """Reconciles CustomResourceDefinitions, and serves their kinds."""
 
     def __init__(self, registry: ResourceRegistry, delete: Delete, gone: Callable[[str], None]) -> None:
         self._registry = registry
         self._delete = delete
-        # told of a set whose objects are no longer served as they were
+        # called with the name of a definition whose objects are no longer served, or in another way
         self._gone = gone
-        # by the name of a definition: what it says, and the kinds that this makes
+        # by the name of a definition: its relevant parts, and its kinds
         self._served: dict[str, tuple[Any, list[CustomKind]]] = {}
-        # definitions as last decoded, with their version; read-only
+        # decoded definitions with their resource version; read-only
         self._read: dict[str, tuple[int, Document]] = {}
-        # how to stop watching the objects of terminating definitions
+        # functions that end the watches of objects of terminating definitions
         self._waiting: dict[str, Callable[[], None]] = {}
         self.is_behind = False
         registry.store.watch(DEFINITIONS, self._changed)
@@ -59,7 +59,7 @@ class Definitions:
         return document
 
     def catch_up(self) -> None:
-        """See to definitions until there is nothing more to do."""
+        """Reconcile all definitions until nothing changes."""
         self.is_behind = True
         while self.is_behind:
             self.is_behind = False
@@ -93,7 +93,7 @@ class Definitions:
             self._put(document)
 
     def _taken(self, document: Document) -> tuple[set[str], set[str]]:
-        """Return the resources and the kinds of a group that definitions have been granted."""
+        """Return the accepted resource names and kinds of a definition's group."""
         resources: set[str] = set()
         kinds: set[str] = set()
         for stored in self._registry.store.set_of(DEFINITIONS):
@@ -105,7 +105,7 @@ class Definitions:
         return resources, kinds
 
     def _set(self, document: Document, kind: str, status: str, reason: str, message: str) -> None:
-        """Write a condition; its time is that of the last change of its status."""
+        """Set a condition; lastTransitionTime changes only with its status."""
         found = condition_of(document, kind)
         wanted = {"type": kind, "status": status, "reason": reason, "message": message}
         time = found.get("lastTransitionTime") if found.get("status") == status else None
@@ -123,7 +123,7 @@ class Definitions:
     # -- serving
 
     def _serve(self) -> None:
-        """Serve what is established, as it is defined now."""
+        """Serve the kinds of established definitions; end watches of kinds that changed."""
         before, now = self._served, {}
         for stored in self._registry.store.set_of(DEFINITIONS).in_order():
             document = self._definition(stored)
@@ -142,14 +142,14 @@ class Definitions:
         resources = [each.resource for each in kinds]
         self._registry.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
         for name, (said, _) in before.items():
-            # watches end when objects are served no longer, or in another way
+            # watches end when the kind is no longer served, or in another way
             if name not in now or now[name][0][:3] != said[:3]:
                 self._gone(name)
 
-    # -- the end
+    # -- deletion
 
     def _clean_up(self, stored: Stored) -> None:
-        """Delete the objects of a terminating definition; without any left remove its finalizer."""
+        """Delete the objects of a terminating definition; remove its finalizer when none is left."""
         meta = self._definition(stored)["metadata"]
         if not meta.get("deletionTimestamp") or CLEANUP not in (meta.get("finalizers") or ()):
             return
@@ -184,7 +184,7 @@ class Definitions:
             self._put(document)
 
     def _watch(self, name: str) -> None:
-        """Catch up when an object of a terminating definition is deleted."""
+        """Reconcile again when an object of a terminating definition is deleted."""
 
         def changed(change: Change) -> None:
             self.is_behind = self.is_behind or change.type == DELETED
@@ -196,7 +196,7 @@ class Definitions:
 def _names(
     wanted: Document, accepted: Document, resources: set[str], kinds: set[str]
 ) -> tuple[Document, tuple[str, str] | None]:
-    """Return the names that a definition is granted, and the reason and the words why not all that it wants."""
+    """Return the accepted names of a definition, and the reason and message of a conflict, None without one."""
     names, conflict = dict(accepted), None
     for field, taken, reason in (
         ("plural", resources, "PluralConflict"),

@@ -32,7 +32,7 @@ _STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 
 
 class CustomStrategy(Strategy):
-    """The rules of one version of a kind."""
+    """The strategy of one version of a custom kind."""
 
     unconditional_update = False
 
@@ -46,7 +46,7 @@ class CustomStrategy(Strategy):
         self._rules = _validation_rules_of(schema)
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Refuse an object whose definition is terminating."""
+        """Raise ApiError 403 if the definition is terminating."""
         if self._is_terminating:
             raise forbidden(context.resource, new["metadata"].get("name", ""), TERMINATING_MESSAGE)
 
@@ -57,12 +57,12 @@ class CustomStrategy(Strategy):
         return problems + self._by_rules(new, None, problems)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Count a generation if anything but the metadata changes."""
+        """Increment the generation if anything but the metadata changes."""
         if _without_metadata(new) != _without_metadata(old):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change; what was wrong before is not held against it."""
+        """Return the problems of an update; unchanged invalid values are ignored (ratcheting)."""
         problems = value_problems(new, self._schema, old) + self._scale_problems(new, "spec", "status")
         problems += embedded_problems(new, self._schema)
         if not list_problems(old, self._schema):
@@ -70,7 +70,7 @@ class CustomStrategy(Strategy):
         return problems + self._by_rules(new, old, problems)
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status."""
+        """Restore all fields of the old object except the status."""
         status, found = new.get("status"), "status" in new
         version = new["metadata"].get("resourceVersion")
         new.clear()
@@ -106,7 +106,7 @@ class CustomStrategy(Strategy):
         return warnings
 
     def _by_rules(self, new: Document, old: Document | None, problems: list[str]) -> list[str]:
-        """Return the problems by the schema's validation rules; values of a wrong type are not checked by them."""
+        """Return the problems by the validation rules; they are not evaluated for an object with blocking problems."""
         if self._rules is None:
             return []
         if any(map(is_blocking, problems)):
@@ -135,11 +135,11 @@ class CustomStrategy(Strategy):
     # -- selectors
 
     def selectable(self) -> frozenset[str]:
-        """Return the fields that selectors may ask about."""
+        """Return the names of the fields that field selectors may use."""
         return frozenset(self._selectable)
 
     def field_of(self, stored: Stored, field: str) -> str:
-        """Return the value of a field as selectors have it."""
+        """Return the value of a selectable field of an object."""
         value: Any = stored.document()
         for part in self._selectable[field]:
             value = value.get(part) if isinstance(value, dict) else None
@@ -150,14 +150,14 @@ def _validation_rules_of(schema: Schema) -> "ValidationRules | None":
     """Return the rules in a schema, None if there are none."""
     if not any(each.get(VALIDATIONS) for each in schemas_in(schema)):
         return None
-    # the language takes a while to load, and few kinds have rules
+    # CEL takes a while to import, and few kinds have rules
     from kubesched.controlplane.custom.rules import ValidationRules
 
     return ValidationRules(schema)
 
 
 def nested(document: Document, path: str, expected: type) -> tuple[Any, str]:
-    """Return the value at a path, None if there is none, and what is wrong with it."""
+    """Return the value at a path, None if there is none, and the problem of a value of another type."""
     value: Any = document
     parts = path.removeprefix(".").split(".")
     start = f".{'.'.join(parts)} accessor error: "

@@ -1,4 +1,4 @@
-"""Is a schema structural? Every field has one type, said once and outside of alternatives.
+"""Validation of structural schemas: every field has one type, which is outside of alternatives (allOf, anyOf, ...).
 
 From schemas to problems.
 """
@@ -19,7 +19,7 @@ ROOT, ITEM, FIELD = "at the root", "for specified array items", "for specified o
 MAP_TYPE, VALIDATIONS = "x-kubernetes-map-type", "x-kubernetes-validations"
 _INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
 _ALTERNATIVES = ("anyOf", "allOf", "oneOf")
-# what may not be said within alternatives, and how that is put
+# keywords that are not allowed within alternatives, and the message
 _NOT_WITHIN = {
     "default": "must be undefined to be structural",
     "title": "must be empty to be structural",
@@ -45,7 +45,7 @@ _UNSUPPORTED = {
 
 
 def unsupported(schema: Schema) -> str:
-    """Return the reason why a schema is not checked as a structural one, an empty text if it is."""
+    """Return why a schema cannot be converted to a structural schema, an empty text if it can."""
     for field, name in _UNSUPPORTED.items():
         if schema.get(field):
             return f"OpenAPIV3Schema '{name}' is not supported"
@@ -74,7 +74,7 @@ def _below(schema: Schema) -> Iterator[Schema]:
 
 
 def structural_problems(path: str, schema: Schema) -> list[str]:
-    """Return why a schema is not structural."""
+    """Return the problems of a schema that is not structural."""
     return sorted([*_problems(path, schema, ROOT), *_incomplete(schema, schema, path, path)])
 
 
@@ -147,7 +147,7 @@ def _value_problems(path: str, schema: Schema, level: str, *, any_of: bool = Tru
         if name == "anyOf" and not any_of:
             continue
         for number, each in enumerate(schema.get(name) or ()):
-            # a number or a text may be said to be that, once more
+            # anyOf integer or string is allowed here for int-or-string
             first = name == "allOf" and number == 0 and each.get("anyOf") == _INT_OR_STRING
             yield from _nested_problems(index(child(path, name), number), each, level, any_of=not first)
     if "not" in schema:
@@ -183,7 +183,7 @@ def _nested_problems(path: str, schema: Schema, level: str, *, any_of: bool = Tr
 
 
 def _incomplete(said: Schema, schema: Schema | None, path: str, where: str) -> Iterator[str]:
-    """Yield what is spoken of in alternatives and not outside of them."""
+    """Yield the fields that are specified in alternatives but not outside of them."""
     for name in _ALTERNATIVES:
         for number, each in enumerate(said.get(name) or ()):
             yield from _incomplete_part(each, schema, path, index(child(where, name), number))

@@ -1,7 +1,7 @@
-"""What a schema makes of a value before it is checked: unknown fields go, defaults come, nulls that may not be go.
+"""Pruning, defaulting and dropping of nulls by a structural schema.
 
-From values and structural schemas (as JSON has them) to values, changed in place. A schema that is None knows no
-fields at all, as of values of `additionalProperties: true`.
+From values and structural schemas to values, changed in place. A schema that is None has no fields, as for values of
+`additionalProperties: true`.
 """
 
 # upstream: apiextensions-apiserver/pkg/apiserver/schema/{pruning,defaulting}/*.go (v1.36)
@@ -17,7 +17,7 @@ META_FIELDS = ("apiVersion", "kind", "metadata")
 
 
 def below(schema: Schema, name: str) -> tuple[bool, Schema | None]:
-    """Return whether an entry of an object is known, and its schema."""
+    """Return whether the schema of an object has a field, and the schema of the field."""
     found = schema.get("properties", {}).get(name)
     if found is not None:
         return True, found
@@ -31,7 +31,7 @@ def items_of(schema: Schema | None) -> Schema | None:
 
 
 def prune(value: Any, schema: Schema, *, resource: bool = False) -> list[str]:
-    """Drop the fields that a schema does not know; return their paths. A resource has its kind and metadata always."""
+    """Drop unknown fields; return their paths. apiVersion, kind and metadata of a resource are kept."""
     unknown: list[str] = []
     _prune(value, {**schema, EMBEDDED: True} if resource else schema, "", unknown)
     return sorted(unknown)
@@ -42,7 +42,7 @@ def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str]) -> 
     if isinstance(value, list):
         for number, each in enumerate(value):
             inner, where = items_of(schema), f"{path}[{number}]"
-            # what is in a list that may have unknown fields may have them, too
+            # elements of a list that preserves unknown fields preserve them, too
             if preserved and inner is not None:
                 inner = {**inner, PRESERVE: True}
             if inner is not None or not preserved:
@@ -61,7 +61,7 @@ def _prune(value: Any, schema: Schema | None, path: str, unknown: list[str]) -> 
 
 
 def fill_in(value: Any, schema: Schema | None) -> None:
-    """Give a value what a schema has by default, and what it has instead of a null that may not be."""
+    """Set the defaults of a schema, also in place of nulls that are not nullable."""
     if schema is None:
         return
     if isinstance(value, dict):
@@ -86,7 +86,7 @@ def _may_not_be(value: Any, schema: Schema | None) -> bool:
 
 
 def drop_nulls(value: Any, schema: Schema | None) -> None:
-    """Drop nulls that may not be and for which there is no default."""
+    """Drop nulls that are not nullable and have no default."""
     if isinstance(value, dict):
         for name in list(value):
             inner = None if schema is None else below(schema, name)[1]

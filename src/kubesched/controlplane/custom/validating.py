@@ -1,7 +1,7 @@
-"""Is a value what its schema says? What is wrong with it, in the reference's words.
+"""Validation of values by a schema, with the messages of the reference.
 
-From values and schemas to problems (sentences of `api.field_errors`). What was wrong before a change, and is as it was,
-is not held against the change.
+From values and schemas to problems (sentences of `api.field_errors`). Unchanged invalid values of an update are ignored
+(ratcheting).
 """
 
 # upstream: kube-openapi/pkg/validation/validate/*.go, apiextensions-apiserver/pkg/apiserver/validation/
@@ -22,26 +22,26 @@ from kubesched.controlplane.kinds.checks import too_long, too_many
 
 INT_OR_STRING = "x-kubernetes-int-or-string"
 MISSING: Any = object()
-# what stands in the way of further checks
+# problems that prevent the evaluation of validation rules
 _BLOCKING = ("Unsupported value", "Required value", "Too long", "Too many")
 _INT32, _INT64 = 2**31, 2**63
-# What matching one text with a pattern may cost, some microsecond a unit.
+# The most that matching a text with a pattern may cost; a unit is about a microsecond.
 _MOST_UNITS = 10_000_000
 _LARGEST_FLOAT32 = 3.40282346638528859811704183484516925440e38
 
 
 def is_blocking(problem: str) -> bool:
-    """Return whether a problem says that a value is not even of the right kind."""
+    """Return whether a problem prevents the evaluation of validation rules."""
     return isinstance(problem, WrongType) or problem.partition(": ")[2].startswith(_BLOCKING)
 
 
 def value_problems(value: Any, schema: Schema, old: Any = MISSING, field: str = "") -> list[str]:
-    """Return the problems of a value; `field` is where it stands, `old` what stood there before."""
+    """Return the problems of a value at the path `field`; `old` is the value before an update."""
     return [problem.sentence(field) for problem in _check(value, schema, "", old).problems]
 
 
 class ValidationProblem(NamedTuple):
-    """What is wrong: where within the value, which kind of problem it is, and the value and the words that it takes."""
+    """A problem: its path within the value, its kind, and the bad value and the text for the message."""
 
     path: str
     kind: str
@@ -67,7 +67,7 @@ class ValidationProblem(NamedTuple):
 
 
 def shown(value: Any) -> str:
-    """Return a bad value as it is shown: texts are quoted, numbers are as Go prints them."""
+    """Format a bad value for a message: texts are quoted, numbers are as Go prints them."""
     if isinstance(value, float):
         return Shown(shortest(value))
     return value if isinstance(value, str) else as_json(value)
@@ -81,13 +81,13 @@ class Result:
         self.count = count
 
     def merge(self, other: "Result") -> None:
-        """Take in what was found elsewhere."""
+        """Add the problems and the count of another result."""
         self.problems += other.problems
         self.count += other.count
 
 
 def _check(value: Any, schema: Schema, path: str, old: Any = MISSING) -> Result:
-    """Return the problems of a value, nothing if it is as it was."""
+    """Return the problems of a value, none if the value is unchanged."""
     result = Result()
     for found in _checks(value, schema, path, old):
         result.merge(found)
@@ -128,7 +128,7 @@ def types_of(schema: Schema) -> tuple[str, ...]:
 
 def _only_type(schema: Schema) -> str:
     types = types_of(schema)
-    # a format of a value that may be a number or a text is asked for of no one
+    # the format of an int-or-string is not checked
     return types[0] if len(types) == 1 else ""
 
 
@@ -138,7 +138,7 @@ def is_number(value: Any) -> bool:
 
 
 def type_of(value: Any) -> str:
-    """Return the type of a value in the words of schemas."""
+    """Return the JSON Schema type of a value."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int):
@@ -231,7 +231,7 @@ def _text(value: str, schema: Schema, path: str) -> Result:
 
 
 def _mismatch(pattern: str, value: str) -> str:
-    """Return the problems of a text that a pattern does not match, or nothing."""
+    """Return the problem of a text that a pattern does not match, an empty text if it matches."""
     try:
         regex = compile_regex(pattern)
     except RegexError:
@@ -276,7 +276,7 @@ def _is_multiple(value: Any, factor: Any) -> bool:
 
 
 def _out_of_range(value: Any, schema: Schema, form: str, path: str) -> Iterator[ValidationProblem]:
-    """Yield that a number cannot be kept in the type that it is to have."""
+    """Yield the problem of a number that is out of the range of its type and format."""
     kind = _only_type(schema)
     outside = False
     if kind == "integer":

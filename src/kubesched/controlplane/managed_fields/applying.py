@@ -43,13 +43,13 @@ LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class ConflictsError(Exception):
-    """Fields that others own."""
+    """Conflicts: applied fields that other managers own, with other values."""
 
     def __init__(self, conflicts: list[tuple[Entry, Fields]]) -> None:
         self.conflicts = conflicts
 
     def refusal(self) -> ApiError:
-        """Return the refusal that names who owns what."""
+        """Return the error 409 with the fields and their managers."""
         named = [(_named(entry), path) for entry, fields in self.conflicts for path in paths(fields)]
         causes = [
             {"reason": "FieldManagerConflict", "message": f"conflict with {who}", "field": path} for who, path in named
@@ -94,7 +94,7 @@ class Applied(NamedTuple):
 def apply(live: Document, managed_fields: ManagedFields, wanted: Application) -> Applied:
     """Apply a configuration to an object, an empty one if it does not exist; raises ConflictsError.
 
-    What comes out shares parts with what went in.
+    The result shares parts with the arguments.
     """
     if not managed_fields:
         before = Manager(BEFORE_APPLY, UPDATE, wanted.manager.api_version, wanted.manager.subresource)
@@ -116,18 +116,18 @@ def apply(live: Document, managed_fields: ManagedFields, wanted: Application) ->
 
 def _merge(live: Document, managed_fields: ManagedFields, wanted: Application) -> Applied:
     field_type, manager = wanted.field_type, wanted.manager
-    # 1. What he says now, and what he said last time.
+    # 1. The fields that the manager applies now, and those of its last apply.
     to_field_set = without(field_type.to_field_set(wanted.config) or NOTHING, wanted.reset)
     last = next((entry for entry in managed_fields if entry.manager.identity == manager.identity), None)
     others = [entry for entry in managed_fields if entry is not last]
-    # 2. The object with what he says, without what he no longer says.
+    # 2. Merge the configuration; prune the fields that the manager no longer applies.
     merged = field_type.merged(live, wanted.config)
     if last is not None:
         managed = to_field_set
         for entry in others:
             managed = union(managed, entry.fields())
         merged = _pruned(field_type, merged, last.fields(), managed)
-    # 3. Who loses what?
+    # 3. Conflicts, and the fields that other managers lose.
     changed, removed = (without(part or NOTHING, wanted.reset) for part in field_type.changed(live, merged))
     conflicts = [(entry, intersection(entry.fields(), changed)) for entry in others]
     conflicts = [(entry, fields) for entry, fields in conflicts if fields]
@@ -162,7 +162,7 @@ def _named_fields(field_type: FieldType, document: Any) -> Fields:
     return field_type.named(field_type.to_field_set(document) or NOTHING)
 
 
-# -- what kubectl applied on its own side
+# -- the last-applied annotation of client-side apply
 
 
 def _last_applied(field_type: FieldType, live: Document) -> Fields:
@@ -182,7 +182,7 @@ def _last_applied(field_type: FieldType, live: Document) -> Fields:
 
 
 def _keep_last_applied(document: Document, config: Document) -> None:
-    """Write what kubectl applies where it kept it when it applied by itself, if it did."""
+    """Update kubectl's last-applied annotation, if the object has one."""
     annotations = (document.get("metadata") or {}).get("annotations") or {}
     if not annotations.get(LAST_APPLIED):
         return

@@ -68,7 +68,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
         return decoded(self.text)
 
     def json(self) -> bytes:
-        """Return the entry as it is sent."""
+        """Return the entry as JSON."""
         start, end = _around(self.manager, self.time)
         return start + self.text + end
 
@@ -97,7 +97,7 @@ def with_managed_fields(body: bytes, managed_fields: ManagedFields) -> bytes:
 
 
 def as_documents(managed_fields: ManagedFields) -> list[Any]:
-    """Return entries as documents."""
+    """Return entries as the documents of metadata.managedFields."""
     return [msgspec.json.decode(entry.json()) for entry in managed_fields]
 
 

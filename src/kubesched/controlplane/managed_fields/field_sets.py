@@ -1,4 +1,4 @@
-"""Sets of fields, as FieldsV1 has them.
+"""Sets of fields, in the form of FieldsV1.
 
 A set is a tree of dicts, keyed as in FieldsV1: `f:NAME` is a field, `k:{...}` an element of a list by its keys,
 `v:VALUE` an element of a set. An empty dict is a member with no members below it; `.` marks a member that has some.
@@ -26,15 +26,15 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class FieldsError(ValueError):
-    """Something that is no set of fields."""
+    """A malformed set of fields."""
 
 
 def is_member(node: Fields) -> bool:
-    """Return whether what a node stands for is itself in the set."""
+    """Return whether the field of a node is itself in the set."""
     return not node or SELF in node
 
 
-# -- of sets
+# -- set operations
 
 
 def union(first: Fields, second: Fields) -> Fields:
@@ -65,7 +65,7 @@ def difference(first: Fields, second: Fields) -> Fields:
 
 
 def _only_first(first: Fields, second: Fields, member: bool = False) -> Fields | None:
-    """Return the rest of a node, None if nothing is left; `member` tells whether the node itself is left."""
+    """Return the rest of a node, None if nothing is left; `member`: whether the field itself stays in the set."""
     left = dict(first)
     left.pop(SELF, None)
     for key, other in second.items():
@@ -114,7 +114,7 @@ def without(fields: Fields, excluded: Fields) -> Fields:
 
 
 def covers(fields: Fields, others: Fields) -> bool:
-    """Return whether all members of another set are in a set."""
+    """Return whether a set contains all members of another."""
     for key, below in others.items():
         mine = fields.get(key)
         if mine is None:
@@ -140,15 +140,15 @@ def _node(found: Fields, member: bool) -> Fields | None:
 # -- to and from text
 
 
-# few, since what is kept is many small dicts, which the garbage collector would look through again and again
+# few, since each set is many small dicts, which the garbage collector has to traverse
 @lru_cache(maxsize=128)
 def decoded(text: bytes) -> Fields:
-    """Return the set that a text stands for; the text is one of ours."""
+    """Return the set of a text that `encoded` made."""
     return _decode(text)
 
 
 def encoded(fields: Fields) -> bytes:
-    """Return a set as text; equal sets are one text."""
+    """Return a set as text; equal sets share one text."""
     return _interned(_encode(fields))
 
 
@@ -158,7 +158,7 @@ def _interned(text: bytes) -> bytes:
 
 
 def read(raw: Any) -> Fields:
-    """Return the set that a client says; raises FieldsError for what is none."""
+    """Read a set that a client sent; raises FieldsError if it is malformed."""
     if not isinstance(raw, dict):
         raise FieldsError("fields are no map")
     found: Fields = {}
@@ -173,7 +173,7 @@ def read(raw: Any) -> Fields:
 
 
 def _element(text: str) -> str:
-    """Return an element of a path in its one form, an empty text for kinds that are not known."""
+    """Return a path element in its canonical form, an empty text for an unknown kind; raises FieldsError."""
     kind, value = text[:2], text[2:]
     if len(text) < 2 or kind[1] != ":":
         raise FieldsError(f"missing colon: {text}")
@@ -190,11 +190,11 @@ def _element(text: str) -> str:
     return kind + _encode(parsed).decode()
 
 
-# -- in words
+# -- messages
 
 
 def paths(fields: Fields, start: str = "") -> Iterator[str]:
-    """Return the members of a set as messages have them: those of one level first, in order."""
+    """Yield the paths of a set's members for messages: those of one level first, in order."""
     keys = sorted((key for key in fields if key != SELF), key=_rank)
     for key in keys:
         if is_member(fields[key]):
@@ -211,7 +211,7 @@ def _rank(key: str) -> tuple[str, Any]:
 
 
 def words(key: str) -> str:
-    """Return an element of a path as messages have it."""
+    """Return a path element for messages."""
     if key.startswith("f:"):
         return f".{key[2:]}"
     value = msgspec.json.decode(key[2:])

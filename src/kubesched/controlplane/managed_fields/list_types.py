@@ -39,7 +39,7 @@ class Elements(FieldType):
         return LEAF
 
     def added(self, value: Any) -> Fields:
-        """Return all that is in a list."""
+        """Return all elements of a new list, and the fields below them."""
         if not value:
             return MEMBER
         field_type = self.element()
@@ -56,7 +56,7 @@ class Elements(FieldType):
         return found or None
 
     def changed(self, old: Any, new: Any) -> Changed:
-        """Return the difference of two lists, whatever their order; null is an empty one, unless both are."""
+        """Return the difference of two lists, whatever their order; null equals an empty list unless both are empty."""
         if not old and not new:
             return super().changed(old, new)
         before, after = self._by_key(old or ()), self._by_key(new or ())
@@ -77,11 +77,11 @@ class Elements(FieldType):
         if not isinstance(value, list | tuple):
             raise FieldTypeError(f"expected list, got {printed(value)}")
         # differs (elements of a keyed list): the reference owns elements with the same key together, as a whole; here
-        # the last one counts
+        # the last one is used
         return {self.key(each): each for each in value}
 
     def merged(self, live: Any, wanted: Any) -> Any:
-        """Return a list with the elements that are wanted: in their order, the others between them where they were."""
+        """Merge the applied elements into a list: in the applied order, other elements before those they preceded."""
         if wanted is None and live:
             return live
         if not isinstance(live, list) or not isinstance(wanted, list):
@@ -95,7 +95,7 @@ class Elements(FieldType):
         return list(_in_order([(self.key(each), each) for each in live], want))
 
     def reduced(self, value: Any, fields: Fields) -> Any:
-        """Return a list without elements, or with less in them."""
+        """Return a list without the elements in a set, and elements without the fields in it."""
         if not value or not isinstance(value, list):
             return None
         left = []
@@ -118,7 +118,7 @@ class KeyedList(Elements):
 
     def __init__(self, keys: dict[str, Any], element: FieldType) -> None:
         super().__init__()
-        # what a key is when it is left out, None if there is nothing
+        # key fields -> defaults, None without a default
         self._keys = dict(sorted(keys.items()))
         self._only = next(iter(keys)) if len(keys) == 1 else ""
         self._element = element
@@ -128,7 +128,7 @@ class KeyedList(Elements):
         return self._element
 
     def key(self, element: Any) -> str:
-        """Return the keys of an element."""
+        """Return the key fields of an element as its path element; raises FieldTypeError if all are missing."""
         if self._only and type(element) is dict and type(element.get(self._only)) is str:
             return _text_key(self._only, element[self._only])
         if not isinstance(element, dict):
@@ -152,10 +152,10 @@ def _text_key(name: str, value: str) -> str:
 
 
 class SetList(Elements):
-    """A list of values that are each there once."""
+    """A list of unique scalars."""
 
     def key(self, element: Any) -> str:
-        """Return the element itself."""
+        """Return the value of an element as its path element; raises FieldTypeError if it is not a scalar."""
         if isinstance(element, dict):
             raise FieldTypeError("associative list without keys has an element that's a map type")
         if isinstance(element, list):
@@ -166,7 +166,7 @@ class SetList(Elements):
 
 
 def _in_order(live: list[tuple[str, Any]], wanted: dict[str, Any]) -> Iterator[Any]:
-    """Yield the wanted elements in their order, and each other element before the one it stood before."""
+    """Yield the applied elements in their order, and each other element before the one it preceded."""
     there = {key for key, _ in live}
     shared = iter([key for key in wanted if key in there])
     following = next(shared, None)

@@ -1,4 +1,4 @@
-"""From shapes to types for managed fields."""
+"""The types of shapes for managedFields."""
 
 # upstream: structured-merge-diff/v6/schema/elements.go, kube-openapi/pkg/schemaconv
 
@@ -10,7 +10,7 @@ from kubesched.controlplane.managed_fields.types import ATOMIC_PART, UNTYPED, Fi
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.schema.structs import ZEROS
 
-# the reference reads the defaults of keys from its schema; this is the only one that is no zero
+# defaults of list keys that are not zero; the reference has them in its schema
 _KEY_DEFAULTS = {"protocol": "TCP"}
 _structs: dict[Shape, Struct] = {}
 
@@ -24,7 +24,7 @@ def type_of_shape(shape: Shape) -> FieldType:
 def _struct(shape: Shape) -> Struct:
     found = _structs.get(shape)
     if found is None:
-        # known before its fields are, which may be of the same type
+        # registered before its fields, which may be of the same type
         found = _structs[shape] = Struct()
         fields = shape.fields.values()
         found.complete({field.name: (f"f:{field.name}", type_of_field(field), _is_always(field)) for field in fields})

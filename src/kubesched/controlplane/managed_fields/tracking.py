@@ -33,7 +33,7 @@ def manager_of(request: Request, resource: Resource, operation: str = UPDATE, su
 
 @lru_cache(maxsize=256)
 def _program(agent: str) -> str:
-    """Return the name of the program that asks."""
+    """Return the program name in a user agent."""
     name = "".join(character for character in agent.partition("/")[0] if character.isprintable())
     return name.encode()[:LONGEST_FIELD_MANAGER].decode(errors="ignore") or "unknown"
 
@@ -84,6 +84,6 @@ def _updated(
     try:
         return after_update(managed_fields, manager, time, field_type.changed(*change), excluded)
     except FieldTypeError:
-        # differs (owners of fields of an object that cannot be tracked): the reference forgets all owners of what it
-        # cannot track
+        # differs (owners of fields of an object that cannot be tracked): the reference drops all entries of such an
+        # object
         return managed_fields

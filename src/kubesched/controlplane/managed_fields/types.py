@@ -1,4 +1,4 @@
-"""Types of values for managed fields: leaves, atomic parts, maps and structs (`list_types` has those of lists).
+"""Types of values for managedFields: leaves, atomic parts, maps and structs (`list_types` has those of lists).
 
 From values to field sets: of a new value, of a configuration, of a change. A type also merges an applied value into the
 live one, and removes fields from a value.
@@ -11,7 +11,7 @@ from typing import Any
 
 from kubesched.controlplane.managed_fields.field_sets import MEMBER, SELF, Fields, is_member
 
-# what has changed: what is new or other than before, and what is gone; None for nothing
+# a difference: the added or changed fields, and the removed fields; None for none
 Changed = tuple[Fields | None, Fields | None]
 _SAME: Changed = (None, None)
 MISSING: Any = object()
@@ -21,15 +21,15 @@ _MOST_KINDS = 64
 class FieldType:
     """A leaf: owned as a whole."""
 
-    # nothing in it is owned by itself
+    # no part of the value has its own owner
     is_leaf = True
 
     def __init__(self, empty: Any = None) -> None:
-        # what stands for a value that is not there, where Go has one nevertheless
+        # the value of a missing field that Go always writes
         self.empty = empty
 
     def added(self, value: Any) -> Fields:
-        """Return all that is in a value, which is new: every level of it."""
+        """Return all fields of a new value, on every level."""
         return MEMBER
 
     def to_field_set(self, value: Any) -> Fields | None:
@@ -57,10 +57,10 @@ LEAF = FieldType()
 
 
 class AtomicPart(FieldType):
-    """A list or map that is owned as a whole; of it nothing is left when a part of it is taken out."""
+    """A list or map that is owned as a whole."""
 
     def reduced(self, value: Any, fields: Fields) -> Any:
-        """Return nothing: there is no part of it that could stay."""
+        """Return None: an atomic value is removed as a whole."""
         return None
 
 
@@ -80,15 +80,15 @@ class _Mapping(FieldType):
         raise NotImplementedError
 
     def is_there(self, name: str) -> bool:
-        """Return whether Go has an entry even when it is not there."""
+        """Return whether Go writes an entry even if it is not set."""
         return False
 
     def is_named(self, name: str) -> bool:
-        """Return whether an entry is a field of a type rather than a key."""
+        """Return whether an entry is a field of a struct rather than a key of a map."""
         return False
 
     def added(self, value: Any) -> Fields:
-        """Return all that is in a map."""
+        """Return all entries of a new map, and the fields below them."""
         if not value or not isinstance(value, dict):
             return MEMBER
         found: Fields = {SELF: MEMBER}
@@ -112,7 +112,7 @@ class _Mapping(FieldType):
         return found or None
 
     def changed(self, old: Any, new: Any) -> Changed:
-        """Return the difference of two maps; null is an empty one, unless both are."""
+        """Return the difference of two maps; null equals an empty map unless both are empty."""
         if not isinstance(old, dict) or not isinstance(new, dict):
             if not (old or new) or not isinstance(old or {}, dict) or not isinstance(new or {}, dict):
                 return super().changed(old, new)
@@ -142,7 +142,7 @@ class _Mapping(FieldType):
         return changed or None, removed or None
 
     def merged(self, live: Any, wanted: Any) -> Any:
-        """Return a map with the entries that are wanted."""
+        """Merge the applied entries into a map."""
         if wanted is None and live:
             return live
         if not isinstance(live, dict) or not isinstance(wanted, dict):
@@ -153,7 +153,7 @@ class _Mapping(FieldType):
         return found
 
     def reduced(self, value: Any, fields: Fields) -> Any:
-        """Return a map without entries."""
+        """Return a map without the entries in a set, None if nothing is left."""
         if not value or not isinstance(value, dict):
             return None
         left = {}
@@ -197,13 +197,13 @@ class Struct(_Mapping):
 
     def __init__(self) -> None:
         super().__init__()
-        # by name: the field's key in sets, its type, and whether Go has it always
+        # by name: the field's key in sets, its type, and whether Go always writes it
         self.members: dict[str, tuple[str, FieldType, bool]] = {}
-        # of types whose fields are all leaves: what is in an object, by the fields it has
+        # cache for structs whose fields are all leaves: the field set by the names of an object's fields
         self._kinds: dict[tuple[str, ...], Fields] | None = None
 
     def complete(self, members: dict[str, tuple[str, FieldType, bool]]) -> None:
-        """Take in the fields."""
+        """Set the fields of the struct."""
         self.members = members
         if all(field_type.is_leaf for _, field_type, _ in members.values()):
             self._kinds = {}
@@ -214,15 +214,15 @@ class Struct(_Mapping):
         return LEAF if member is None else member[1]
 
     def is_there(self, name: str) -> bool:
-        """Return whether Go has a field even when it is not there."""
+        """Return whether Go writes a field even if it is not set."""
         return name in self.members and self.members[name][2]
 
     def is_named(self, name: str) -> bool:
-        """Return whether a field exists."""
+        """Return whether the struct has a field."""
         return name in self.members
 
     def added(self, value: Any) -> Fields:
-        """Return all that is in an object."""
+        """Return all fields of a new object, on every level."""
         if not value or not isinstance(value, dict):
             return MEMBER
         kinds = self._kinds
@@ -254,7 +254,7 @@ class Untyped(_Mapping):
         return super().to_field_set(value) if isinstance(value, dict) else MEMBER
 
     def reduced(self, value: Any, fields: Fields) -> Any:
-        """Return a value without entries."""
+        """Return a value without the entries in a set."""
         return super().reduced(value, fields) if isinstance(value, dict) else value
 
 
@@ -262,7 +262,7 @@ UNTYPED = Untyped()
 
 
 def note(changed: Fields, removed: Fields, key: str, found: Changed) -> None:
-    """Write down under a key what has changed there."""
+    """Add the difference of the value at a key to the changed and the removed fields."""
     if found[0] is not None:
         changed[key] = found[0]
     if found[1] is not None:

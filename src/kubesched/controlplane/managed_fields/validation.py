@@ -1,7 +1,7 @@
-"""Is a configuration of the right shape? What is wrong with it, in the reference's words.
+"""Validation of apply configurations, with the messages of the reference.
 
-From a type and a value to problems with their paths. Unknown fields are wrong, and so are elements of a list that
-cannot be told apart.
+From a type and a value to problems with their paths. Unknown fields are problems, and so are list elements with the
+same key.
 """
 
 # upstream: structured-merge-diff/v6/typed/{validate,helpers}.go
@@ -24,12 +24,12 @@ _ANY = (Scalar.RAW, Scalar.ANY)
 
 
 def problems_of(shape: Shape, document: Any) -> list[Problem]:
-    """Return the paths and words of what is wrong with a configuration."""
+    """Return the problems of an apply configuration, with their paths."""
     return _problems(shape, document, "", None)
 
 
 def in_words(problems: list[Problem]) -> str:
-    """Return problems as one text."""
+    """Format problems as one text."""
     lines = [f"{path}: {why}" if path else why for path, why in problems]
     return lines[0] if len(lines) == 1 else "\n  ".join(["errors:", *lines])
 

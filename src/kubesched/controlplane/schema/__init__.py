@@ -1,11 +1,11 @@
-"""Shapes of kinds: which fields there are and of which type, and how lists merge.
+"""Shapes of kinds: their fields with types, and how lists merge.
 
     data (text) ──notation──▶ shapes ──┬──▶ structs: the fast decoder
-                                       ├──▶ strict_decoder: the slow one, with Go's words
+                                       ├──▶ strict_decoder: the slow one, with Go's messages
                                        └──▶ merging: strategic merge patches
 
-From bodies and patches to documents (dicts and lists) with the fields of their kind and no others, as Go would have
-stored them: quantities and times in their canonical form, nulls and zeros left out where Go leaves them out.
+From bodies and patches to documents (dicts and lists) with the fields of their kind and no others, as Go would store
+them: quantities and times in their canonical form, nulls and zeros left out where Go leaves them out.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/{create,rest}.go (v1.36)
@@ -43,7 +43,7 @@ def library() -> Library:
 
 @cache
 def decoder_of(shape: Shape) -> Decoder:
-    """Return the reader of a shape."""
+    """Return the decoder of a shape."""
     return Decoder(shape, library())
 
 
@@ -54,26 +54,26 @@ class Schemas:
         self._custom: Mapping[tuple[str, str], ObjectDecoder] = {}
 
     def define(self, decoders: Mapping[tuple[str, str], ObjectDecoder]) -> None:
-        """Take these decoders for custom kinds, by version and kind."""
+        """Set the decoders of custom kinds, by apiVersion and kind."""
         self._custom = decoders
 
     def for_kind(self, api_version: str, kind: str) -> Shape | None:
-        """Return the shape of a kind, None if there is no such kind."""
+        """Return the shape of a built-in kind, None if there is no such kind."""
         return library().kind(api_version, kind)
 
     def decode(self, resource: Resource, body: bytes, validation: str) -> Decoded:
-        """Return the document in a body, without fields that do not exist, and warnings about them.
+        """Decode a body; return the document without unknown fields, and warnings about them.
 
-        `validation` is Ignore, Warn or Strict; refuses a body that is no object of the kind.
+        `validation` is Ignore, Warn or Strict; raises ApiError for a body that is not an object of the kind.
         """
         return _decoded(self.decoder(resource), body, validation)
 
     def decode_shape(self, shape: Shape, body: bytes, validation: str) -> Decoded:
-        """Return the document of a shape in a body, and warnings: for bodies of another kind than their resource."""
+        """Decode a body of a shape; for subresources whose body is of another kind than the resource."""
         return _decoded(decoder_of(shape), body, validation)
 
     def check(self, resource: Resource, document: Any, validation: str) -> Decoded:
-        """Return a document that was put together without fields that do not exist, and warnings about them."""
+        """Decode a patched or mutated document; return it without unknown fields, and warnings about them."""
         decoder = self.decoder(resource)
         try:
             found = decoder.decode_patched(document)
@@ -127,7 +127,7 @@ def _with_warnings(decoder: ObjectDecoder, found: Decoded, validation: str) -> D
 
 
 def strict_words(problems: list[str]) -> str:
-    """Return all that a strict reader minds as one text."""
+    """Format strict decoding errors as one text."""
     return f"strict decoding error: {', '.join(problems)}"
 
 

@@ -1,7 +1,7 @@
 """The decoder of documents of one shape: fast, and strict when that fails.
 
-From a body, or a document that was put together, to the document as Go would store it, and what only a strict reader
-minds (fields that do not exist, or are given twice).
+From a body or a patched document to the document as Go would store it, and the strict decoding errors (unknown and
+duplicate fields).
 """
 
 # upstream: apimachinery/pkg/runtime/serializer/json/{json,meta}.go (v1.36)
@@ -23,16 +23,16 @@ Document = dict[str, Any]
 Decoded = tuple[Document, list[str]]
 
 _SCHEME = "pkg/api/legacyscheme/scheme.go:30"
-# Go's name for what it first looks at in a body
+# Go's name of the struct into which it first decodes a body
 KIND_ALONE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }'
 
 
 class UnrecognizedError(ValueError):
-    """A body that does not say what it is."""
+    """A body without apiVersion and kind, or one that is not JSON."""
 
 
 class WrongKindError(ShapeError):
-    """A document that says it is of another kind."""
+    """A document of another kind."""
 
     def __init__(self, words: str, kind: str, api_version: str) -> None:
         super().__init__(words)
@@ -41,11 +41,11 @@ class WrongKindError(ShapeError):
 
 
 class WrongVersionError(ShapeError):
-    """A document that says it is of another version of the kind."""
+    """A document of another version of the kind."""
 
 
 class ObjectDecoder(Protocol):
-    """Reads documents of one kind."""
+    """Decodes documents of one kind."""
 
     @property
     def name(self) -> str:
@@ -53,17 +53,17 @@ class ObjectDecoder(Protocol):
 
     @property
     def api_version(self) -> str:
-        """Return its group and version."""
+        """Return the apiVersion of the kind."""
 
     def decode(self, body: bytes, *, strict: bool = True) -> Decoded:
-        """Return the document in a body; raises UnrecognizedError or ShapeError."""
+        """Decode a body; return the document and the strict decoding errors. Raises UnrecognizedError, ShapeError."""
 
     def decode_patched(self, document: Any) -> Decoded:
-        """Return a document that was put together as a body would be; raises as `read` does."""
+        """Decode a patched document like a body; raises UnrecognizedError, ShapeError."""
 
 
 class Decoder:
-    """Reads documents of one shape; those of kinds come out with their kind and version."""
+    """Decodes documents of one shape; sets apiVersion and kind in documents of a kind."""
 
     def __init__(self, shape: Shape, library: Library) -> None:
         self.shape = shape
@@ -78,11 +78,11 @@ class Decoder:
 
     @property
     def api_version(self) -> str:
-        """Return its group and version."""
+        """Return the apiVersion of the kind."""
         return self.shape.api_version
 
     def decode(self, body: bytes, *, strict: bool = True) -> Decoded:
-        """Return the document in a body; raises UnrecognizedError or ShapeError."""
+        """Decode a body; return the document and the strict decoding errors. Raises UnrecognizedError, ShapeError."""
         try:
             check_depth(body)
             found = self._decode(body)
@@ -99,11 +99,11 @@ class Decoder:
         return self._decode_strictly({} if document is None else document, StrictDecoder())
 
     def decode_patched(self, document: Any) -> Decoded:
-        """Return a document that was put together as a body would be; raises as `read` does."""
+        """Decode a patched document like a body; raises UnrecognizedError, ShapeError."""
         return self._converted(document, StrictDecoder())
 
     def decode_merged(self, document: Document) -> Decoded:
-        """Return a document that a strategic merge patch has made, whatever kind it says; raises ShapeError."""
+        """Decode the result of a strategic merge patch, whatever its apiVersion and kind; raises ShapeError."""
         return self._converted(document, ConverterDecoder())
 
     def _converted(self, document: Any, decoding: StrictDecoder) -> Decoded:
@@ -128,7 +128,7 @@ class Decoder:
         kind, api_version = kind or shape.name, api_version or shape.api_version
         if kind == shape.name and api_version in (shape.api_version, f"/{shape.api_version}"):
             return
-        # what all groups share is known in each of them
+        # types of meta.k8s.io are registered in every group
         if kind == shape.name and shape.api_version == META:
             return
         if api_version.count("/") > 1:
@@ -155,19 +155,19 @@ class Decoder:
 
 
 def _internal_package(shape: Shape) -> str:
-    """Return the package of the type that Go works with inside."""
+    """Return the Go package of the internal version of a type."""
     group = shape.api_version.rpartition("/")[0].partition(".")[0]
     return group if group not in ("", "events") else "core"
 
 
 def _interpreted(document: Any) -> tuple[str, str]:
-    """Return the kind and the version that a document says it has."""
+    """Return kind and apiVersion of a document; raises UnrecognizedError."""
     start = "couldn't get version/kind; json parse error: json: cannot unmarshal"
     if not isinstance(document, Mapping):
         raise UnrecognizedError(f"{start} {json_name(document)} into Go value of type {KIND_ALONE}")
     found = []
     for field in ("kind", "apiVersion"):
-        # this first look of Go's is the only one that minds no case
+        # only this first decoding of Go ignores the case of field names
         alike = [name for name in document if name.lower() == field.lower()]
         value = document.get(field if field in document or not alike else alike[0])
         if not isinstance(value, str | None):

@@ -1,4 +1,4 @@
-"""Go's words for JSON values, as its decoders and printers have them.
+"""Go's names and formats of JSON values, as in the messages of its decoders and printers.
 
 From plain values (dicts, lists, texts, numbers, booleans, None) to the names and texts in messages.
 """
@@ -13,17 +13,17 @@ _TYPES = {**_KINDS, dict: "map[string]interface {}", list: "[]interface {}"}
 
 
 def json_name(value: Any) -> str:
-    """Return a JSON decoder's name for a value."""
+    """Return the name of a JSON value's type in messages of Go's decoder."""
     return _named(_JSON_NAMES, value, "null")
 
 
 def kind_name(value: Any) -> str:
-    """Return the kind of the Go value that JSON is read into."""
+    """Return the Go kind of a decoded JSON value."""
     return _named(_KINDS, value, "nil")
 
 
 def type_name(value: Any) -> str:
-    """Return the type of the Go value that JSON is read into."""
+    """Return the Go type of a decoded JSON value."""
     return _named(_TYPES, value, "nil")
 
 
@@ -33,7 +33,7 @@ def _named(names: dict[type, str], value: Any, nothing: str) -> str:
 
 
 def printed(value: Any) -> str:
-    """Return a value as Go's %v prints it: keys sorted, texts bare."""
+    """Format a value like Go's %v: keys sorted, strings without quotes."""
     if isinstance(value, dict):
         return f"map[{' '.join(f'{key}:{printed(value[key])}' for key in sorted(value))}]"
     if isinstance(value, list):

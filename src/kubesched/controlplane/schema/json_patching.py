@@ -1,7 +1,7 @@
 """JSON patches: a list of operations on a document.
 
-From a document and operations to the patched document; the document is not changed. Pointers are those of RFC 6901;
-what Kubernetes' library allows beyond RFC 6902 is allowed here (negative indexes, replacing what is not there).
+From a document and operations to the patched document; the document is not changed. Pointers are those of RFC 6901; as
+in Kubernetes' library, negative indexes and replacing missing values are allowed beyond RFC 6902.
 """
 
 # upstream: gopkg.in/evanphx/json-patch.v4 patch.go
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-# what a patch may add by copying
+# bytes that the copy operations of a patch may add
 MOST_COPIED_BYTES = 3 * 1024 * 1024
 
 _INDEX = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
@@ -26,11 +26,11 @@ class OperationError(ValueError):
 
 
 class FailedTestError(OperationError):
-    """A value that is not what it was to be."""
+    """A test operation that failed."""
 
 
 def json_patched(document: Any, operations: list[Operation]) -> Any:
-    """Return a document with operations carried out one after another; raises OperationError."""
+    """Apply operations to a document, one after the other; raises OperationError."""
     patched = _Patched(_copied(document))
     for operation in operations:
         name = operation.get("op")
@@ -42,7 +42,7 @@ def json_patched(document: Any, operations: list[Operation]) -> Any:
 
 
 class _Patched(msgspec.Struct):
-    """A document that is being patched, and how much of it was made by copying."""
+    """A document that is being patched, and the bytes that copy operations have added."""
 
     root: Any
     copied_bytes: int = 0
@@ -64,7 +64,7 @@ def _remove(patched: _Patched, operation: Operation) -> None:
 def _replace(patched: _Patched, operation: Operation) -> None:
     pointer, value = _pointer(operation, "path"), _copied(operation.get("value"))
     if pointer == "":
-        # differs (a JSON patch that replaces the whole object): without a value the reference falls over
+        # differs (a JSON patch that replaces the whole object): without a value the reference panics
         if not isinstance(value, dict | list):
             raise OperationError("replace operation value must be object or array")
         patched.root = value
@@ -95,7 +95,7 @@ def _copy(patched: _Patched, operation: Operation) -> None:
 def _test(patched: _Patched, operation: Operation) -> None:
     pointer = _pointer(operation, "path")
     found = patched.root if pointer == "" else _value(*_place(patched, pointer))
-    # what is not there is null
+    # a missing value equals null
     if not _equal(None if found is _NOTHING else found, operation.get("value")):
         raise FailedTestError(f"testing value {pointer} failed")
 
@@ -118,7 +118,7 @@ def _pointer(operation: Operation, field: str) -> str:
 
 
 def _place(patched: _Patched, pointer: str) -> tuple[dict[str, Any] | list[Any], str]:
-    """Return the container in which a pointer ends, and the key in it."""
+    """Return the container of a pointer's last key, and the key; raises OperationError."""
     _, *steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")]
     if not steps:
         raise OperationError(f"doc is missing path: {pointer}")
@@ -155,7 +155,7 @@ def _take(container: dict[str, Any] | list[Any], key: str) -> Any:
 
 
 def _index(key: str, length: int) -> int:
-    """Return a place in a list; from its end if negative."""
+    """Return the index of a key in a list; negative ones count from the end. Raises OperationError."""
     if not _INDEX.fullmatch(key):
         raise OperationError(f"value was not a proper array index: '{key}'")
     number = int(key)
@@ -165,7 +165,7 @@ def _index(key: str, length: int) -> int:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Return whether two values are the same JSON; 1, 1.0 and true are not."""
+    """Return whether two values are the same JSON; 1, 1.0 and true differ."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict):

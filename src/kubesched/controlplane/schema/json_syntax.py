@@ -1,6 +1,6 @@
-"""Why a text is not JSON, in Go's words.
+"""Go's messages for malformed JSON.
 
-From bytes to a sentence. A text is read token by token, without recursion, only when it has been found wanting.
+From bytes to a message. Only a text that could not be parsed is scanned here, token by token and without recursion.
 """
 
 # upstream: Go's encoding/json/scanner.go
@@ -18,7 +18,7 @@ _HEX = re.compile(r"[0-9a-fA-F]{0,4}")
 _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)?")
 _DIGITS = re.compile(r"[0-9]*")
 _LITERALS = {"t": "true", "f": "false", "n": "null"}
-# what follows a value, and the step after it, by the bracket that the value stands in
+# by the bracket around a value: the place for messages, and the next step by the following character
 _AFTER = {
     "{": ("after object key:value pair", {",": "key", "}": "after"}),
     "[": ("after array element", {",": "value", "]": "after"}),
@@ -27,7 +27,7 @@ _AFTER = {
 
 
 class _WrongError(Exception):
-    """A character that cannot stand where it does."""
+    """An invalid character."""
 
     def __init__(self, character: str, where: str) -> None:
         shown = {"'": r"\'", '"': '"'}.get(character) or quote(character)[1:-1]
@@ -35,9 +35,9 @@ class _WrongError(Exception):
 
 
 def syntax_error(body: bytes) -> str:
-    """Return the problems of a text."""
+    """Return Go's message for a malformed text."""
     try:
-        # one character is one byte, as Go has it; the space ends a number or a literal that is still open
+        # one character per byte, as in Go; the space ends an open number or literal
         _scan(body.decode("latin-1") + " ")
     except _WrongError as wrong:
         return str(wrong)
@@ -45,7 +45,7 @@ def syntax_error(body: bytes) -> str:
 
 
 def _scan(text: str) -> None:
-    """Go through a text; raises at the first character that is wrong."""
+    """Scan a text; raises _WrongError at the first invalid character."""
     brackets = [""]
     step, at = "value", 0
     while (at := _end(_SPACE, text, at)) < len(text):
@@ -78,13 +78,13 @@ def _scan(text: str) -> None:
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    """Return where what matches ends."""
+    """Return the end of a pattern's match at a position."""
     found = pattern.match(text, at)
     return at if found is None else found.end()
 
 
 def _plain_value(text: str, at: int) -> int:
-    """Return where a string, a number or a literal ends."""
+    """Return the end of a string, a number or a literal."""
     character = text[at]
     if character == '"':
         return _string(text, at)

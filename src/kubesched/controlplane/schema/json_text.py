@@ -1,7 +1,6 @@
-"""JSON as Go reads it, where it is not read at full speed: with fields that are given twice, and Go's words for errors.
+"""The slow JSON parser, which reports duplicate fields and Go's messages for errors.
 
-From bytes to values. Bytes and escapes that are no characters become U+FFFD; nothing that a client can send raises
-anything but `JsonError`.
+From bytes to values. Bytes and escapes that are no characters become U+FFFD; a body can raise nothing but `JsonError`.
 """
 
 # upstream: sigs.k8s.io/json (a copy of Go's encoding/json), scanner.go
@@ -14,11 +13,11 @@ from typing import Any
 from kubesched.controlplane.schema.json_syntax import syntax_error
 
 MOST_DIGITS = 4000
-# differs (bodies and patches nested deeper): Go reads 10 000 levels; all that is kept here must be written and read
-# again within Python's stack
+# differs (bodies and patches nested deeper): Go reads 10 000 levels; here all stored objects must be encoded and
+# decoded within Python's stack
 DEEPEST = 200
 
-# what an unusual text begins with, which is looked for at many times the speed, and the whole
+# unusual ways to write the colon of a field, each with its first byte, for which searching is much faster
 _UNUSUAL = tuple((mark[:1], mark) for mark in (b" :", b"\t:", b"\n:", b"\r:", b"\\u0022", b"\\u003a", b"\\u003A"))
 _BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
 _SURROGATES = re.compile(
@@ -27,17 +26,17 @@ _SURROGATES = re.compile(
 
 
 class JsonError(ValueError):
-    """A text that is not JSON, in Go's words."""
+    """Malformed JSON, with Go's message."""
 
 
 class Twice(dict[str, Any]):
-    """An object in which fields are given twice; `pairs` has all of them."""
+    """An object with duplicate fields; `pairs` has all of them."""
 
     pairs: list[tuple[str, Any]]
 
 
 def parse(body: bytes) -> Any:
-    """Return the value in a body; objects with a field that is given twice are `Twice`."""
+    """Parse a body; objects with duplicate fields are `Twice`. Raises JsonError."""
     text = body.decode(errors="replace")
     if "\\u" in text:
         text = _SURROGATES.sub(lambda found: r"\ufffd" if len(found[0]) == 6 else found[0], text)
@@ -66,10 +65,9 @@ def check_depth(body: bytes) -> None:
 
 
 def may_have_doubles(body: bytes, again: bytes) -> bool:
-    """Return whether fields may be given twice in a body; `again` is what was read from it, written again.
+    """Return whether a body may have duplicate fields; `again` is its value, decoded and encoded again.
 
-    No is certain: each field has one `":`, so has each such text inside a string, and fields given twice are lost in
-    reading.
+    False is certain: each field has one `":`, so has each such text inside a string, and decoding drops duplicates.
     """
     return body.count(b'":') != again.count(b'":') or any(first in body and mark in body for first, mark in _UNUSUAL)
 

@@ -1,4 +1,4 @@
-"""Strategic merge patches: maps merge, lists merge by a key where their field says so, directives say the rest.
+"""Strategic merge patches: maps merge, lists merge by the merge key of their field, and directives override this.
 
 From a document, a patch and a shape to the patched document; neither is changed. Directives are `$patch` (delete,
 replace, merge), `$retainKeys`, `$deleteFromPrimitiveList/FIELD` and `$setElementOrder/FIELD`.
@@ -26,7 +26,7 @@ class MergeError(ValueError):
 
 
 class ListOfListsError(MergeError):
-    """A patch with lists in lists, which have no strategy."""
+    """A patch with lists of lists, which cannot be merged."""
 
 
 def strategic_merge(shape: Shape, document: Map, patch: Map) -> Map:
@@ -86,7 +86,7 @@ def _unknown_directive(patch: Map) -> MergeError:
 
 
 def _retained(original: Map, changes: Map) -> Map:
-    """Return the fields that a patch retains; takes the directive out of the changes."""
+    """Return the fields that a patch retains; removes the directive from the changes."""
     retained = changes.pop(_RETAIN)
     if not isinstance(retained, list):
         raise MergeError(_BAD_RETAIN)
@@ -109,7 +109,7 @@ def _is_directed(change: Any) -> bool:
 
 
 def _undirected(change: Any) -> Any:
-    """Return a change without the maps in it that carry a directive."""
+    """Return a change without its maps that have a directive."""
     if isinstance(change, dict):
         return {name: _undirected(each) for name, each in change.items() if not _is_directed(each)}
     if isinstance(change, list):
@@ -125,7 +125,7 @@ def _without_nulls(change: Any) -> Any:
     return change
 
 
-# -- what the shape says of a field
+# -- fields of a shape
 
 
 def _field(type_: Type, name: str) -> Field:
@@ -171,7 +171,7 @@ def _merged_list(
 
 
 def _are_maps(*lists: list[Any]) -> bool:
-    """Return whether the elements of lists are maps; raises if they are not all of one kind, or lists themselves."""
+    """Return whether the elements of lists are maps; raises MergeError if they are lists or of several kinds."""
     kinds = [kind_name(each) for elements in lists for each in elements]
     if not kinds:
         raise MergeError("no elements in any of the given slices")
@@ -183,7 +183,7 @@ def _are_maps(*lists: list[Any]) -> bool:
 
 
 def _without_directed(original: list[Map], patch: list[Map], key: str) -> tuple[list[Map], list[Map]]:
-    """Return both lists after the elements of the patch that carry a directive have been obeyed."""
+    """Apply the elements of a patch that have a directive; return the original list and the rest of the patch."""
     identity = _identity_by(key)
     plain, deleted, replacing = [], set(), False
     for each in patch:
@@ -205,7 +205,7 @@ def _without_directed(original: list[Map], patch: list[Map], key: str) -> tuple[
 
 
 def _merged_elements(element: Type, key: str, original: list[Map], patch: list[Map]) -> list[Map]:
-    """Return the elements of a list with those of a patch merged into them, or at the end."""
+    """Merge the elements of a patch into those with the same key, or append them."""
     identity = _identity_by(key)
     merged = list(original)
     places: dict[Hashable, int] = {}
@@ -224,7 +224,7 @@ def _merged_elements(element: Type, key: str, original: list[Map], patch: list[M
 def _in_order(
     merged: list[Any], wanted: list[Any], original: list[Any], identity: Callable[[Any], Hashable]
 ) -> list[Any]:
-    """Return merged elements in the order of a patch, and the others among them where they were."""
+    """Return merged elements in the order of a patch, with other elements before those they preceded."""
     wanted_places = _places(wanted, identity)
     original_places = _places(original, identity)
     theirs = [each for each in merged if identity(each) in wanted_places]
@@ -246,7 +246,7 @@ def _in_order(
 
 
 def _places(elements: Iterable[Any], identity: Callable[[Any], Hashable]) -> dict[Hashable, int]:
-    """Return where each element stands first."""
+    """Return the first index of each element."""
     places: dict[Hashable, int] = {}
     for place, each in enumerate(elements):
         places.setdefault(identity(each), place)
@@ -254,7 +254,7 @@ def _places(elements: Iterable[Any], identity: Callable[[Any], Hashable]) -> dic
 
 
 def _identity(value: Any) -> Hashable:
-    """Return the key of a value; Go's numbers, strings and booleans are never equal."""
+    """Return the identity of a value; as in Go, numbers, strings and booleans are never equal."""
     if isinstance(value, str):
         return value
     return (kind_name(value), printed(value) if isinstance(value, dict | list) else value)
@@ -275,7 +275,7 @@ def _identity_by(key: str) -> Callable[[Mapping[str, Any]], Hashable]:
 
 
 def _merge_ordered(type_: Type, merged: Map, changes: Map, directive: str) -> None:
-    """Merge a list whose order a patch says; takes the directive and the list out of the changes."""
+    """Merge a list by the order of $setElementOrder; removes the directive and the list from the changes."""
     order = changes.pop(directive)
     _check_is_list(order)
     name = _after_slash(directive, _ORDER, _BAD_ORDER)
@@ -304,7 +304,7 @@ def _check_is_list(value: Any) -> None:
 
 
 def _check_order(patch: list[Any], order: list[Any], key: str) -> None:
-    """Raise if the elements of a patch are not in the order that it says."""
+    """Raise MergeError unless the elements of a patch are in the order of its $setElementOrder."""
     if not patch or not order:
         return
     identity = _identity_by(key) if key else _identity

@@ -1,6 +1,6 @@
-"""The notation in which shapes are written down, and its reader.
+"""The notation of shapes, and its reader.
 
-From the texts in `data` to shapes, each made when it is first asked for. A text is for one group and version:
+From the texts in `data` to shapes, each made at first use. A text is for one group and version:
 
     string: PodPhase, DNSPolicy                             named texts
     ResourceList = map[ResourceName]Quantity                another name for a type
@@ -42,7 +42,7 @@ _SCALARS: dict[str, Type] = {
     "FieldsV1": ScalarType(Scalar.RAW, "v1.FieldsV1"),
     "Any": ScalarType(Scalar.ANY, "interface {}"),
     "JSON": ScalarType(Scalar.ANY, "v1.JSON"),
-    # JSON of several forms, each of which is another message in Protocol Buffers
+    # JSON of several forms, which are different messages in Protocol Buffers
     "JSONSchemaPropsOrArray": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrArray"),
     "JSONSchemaPropsOrBool": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrBool"),
     "JSONSchemaPropsOrStringArray": ScalarType(Scalar.ANY, "v1.JSONSchemaPropsOrStringArray"),
@@ -58,11 +58,11 @@ _OWNERSHIP = ("atomic", "set", "granular", "map")
 
 
 class NotationError(ValueError):
-    """A text that is no notation."""
+    """A malformed notation."""
 
 
 class _Declaration:
-    """A type with fields, not read yet."""
+    """A declared type whose fields have not been read yet."""
 
     def __init__(self, kind: bool, atomic: bool, text: str) -> None:
         self.kind = kind
@@ -71,7 +71,7 @@ class _Declaration:
 
 
 class Library:
-    """All types that are written down, by group and version and name."""
+    """All declared types, by group and version and name."""
 
     def __init__(self, texts: tuple[tuple[str, str], ...]) -> None:
         self._declared: dict[tuple[str, str], _Declaration] = {}
@@ -89,7 +89,7 @@ class Library:
         return [self._shape(*name) for name in self._declared]
 
     def kind(self, version: str, name: str) -> Shape | None:
-        """Return a kind, None if there is none of the name in a group and version."""
+        """Return the shape of a kind, None if the group and version has no such kind."""
         declared = self._declared.get((version, name))
         return self._shape(version, name) if declared is not None and declared.kind else None
 
@@ -112,7 +112,7 @@ class Library:
         found = self._types.get((version, name))
         if found is None:
             declared = self._declared[version, name]
-            # known before its fields are, which may be of the same type
+            # registered before its fields, which may be of the same type
             shape = Shape(version, name, {}, declared.atomic, declared.kind)
             self._types[version, name] = found = shape
             self._fill(shape, declared)
@@ -120,7 +120,7 @@ class Library:
         return found
 
     def _fill(self, shape: Shape, declared: _Declaration) -> None:
-        """Read the fields of a shape; refuse a number of Protocol Buffers that two of them have."""
+        """Read the fields of a shape; raises NotationError if two of them have the same Protocol Buffers number."""
         texts = declared.text.split(", ") if declared.text else []
         if declared.kind and texts[:1] != [_TYPE_META]:
             texts = [_TYPE_META, "metadata=1 ObjectMeta", *texts]
@@ -179,7 +179,7 @@ class Library:
         return self.named(version, text)
 
     def named(self, version: str, name: str) -> Type:
-        """Return a type by the name that it has in a group and version."""
+        """Return a type by its name in a group and version, in the core group or in meta; raises NotationError."""
         if name in _SCALARS:
             return _SCALARS[name]
         if "/" in name:

@@ -1,6 +1,6 @@
 """Quantities and times, as Go reads them and writes them back.
 
-From what stands in a document to the text that is stored. What cannot be read is a `ScalarError` in Go's words.
+From the value in a document to the text that is stored. A malformed value raises `ScalarError` with Go's message.
 """
 
 # upstream: apimachinery/pkg/api/resource/quantity.go, apis/meta/v1/{time,micro_time}.go, apis/core/v1/defaults.go
@@ -18,7 +18,7 @@ _MILLI = -3
 
 
 class ScalarError(ValueError):
-    """A value that cannot be read, in Go's words."""
+    """A malformed quantity or time, with Go's message."""
 
 
 def canonical_quantity(raw: Any) -> str:
@@ -32,7 +32,7 @@ def canonical_milli_quantity(raw: Any) -> str:
 
 
 def _readable(raw: Any) -> str | int | float:
-    """Return a value that may be a quantity; anything else becomes a text that is none."""
+    """Return a text or a number; other values become a text that is not a quantity."""
     return raw if isinstance(raw, str | int | float) and not isinstance(raw, bool) else "no quantity"
 
 
@@ -59,7 +59,7 @@ def _quantity(raw: str | int | float) -> Quantity:
 
 
 class _Part(NamedTuple):
-    """A part of the layout of times, what stands in its place, and between which bounds."""
+    """A part of the layout of times, with its pattern, its name for messages and its bounds."""
 
     layout: str
     pattern: re.Pattern[str]
@@ -79,7 +79,7 @@ _TO_THE_SECOND = (
     _part("-", "-"),
     _part("02", r"(\d\d)", "day", 0, 99),
     _part("T", "T"),
-    # Go takes an hour of one digit
+    # Go accepts an hour of one digit
     _part("15", r"(\d\d?)", "hour", 0, 23),
     _part(":", ":"),
     _part("04", r"(\d\d)", "minute", 0, 59),
@@ -89,7 +89,7 @@ _TO_THE_SECOND = (
 _ZONE = _part("Z07:00", r"(Z|[+-]\d\d:\d\d)")
 _SECONDS = ("2006-01-02T15:04:05Z07:00", (*_TO_THE_SECOND, _part("", r"((?:[.,]\d+)?)"), _ZONE))
 _MICROSECONDS = ("2006-01-02T15:04:05.000000Z07:00", (*_TO_THE_SECOND, _part(".000000", r"([.,]\d{6})"), _ZONE))
-# the zero of Go's times, which is the same as none
+# the zero of Go's times, which equals null
 ZERO_TIME = "0001-01-01T00:00:00"
 
 
@@ -108,7 +108,7 @@ def canonical_micro_time(raw: str) -> str | None:
 
 
 def _moment(raw: str, layout: str, parts: tuple[_Part, ...]) -> tuple[str, str]:
-    """Return a time in UTC: `YYYY-MM-DDTHH:MM:SS`, and the digits that follow it."""
+    """Return a time in UTC as `YYYY-MM-DDTHH:MM:SS`, and the digits of its fraction; raises ScalarError."""
     found: list[str] = []
     at = 0
     for part in parts:
@@ -129,7 +129,7 @@ def _moment(raw: str, layout: str, parts: tuple[_Part, ...]) -> tuple[str, str]:
         raise _out_of_range(raw, "day")
     local = f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
     if offset:
-        # differs (times that are past the year 9999): Go goes on into years that no client reads
+        # differs (times that are past the year 9999): Go continues with years that no client can parse
         try:
             local = (datetime.fromisoformat(local) - offset).isoformat()
         except (OverflowError, ValueError):
@@ -152,7 +152,7 @@ def _out_of_range(raw: str, what: str) -> ScalarError:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotes as Go's time package has it: bytes that are not printable ASCII in hexadecimal."""
+    """Quote a text like Go's time package: bytes that are not printable ASCII in hexadecimal."""
     shown = (
         f"\\{chr(byte)}" if chr(byte) in '"\\' else chr(byte) if 0x20 <= byte < 0x80 else f"\\x{byte:02x}"
         for byte in text.encode(errors="replace")

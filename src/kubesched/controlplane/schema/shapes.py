@@ -1,6 +1,6 @@
-"""Shapes: the fields of a kind and their types, as Go's structs have them.
+"""Shapes: the fields of a kind and their types, after Go's structs.
 
-From `notation` to everything that depends on fields: reading, pruning, merging, and what is published about them.
+From `notation` to everything that depends on fields: decoding, pruning, merging and OpenAPI.
 Immutable; a shape's fields are in the order in which Go writes them.
 """
 
@@ -12,7 +12,7 @@ import msgspec
 
 
 class Scalar(Enum):
-    """What a value without fields can be, by Go's names."""
+    """The scalar types, by Go's names."""
 
     STRING = "string"
     BOOL = "bool"
@@ -21,14 +21,14 @@ class Scalar(Enum):
     FLOAT64 = "float64"
     BYTES = "[]uint8"
     QUANTITY = "resource.Quantity"
-    # of resource lists, where it is rounded to thousandths
+    # in resource lists, where quantities are rounded to thousandths
     MILLI_QUANTITY = "resource.Quantity in thousandths"
     TIME = "v1.Time"
     MICRO_TIME = "v1.MicroTime"
     INT_OR_STRING = "intstr.IntOrString"
-    # any JSON, taken as it is
+    # any JSON, kept as it is
     RAW = "runtime.RawExtension"
-    # any JSON, read as maps and lists (patches)
+    # any JSON, decoded as maps and lists (patches)
     ANY = "interface {}"
 
 
@@ -56,8 +56,8 @@ class MapType(msgspec.Struct, frozen=True):
 class Field(msgspec.Struct, frozen=True):
     """One field; `number` is its number in Protocol Buffers.
 
-    `pointer`: that it is absent differs from its zero. `always`: it is written even when it is zero. `omit_zero`: it is
-    left out when absent, though Go writes other values of such a type always. `list_type` (atomic, set, map, or
+    `pointer`: absent differs from zero. `always`: written even when zero. `omit_zero`: left out when absent, though Go
+    writes other fields of such a type always. `list_type` (atomic, set, map, or
     granular for maps) and `map_keys` are for server-side apply; `merge_key` and `strategies` (merge, replace,
     retainKeys) for strategic merge patches. `embedded` names the Go structs through which the field is promoted.
     """
@@ -91,7 +91,7 @@ class Shape(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def go(self) -> str:
-        """Return the name that Go prints."""
+        """Return the name of the type in Go's messages."""
         return f"{self.api_version.rpartition('/')[2]}.{self.name}"
 
 

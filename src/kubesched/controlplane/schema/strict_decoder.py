@@ -1,8 +1,8 @@
-"""The strict decoder: the errors of a document in Go's words, and its decoded fields.
+"""The strict decoder: decodes a document and reports errors with Go's messages.
 
-From plain values and a shape to values that the shape's struct accepts. It is taken when the fast way has refused, or
-when fields may be given twice. Two of Go's readers are spoken for: the JSON decoder, for bodies and for JSON and merge
-patches, and the converter of maps to objects, for strategic merge patches.
+From plain values and a shape to values that the shape's struct accepts. It is used when the fast decoder has failed, or
+when there may be duplicate fields. It has the errors of two of Go's decoders: the JSON decoder, for bodies and for JSON
+and merge patches, and the converter of maps to objects, for strategic merge patches.
 """
 
 # upstream: sigs.k8s.io/json decode.go, apimachinery/pkg/runtime/converter.go (v1.36)
@@ -32,26 +32,26 @@ _TIMES = {Scalar.TIME: canonical_time, Scalar.MICRO_TIME: canonical_micro_time}
 
 
 class ShapeError(ValueError):
-    """A document that does not have the shape, in Go's words."""
+    """A document that does not match the shape, with Go's message."""
 
 
 class FieldPath(NamedTuple):
-    """Where a value stands: its path, and as Go's decoder has it the struct and the names of fields that led there."""
+    """The path of a value and, for messages of Go's decoder, its struct and the names of the fields on the path."""
 
     path: str = ""
     struct: str = ""
     names: tuple[str, ...] = ()
 
     def field(self, shape: Shape, field: Field) -> "FieldPath":
-        """Return the place of a field."""
+        """Return the path of a field."""
         return FieldPath(self._child(field.name), shape.name, (*self.names, *field.embedded, field.name))
 
     def entry(self, key: str) -> "FieldPath":
-        """Return the place of an entry of a map."""
+        """Return the path of an entry of a map."""
         return self._replace(path=self._child(key))
 
     def element(self, number: int) -> "FieldPath":
-        """Return the place of an element of a list."""
+        """Return the path of an element of a list."""
         return self._replace(path=f"{self.path}[{number}]")
 
     def _child(self, name: str) -> str:
@@ -59,7 +59,7 @@ class FieldPath(NamedTuple):
 
 
 class StrictDecoder:
-    """Reads a document as Go's JSON decoder does.
+    """Decodes a document like Go's JSON decoder.
 
     A value of a wrong type is skipped, and the first one is reported at the end; an error of a type's own decoder ends
     the decoding.
@@ -67,27 +67,27 @@ class StrictDecoder:
 
     def __init__(self) -> None:
         self.error: str | None = None
-        # fields that do not exist, and such that are given twice
+        # unknown and duplicate fields
         self.problems: dict[str, None] = {}
 
     def decode(self, type_: Type, value: Any) -> Any:
-        """Return the decoded value, None for null; raises ShapeError."""
+        """Decode a value, None for null; raises ShapeError."""
         found = None if value is None else self._decoded(type_, value, FieldPath())
         if self.error is not None:
             raise ShapeError(self.error)
         return found
 
     def strict_problems(self) -> list[str]:
-        """Return the problems that only a strict reader has."""
+        """Return the strict decoding errors."""
         return list(self.problems)[:MOST_PROBLEMS]
 
-    # -- the words
+    # -- messages
 
     def _unknown(self, path: str) -> None:
         self.problems[f"unknown field {quote(path)}"] = None
 
     def _mismatch(self, value: Any, type_: Type, place: FieldPath) -> Any:
-        """Note a value of a wrong type; return the zero that Go goes on with."""
+        """Record the error of a value of a wrong type; return the zero with which Go continues."""
         if self.error is None:
             number = isinstance(type_, ScalarType) and type_.scalar in _BITS
             self.error = self._cannot(_with_digits(value) if number else json_name(value), type_.go, place)
@@ -101,7 +101,7 @@ class StrictDecoder:
         """Return the error of a type's own decoder."""
         return ShapeError(self._cannot(_with_digits(value) if go == "int32" else json_name(value), go, place))
 
-    # -- the walk
+    # -- decoding
 
     def _decoded(self, type_: Type, value: Any, place: FieldPath) -> Any:
         match type_:
@@ -149,7 +149,7 @@ class StrictDecoder:
         return {key: each for key, each in found.items() if each is not None}
 
     def _entry(self, place: FieldPath, key: str) -> FieldPath:
-        """Return the place of an entry of a map."""
+        """Return the path of an entry of a map."""
         return place.entry(key)
 
     def _note_double(self, name: str, seen: set[str], place: FieldPath) -> None:
@@ -185,7 +185,7 @@ class StrictDecoder:
     def _bytes(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
         if not isinstance(value, str):
             return self._mismatch(value, type_, place)
-        # Go reads over line ends
+        # Go ignores line ends
         joined = value.replace("\r", "").replace("\n", "")
         try:
             b64decode(joined, validate=True)
@@ -210,10 +210,10 @@ class StrictDecoder:
 
 
 class ConverterDecoder(StrictDecoder):
-    """Reads a document as Go's converter of maps to objects does: the first value of a wrong type ends it."""
+    """Decodes a document like Go's converter of maps to objects: the first value of a wrong type is an error."""
 
     def strict_problems(self) -> list[str]:
-        """Return the problems that only a strict reader has."""
+        """Return the strict decoding errors."""
         return sorted(self.problems)
 
     def _unknown(self, path: str) -> None:
@@ -230,7 +230,7 @@ class ConverterDecoder(StrictDecoder):
                 raise ShapeError(f"cannot restore map from {kind}")
         if type_.scalar is Scalar.BYTES:
             raise ShapeError(f"cannot restore slice from {kind}")
-        # Go would turn a number into a character, and asks first whether it should
+        # Go can convert numbers into strings of one character; its converter has a check against this
         numbers = type_.scalar in _BITS and isinstance(value, int | float)
         if not isinstance(value, bool) and (numbers or (type_.scalar is Scalar.STRING and isinstance(value, int))):
             raise ShapeError(f"cannot convert {type_name(value)} to {type_.go}")
@@ -243,7 +243,7 @@ class ConverterDecoder(StrictDecoder):
         return place
 
     def _scalar(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
-        # differs (a number in a strategic merge patch): Go cuts a number that is too large down to its last bits
+        # differs (a number in a strategic merge patch): Go truncates a number that is too large to its last bits
         whole = isinstance(value, float) and value.is_integer()
         return super()._scalar(type_, int(value) if whole else value, place)
 
@@ -253,7 +253,7 @@ def _pairs(value: dict[str, Any]) -> Iterable[tuple[str, Any]]:
 
 
 def _own(read: Any, value: Any) -> Any:
-    """Return a value that a type's own reader accepts."""
+    """Return a value if a type's own decoder accepts it; raises ShapeError."""
     try:
         read(value)
     except ScalarError as error:
@@ -276,12 +276,12 @@ def _is_whole(value: Any, bits: int) -> bool:
 
 
 def _with_digits(value: Any) -> str:
-    """Return a JSON decoder's name for a value that is decoded as a number."""
+    """Return the name of a JSON value's type; a number with its digits."""
     name = json_name(value)
     return f"number {value}" if name == "number" else name
 
 
 def _first_bad_byte(text: str) -> int:
-    """Return where a text stops being base64."""
+    """Return the index of the first byte of a text that is not base64."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     return next((number for number, letter in enumerate(text) if letter not in letters), len(text) - len(text) % 4)

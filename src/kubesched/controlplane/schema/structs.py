@@ -1,8 +1,8 @@
-"""Shapes as msgspec structs: reading a document and writing it back as Go would, at the speed of C.
+"""Shapes as msgspec structs: a document is decoded and encoded as Go would do it, at the speed of C.
 
-From a shape to a class. A document that is read into its struct and written back has no unknown fields, no nulls, no
-zeros that Go leaves out, all those that Go writes, quantities and times in their canonical form, and fields in Go's
-order. What the struct refuses is left to `strict_decoder`, which finds the words.
+From a shape to a class. A document that is decoded into its struct and encoded again has no unknown fields, no nulls,
+no zeros that Go leaves out, all zeros that Go writes, quantities and times in their canonical form, and fields in Go's
+order. A document that the struct refuses goes to `strict_decoder`, which has the messages.
 """
 
 import re
@@ -23,7 +23,7 @@ from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Scala
 
 
 class _Text(type):
-    """Makes classes that stand for texts in a certain form, so that the values themselves are plain texts."""
+    """Makes annotations for texts of a canonical form; the values themselves are plain strings."""
 
     def __instancecheck__(cls, value: object) -> bool:
         return True
@@ -42,7 +42,7 @@ class TimeText(metaclass=_Text):
 
 
 class TimeEntryText(metaclass=_Text):
-    """A time to the second in a map, where the zero of times has to stay."""
+    """A time to the second in a map, where the zero time is kept."""
 
 
 class MicroTimeText(metaclass=_Text):
@@ -118,21 +118,21 @@ def struct_of(shape: Shape) -> type[msgspec.Struct]:
 
 @cache
 def _within_itself(shape: Shape) -> type:
-    """Return the type of a shape inside its own struct: a reference, resolved when the struct is made."""
+    """Return the annotation of a shape inside its own struct; its values are converted when the struct exists."""
     kind = _Text(shape.name, (), {})
     _CANONICAL[kind] = lambda raw: msgspec.convert(raw, struct_of(shape), dec_hook=read_scalar)
     return kind
 
 
 def _member(field: Field) -> tuple[Any, Any]:
-    """Return the annotation and default of a field: what differs from its default is written, what equals it is not."""
+    """Return the annotation and default of a field; a value that equals the default is not encoded."""
     annotation = _annotation(field.type)
     if field.pointer or field.omit_zero:
         return annotation | None, None
     match field.type:
         case ListType() | MapType():
-            # differs (lists that must be there and are not): Go writes null for a list that must be there and is not;
-            # nothing that is stored has nulls
+            # differs (lists that must be there and are not): Go writes null for a missing list that is always
+            # written; stored objects have no nulls
             if field.always:
                 return annotation | None, None
             empty: Any = list if isinstance(field.type, ListType) else dict
@@ -145,7 +145,7 @@ def _member(field: Field) -> tuple[Any, Any]:
             zero = ZEROS[scalar]
             if scalar in _OMITTED and not field.always:
                 return annotation, zero
-            # what a factory makes is written always
+            # msgspec encodes the values of a factory always
             return annotation, msgspec.field(default_factory=lambda: zero)
 
 

@@ -1,5 +1,5 @@
-"""The API server: a request in, an answer or a watch out.
+"""The API server: a request in, a response or a watch out.
 
-`server` is the way of a request, `verbs` holds what every resource can be asked, `subresources` the paths with a
-handler of their own.
+`server` is the way of a request, `verbs` are the verbs of every resource, `subresources` the paths with a handler of
+their own.
 """

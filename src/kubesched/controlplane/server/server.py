@@ -1,4 +1,4 @@
-"""The API server without its network: a request in, an answer or a watch out.
+"""The API server without its network: a request in, a response or a watch out.
 
     Request ──▶ authenticate ──▶ target ──▶ authorize ──▶ media types ──▶ verb (get, list, create, ...) ──▶ answer
                                                                             │
@@ -58,14 +58,14 @@ from kubesched.controlplane.server.verbs.writing import WriteVerbs, with_warning
 from kubesched.controlplane.storage.store import Store, Stored
 
 LARGEST_BODY = 3 * 1024 * 1024
-# so often a request is tried again with what webhooks have replied
+# attempts of a request that needs further webhook replies each time
 MOST_ROUNDS = 200
 
 
 class ApiServer:
-    """Answers requests; `note` takes lines for the log.
+    """Handles requests; `note` is called with lines for the log.
 
-    With a store that has objects already, the seed gives other UIDs than at the first start: they stay unique.
+    With a restored store, the seed gives other UIDs than at the first start, so that they stay unique.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class ApiServer:
         self._reply_cache = ReplyCache(lambda: self.ask_webhooks, clock)
 
     def handle(self, request: Request) -> Response | Watch:
-        """Return the answer to a request, or the watch that it begins; never raises.
+        """Return the response to a request, or its watch; never raises.
 
         A request that needs webhook replies is answered with 503 and can be retried.
         """
@@ -122,7 +122,7 @@ class ApiServer:
         return found
 
     async def answer(self, request: Request) -> Response | Watch:
-        """Return the answer to a request, or the watch that it begins, once webhooks were asked that have to be."""
+        """Return the response to a request, or its watch, after calling the webhooks that it needs."""
         try:
             request = self.authenticated(request)
         except ApiError as error:
@@ -137,13 +137,13 @@ class ApiServer:
         return found
 
     def authenticated(self, request: Request) -> Request:
-        """Return a request with its user, by its credentials unless the user is known; ApiError if they are wrong."""
+        """Authenticate a request that has no user yet; return it with its user. Raises ApiError 401 or 403."""
         if request.user is not UNAUTHENTICATED:
             return request
         return msgspec.structs.replace(request, user=self.access.user_of(request.headers))
 
     def attempt(self, request: Request) -> Response | Watch | Interrupted:
-        """Return the answer to a request, or what has to be asked before it can be carried out; never raises."""
+        """Return the response to a request, or the webhook calls that it needs first; never raises."""
         if not self.registry.admission.idle and request.attempt is None:
             request = with_attempt(request, Attempt(self.registry.clock()))
         found = self._answered(request)
@@ -171,7 +171,7 @@ class ApiServer:
         # 1. The size of the body.
         if len(request.body) > LARGEST_BODY:
             raise too_large(LARGEST_BODY)
-        # 2. The target, and whether the user may reach it.
+        # 2. The target, and authorization.
         try:
             target = target_of(request, self.registry.catalog)
         except ApiError as error:
@@ -203,7 +203,7 @@ class ApiServer:
         return Response(200, (msgspec.json.encode(issuer.configuration(host)),), headers)
 
     def _refusal(self, user: User, resource: Resource, verb: str, subresource: str, namespace: str, name: str) -> str:
-        """Return why a user may not do something to a resource, an empty text if they may."""
+        """Return why a user may not use a verb on a resource, an empty text if it is allowed."""
         attributes = Attributes(verb, resource.group, resource.plural, subresource, namespace, name)
         decision = self.access.decide(user, attributes)
         return "" if decision.allowed else refused(user, attributes, decision.reason).message
@@ -245,10 +245,10 @@ class ApiServer:
 
 
 def with_attempt(request: Request, attempt: Attempt) -> Request:
-    """Return a request that is tried again with what is known by now."""
+    """Return a request for another attempt, with the webhook replies so far."""
     return msgspec.structs.replace(request, attempt=attempt, warnings=[])
 
 
 def endless_webhooks() -> ApiError:
-    """Return the refusal of a request that changes each time webhooks are asked about it."""
+    """Return the error for a request whose object changes with every attempt."""
     return internal_error(f"webhooks were asked {MOST_ROUNDS} times, and the object was another one each time")

@@ -1,7 +1,7 @@
-"""Binding: a pod gets its node.
+"""Binding: sets the node of a pod.
 
-From a Binding that a scheduler posts to the pod with the name of its node in it. It is the write that a cluster under
-load does most, so it takes the short way: the pod is decoded once, encoded once, and not judged anew.
+From a Binding that a scheduler posts to the pod with its spec.nodeName. It is the most frequent write of a cluster
+under load, so it is short: the pod is decoded once, encoded once, and not validated again.
 """
 
 # upstream: pkg/registry/core/pod/storage/storage.go (BindingREST), plugin/pkg/admission/podtopologylabels (v1.36)
@@ -28,7 +28,7 @@ _SCHEDULED: Final = {"type": "PodScheduled", "status": "True"}
 
 
 def bind(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Bind the pod that a path names."""
+    """Bind the pod in the path."""
     binding, warnings = verbs.writing.decode(_BINDING, request)
     meta, node = binding["metadata"], binding.get("target") or {}
     if node.get("kind") == "Node":
@@ -37,7 +37,7 @@ def bind(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def bind_by_name(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Bind the pod that a Binding names; an old way, which asks for no UID and copies no topology."""
+    """Bind the pod that a Binding names, by the legacy `bindings` resource: without a UID check and topology labels."""
     binding, warnings = verbs.writing.decode(_BINDING, request)
     meta = binding["metadata"]
     meta.pop("uid", None)
@@ -54,7 +54,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
         changed = registry.admission.change("CREATE", target, request, objects, dry_run=is_dry_run(request))
         binding = binding if changed is None else changed
     meta, node = binding["metadata"], binding.get("target") or {}
-    # 1. May there be a binding here, and is it one of this pod?
+    # 1. Check the namespace, the name and the target of the binding.
     check_namespace(meta, target.namespace)
     check_namespace_is_open(registry, pods, target.namespace, name)
     if (meta.get("name") or "") != name:
@@ -63,7 +63,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
     if problems:
         # differs (a Binding whose target): the reference answers these with a bare 500
         raise invalid(_BINDING, name, problems)
-    # 2. Is it the pod that was meant, and can it still be bound?
+    # 2. Check the preconditions, and that the pod can be bound.
     stored = registry.store.get(pods.prefix, target.namespace, name)
     if stored is None:
         raise not_found(pods, name)
@@ -72,7 +72,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
     _check_bindable(pods, name, pod)
     if not registry.admission.idle:
         registry.admission.check("CREATE", target, request, (binding, None), dry_run=is_dry_run(request))
-    # 3. Bind it.
+    # 3. Bind the pod.
     pod["spec"]["nodeName"] = node["name"]
     _merge(pod["metadata"], "annotations", meta)
     _merge(pod["metadata"], "labels", meta)

@@ -1,4 +1,4 @@
-"""`certificatesigningrequests/approval`: the conditions of a request change, if the user may approve for its signer."""
+"""`certificatesigningrequests/approval`: changes the conditions if the user may approve requests for the signer."""
 
 # upstream: plugin/pkg/admission/certificates/approval/admission.go (v1.36)
 
@@ -13,7 +13,7 @@ _APPROVAL = CertificateApprovalStrategy()
 
 
 def approve(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Change the conditions of a request, if the user may approve for its signer."""
+    """Change the conditions of a CertificateSigningRequest; raises ApiError 403 unless the user may approve it."""
     if target.verb == "get":
         return verbs.reading.get(target, request)
     stored = verbs.registry.store.get(target.resource.prefix, "", target.name)

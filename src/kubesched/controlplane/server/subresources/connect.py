@@ -1,7 +1,7 @@
 """The connect subresources of nodes, pods and services: logs, exec, port-forward, proxy.
 
-From a request to a refusal: it is checked as an API server does before it connects to a node, and then refused, since
-nodes are simulated and nothing runs in pods.
+From a request to an error: the request is checked as by an API server before it connects to a node, and then refused,
+since nodes are simulated and nothing runs in pods.
 """
 
 # upstream: pkg/registry/core/pod/{strategy.go,rest/log.go}, pkg/registry/core/{node,service}/strategy.go (v1.36)
@@ -11,7 +11,7 @@ from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.api.statuses import ApiError, bad_request, not_found
 from kubesched.controlplane.server.verbs.verbs import Handler, Verbs
 
-# subresource -> what there is not
+# subresource -> reason of the refusal
 _ABSENT = {
     "log": "there are no logs",
     "exec": "no command can be executed",
@@ -24,7 +24,7 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def connect_pod(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Refuse what only a node could answer about a pod; what is wrong with the request itself comes first."""
+    """Check the pod and the container, then refuse to connect; the log of an unscheduled pod is empty."""
     pod = _found(verbs, target)
     if target.subresource in _WITH_CONTAINER:
         _check_container(target.name, pod.get("spec") or {}, request.option("container"))
@@ -39,14 +39,14 @@ def connect_pod(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def connect_node(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Refuse what only a node could answer."""
+    """Refuse to connect to a node."""
     _found(verbs, target)
     raise bad_request(f"node {target.name} is simulated: nothing runs on it, so {_ABSENT['proxy']}")
 
 
 def connect_service(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Refuse what only those behind a service could answer."""
-    # it may be written as [SCHEME:]NAME[:PORT]
+    """Refuse to connect to a service: there are no endpoints."""
+    # the name may be [SCHEME:]NAME[:PORT]
     parts = target.name.split(":")
     name = parts[1] if len(parts) == 3 else parts[0]
     _found(verbs, Target(target.verb, target.resource, target.namespace, name))
@@ -61,7 +61,7 @@ def _found(verbs: Verbs, target: Target) -> Document:
 
 
 def _check_container(name: str, spec: Document, wanted: str) -> None:
-    """Raise ApiError unless it is clear which container is meant."""
+    """Raise ApiError unless a pod has the wanted container or, if none is wanted, exactly one container."""
     names = [each.get("name", "") for field in _CONTAINERS for each in spec.get(field) or ()]
     if wanted and wanted not in names:
         raise bad_request(f"container {wanted} is not valid for pod {name}")

@@ -1,6 +1,6 @@
-"""The scale of an object of a defined kind: how many it has and wants, at the paths that the definition names.
+"""The scale of a custom resource: its replicas at the paths that the definition names.
 
-From a document to its scale, and from a changed scale to the document.
+From a document to its Scale, and from a changed Scale to the document.
 """
 
 # upstream: apiextensions-apiserver/pkg/registry/customresource/etcd.go (ScaleREST) (v1.36)
@@ -18,7 +18,7 @@ from kubesched.controlplane.server.verbs.verbs import Verbs
 
 
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return the scale of an object, or change it."""
+    """Get, update, patch or apply the scale of a custom resource."""
     resource = target.resource
     paths = verbs.registry.defined[resource.api_version, resource.kind].scale
     stored = verbs.registry.store.get(resource.prefix, target.namespace, target.name)
@@ -45,7 +45,7 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _applied(verbs: Verbs, target: Target, request: Request, paths: Document) -> Response:
-    """Apply a scale: the number of replicas is a field of the object like any other."""
+    """Apply a Scale: its replicas become an apply configuration of the object."""
     resource = target.resource
     config = read_config(request)
     check_kind(config, KIND)
@@ -56,7 +56,7 @@ def _applied(verbs: Verbs, target: Target, request: Request, paths: Document) ->
 
 
 def _scale_of(document: Document, paths: Document) -> tuple[Document, bool]:
-    """Return the scale of an object, and whether it says how many it wants; refuses one with something else there."""
+    """Return the Scale of an object, and whether its spec has replicas; raises ApiError for fields of other types."""
     wanted, why = nested(document, paths["specReplicasPath"], int)
     seen, second = nested(document, paths["statusReplicasPath"], int)
     selector, third = nested(document, paths["labelSelectorPath"], str) if paths.get("labelSelectorPath") else ("", "")
@@ -80,7 +80,7 @@ def _version_wanted(scale: Document) -> str:
 
 
 def _put(document: Document, path: str, value: int) -> None:
-    """Write a value at a path, which leads through objects."""
+    """Set the value at a path of field names; create missing objects on the way."""
     *parts, last = path.removeprefix(".").split(".")
     for part in parts:
         document = document.setdefault(part, {})

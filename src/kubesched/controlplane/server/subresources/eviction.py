@@ -1,7 +1,7 @@
 """Eviction: a pod is deleted if its disruption budget allows it.
 
-From an Eviction to a deleted pod, with one disruption less allowed by the budget; or to a refusal with the budget's
-needs. A pod that is pending, terminal or terminating is evicted without regard to budgets.
+From an Eviction to a deleted pod, with disruptionsAllowed of its budget decremented; or to an error 429 with the
+reason. A pod that is pending, terminal or terminating is evicted without regard to budgets.
 """
 
 # upstream: pkg/registry/core/pod/storage/eviction.go (v1.36)
@@ -50,8 +50,7 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     stored = registry.store.get(pods.prefix, target.namespace, target.name)
     if stored is None:
         raise not_found(pods, target.name)
-    # differs (an eviction with preconditions): the reference charges the budget before it looks whether this is the pod
-    # that was meant
+    # differs (an eviction with preconditions): the reference charges the budget before it checks the preconditions
     check_preconditions(pods, stored, options.preconditions)
     pod = stored.document()
     dry_run = bool(options.dry_run)
@@ -71,8 +70,8 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, DeleteOptions, list[str]]:
-    """Return an Eviction, how its pod is to be deleted, and warnings; refuses what is no Eviction of this pod."""
-    # the old version is the same but for its name
+    """Return the Eviction, its delete options, and warnings; raises ApiError if it is not an Eviction of this pod."""
+    # policy/v1beta1 has the same fields
     body = request.body.replace(b'"policy/v1beta1"', b'"policy/v1"', 1)
     eviction, warnings = verbs.writing.decode(_EVICTION, msgspec.structs.replace(request, body=body))
     if not verbs.registry.admission.idle:
@@ -100,7 +99,7 @@ def _goes_freely(pod: Document) -> bool:
 
 
 def _budget_of(registry: ResourceRegistry, pod: Stored) -> Stored | None:
-    """Return the budget that covers a pod, None if there is none; several are more than can be obeyed."""
+    """Return the disruption budget of a pod, None if there is none; raises ApiError 500 for several."""
     found = [
         budget
         for budget in registry.store.set_of(BUDGETS).in_order(pod.namespace)
@@ -123,7 +122,7 @@ def _covers(budget: Document, labels: dict[str, str]) -> bool:
 
 
 def _is_spared(budget: Document, pod: Document) -> bool:
-    """Return whether a budget lets a pod go without being charged, because it counts on others."""
+    """Return whether an unready pod may be evicted without charging its budget, by unhealthyPodEvictionPolicy."""
     ready = condition_of(pod, "Ready")
     if ready is not None and ready.get("status") == "True":
         return False
@@ -134,12 +133,12 @@ def _is_spared(budget: Document, pod: Document) -> bool:
 
 
 def _counts(status: Document) -> tuple[int, int]:
-    """Return how many pods of a budget are healthy, and how many should be."""
+    """Return currentHealthy and desiredHealthy of a budget."""
     return status.get("currentHealthy") or 0, status.get("desiredHealthy") or 0
 
 
 def _charge(registry: ResourceRegistry, stored: Stored, pod_name: str, *, dry_run: bool) -> None:
-    """Take one from what a budget allows; refuses what it cannot bear."""
+    """Decrement disruptionsAllowed of a budget; raises ApiError if the budget allows no disruption."""
     budget = stored.document()
     status = budget.setdefault("status", {})
     allowed = status.get("disruptionsAllowed") or 0
@@ -165,7 +164,7 @@ def _charge(registry: ResourceRegistry, stored: Stored, pod_name: str, *, dry_ru
 
 
 def _why_not(name: str, budget: Document) -> str:
-    """Return why a budget allows nothing."""
+    """Return why a budget allows no disruption."""
     condition = condition_of(budget, "DisruptionAllowed") or {}
     message = condition.get("message") if condition.get("status") == "False" else ""
     healthy, desired = _counts(budget["status"])

@@ -1,6 +1,6 @@
-"""metrics.k8s.io: what nodes and pods use, as `kubectl top` and autoscalers ask for it.
+"""metrics.k8s.io: the usage of nodes and pods, for `kubectl top` and autoscalers.
 
-From pods that run to NodeMetrics and PodMetrics, made when they are asked for; `usage` knows the amounts.
+From running pods to NodeMetrics and PodMetrics, computed on each request; the amounts come from `usage`.
 """
 
 # upstream: metrics/pkg/apis/metrics/v1beta1/types.go (v1.36); metrics-server's labels and window
@@ -28,7 +28,7 @@ _PODS, _NODES = "pods", "nodes"
 
 
 def metrics(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return the usage of a node or pod, or of all that a request selects."""
+    """Return the metrics of a node or pod, or a list of the metrics that a request selects."""
     registry, resource = verbs.registry, target.resource
     measured = _nodes(registry, resource) if resource.kind == "NodeMetrics" else _pods(registry, resource, target)
     if target.verb == "get":
@@ -45,7 +45,7 @@ def metrics(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _pods(registry: ResourceRegistry, resource: Resource, target: Target) -> Iterator[Stored]:
-    """Yield the usage of the pods that run, of one namespace or all."""
+    """Yield the metrics of running pods, of one namespace or all."""
     for stored in registry.store.set_of(_PODS).in_order():
         if target.namespace not in ("", stored.namespace) or stored.fields.get("status.phase") != "Running":
             continue
@@ -55,7 +55,7 @@ def _pods(registry: ResourceRegistry, resource: Resource, target: Target) -> Ite
 
 
 def _nodes(registry: ResourceRegistry, resource: Resource) -> Iterator[Stored]:
-    """Yield the usage of nodes: the sum of that of their pods."""
+    """Yield the metrics of nodes: the total usage of their pods."""
     usages: dict[str, list[Usage]] = defaultdict(list)
     for pod in registry.store.set_of(_PODS):
         node = pod.fields.get("spec.nodeName")
@@ -70,7 +70,7 @@ def _written(usage: Usage) -> Document:
 
 
 def _stored(registry: ResourceRegistry, resource: Resource, of: Stored, measured: Document) -> Stored:
-    """Return the metrics of an object as if they were kept."""
+    """Return the metrics of an object in the form of a stored object."""
     now = timestamp(registry.clock())
     meta: Document = {"name": of.name, "creationTimestamp": now}
     if of.namespace:

@@ -1,4 +1,4 @@
-"""`namespaces/finalize`: the finalizers in a namespace's spec change; without any left the namespace is removed."""
+"""`namespaces/finalize`: replaces spec.finalizers; a terminating namespace without finalizers is deleted."""
 
 from kubesched.controlplane.api.requests import Request, Response, Target
 from kubesched.controlplane.kinds.namespaces import NamespaceFinalizeStrategy
@@ -8,5 +8,5 @@ _FINALIZE = NamespaceFinalizeStrategy()
 
 
 def finalize(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Replace the finalizers of a namespace; without any left it is removed."""
+    """Replace spec.finalizers of a namespace; delete a terminating namespace that has none left."""
     return verbs.writing.update(target, request, _FINALIZE)

@@ -1,6 +1,6 @@
-"""Reviews: questions about tokens, users and rights, asked by creating an object that is not kept.
+"""Reviews of tokens, users and permissions: objects that are answered and not stored.
 
-From a review as it is sent to the same with the answer in its status.
+From a review to the same review with its status.
 """
 
 # upstream: pkg/registry/{authentication,authorization}/*/{storage,rest}.go,
@@ -31,7 +31,7 @@ _AUTHENTICATION, _AUTHORIZATION = "authentication.k8s.io", "authorization.k8s.io
 
 
 class TokenSpec(msgspec.Struct):
-    """Which token, and for whom it should be."""
+    """The token of a TokenReview, and the audiences that it needs."""
 
     token: str = ""
     audiences: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class SelectorRequirement(msgspec.Struct):
 
 
 class ReviewSelector(msgspec.Struct, rename="camel"):
-    """Which objects of a resource a question is about; roles know no such difference."""
+    """The selector of an access review; it is validated, but RBAC ignores it."""
 
     raw_selector: str = ""
     requirements: tuple[SelectorRequirement, ...] = ()
@@ -74,7 +74,7 @@ class NonResourceAttributes(msgspec.Struct):
 
 
 class AccessSpec(msgspec.Struct, rename="camel"):
-    """Who wants to do what."""
+    """The user and the attributes of an access review."""
 
     resource_attributes: ResourceAttributes | None = None
     non_resource_attributes: NonResourceAttributes | None = None
@@ -85,7 +85,7 @@ class AccessSpec(msgspec.Struct, rename="camel"):
 
 
 class RulesSpec(msgspec.Struct):
-    """Where."""
+    """The namespace of a SelfSubjectRulesReview."""
 
     namespace: str = ""
 
@@ -97,7 +97,7 @@ Spec = TypeVar("Spec", TokenSpec, AccessSpec, RulesSpec)
 
 
 def review_token(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return whose token it is."""
+    """Answer a TokenReview: authenticate its token."""
     review, warnings = _read(verbs, target, request)
     spec = _spec(review, TokenSpec)
     if not spec.token:
@@ -124,7 +124,7 @@ def _bearer_status(bearer: Bearer) -> Document:
 
 
 def review_self(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return who asks."""
+    """Answer a SelfSubjectReview with the user of the request."""
     review, warnings = _read(verbs, target, request)
     review["metadata"] = {"creationTimestamp": timestamp(verbs.registry.clock())}
     review["status"] = {"userInfo": _user_info(request.user)}
@@ -145,7 +145,7 @@ def _user_info(user: User) -> Document:
 
 
 def review_access(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return whether a user may do something."""
+    """Answer a SubjectAccessReview or LocalSubjectAccessReview."""
     review, warnings = _read(verbs, target, request)
     spec = _spec(review, AccessSpec)
     local = target.resource.namespaced
@@ -159,7 +159,7 @@ def review_access(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def review_own_access(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return whether who asks may do something."""
+    """Answer a SelfSubjectAccessReview for the user of the request."""
     review, warnings = _read(verbs, target, request)
     spec = _spec(review, AccessSpec)
     problems = _attribute_problems(spec) + _metadata_problems(review)
@@ -169,7 +169,7 @@ def review_own_access(verbs: Verbs, target: Target, request: Request) -> Respons
 
 
 def review_own_rules(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return the rules of the request's user in a namespace."""
+    """Answer a SelfSubjectRulesReview with the rules of the request's user in a namespace."""
     review, warnings = _read(verbs, target, request)
     namespace = _spec(review, RulesSpec).namespace
     if not namespace:
@@ -212,7 +212,7 @@ def _only(rule: Rule, *fields: str) -> Document:
     return {field: values for field, values in document_of(rule).items() if field in fields}
 
 
-# -- what is wrong
+# -- validation
 
 
 def _spec_problems(spec: AccessSpec) -> list[str]:
@@ -277,7 +277,7 @@ def _selector_problems(path: str, selector: ReviewSelector | None, *, labels: bo
 
 
 def _operator_problems(path: str, requirement: SelectorRequirement) -> list[str]:
-    # an operator that is not known is one that a newer client knows
+    # unknown operators are allowed: a newer client may know more of them
     if requirement.operator in ("In", "NotIn") and not requirement.values:
         return [required(path, "must be specified when `operator` is 'In' or 'NotIn'")]
     if requirement.operator in ("Exists", "DoesNotExist") and requirement.values:
@@ -298,11 +298,11 @@ def _shown(path: NonResourceAttributes) -> Any:
     return as_json({"Path": path.path, "Verb": path.verb})
 
 
-# -- what they share
+# -- shared
 
 
 def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, Sequence[str]]:
-    """Return the review in a request, in the namespace of its path, and warnings."""
+    """Return the review in a request, with the namespace of its path, and warnings."""
     is_dry_run(request)
     check_takes_plain(request)
     review, warnings = verbs.writing.decode(target.resource, request)
@@ -317,7 +317,7 @@ def _read(verbs: Verbs, target: Target, request: Request) -> tuple[Document, Seq
 
 
 def _spec(review: Document, kind: type[Spec]) -> Spec:
-    """Return the spec of a review, whose shape is checked already."""
+    """Convert the spec of a decoded review to a struct."""
     return msgspec.convert(review.get("spec") or {}, kind)
 
 

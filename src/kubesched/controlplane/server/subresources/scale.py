@@ -1,6 +1,6 @@
-"""The path `scale`: the number of replicas of anything that has them, in one form.
+"""The subresource `scale` of workloads: their replicas, in one form.
 
-From a controller's object to a Scale, and back.
+From a workload to a Scale, and back.
 """
 
 # upstream: pkg/registry/{core/replicationcontroller,apps/replicaset,apps/statefulset}/storage/storage.go (ScaleREST),
@@ -29,7 +29,7 @@ IDENTITY = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def scale(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return the scale of an object, or change it."""
+    """Get, update, patch or apply the scale of a workload."""
     resource = target.resource
     stored = verbs.registry.store.get(resource.prefix, target.namespace, target.name)
     if stored is None:
@@ -53,7 +53,7 @@ def scale(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def _applied(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Apply a scale: the number of replicas is a field of the object like any other."""
+    """Apply a Scale: its replicas become an apply configuration of the workload."""
     resource = target.resource
     config = read_config(request)
     check_kind(config, KIND)
@@ -63,7 +63,7 @@ def _applied(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def wanted_scale(verbs: Verbs, target: Target, request: Request, current: Document) -> Document:
-    """Return the scale that a request wants."""
+    """Return the Scale in the body of an update, or the current one after a patch; raises ApiError if malformed."""
     wanted: Any
     if target.verb == "patch":
         wanted = patched(verbs.registry.schemas, target.resource, current, request)
@@ -93,7 +93,7 @@ class _Spec(msgspec.Struct):
 
 
 class _Scale(msgspec.Struct):
-    """The shape of what a client sends."""
+    """The fields of a Scale that are read."""
 
     metadata: _Meta | None = None
     spec: _Spec | None = None

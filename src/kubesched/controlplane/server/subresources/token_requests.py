@@ -1,4 +1,4 @@
-"""Requests for tokens of service accounts: POST on the path `token` of an account.
+"""TokenRequests: POST to the subresource `token` of a service account.
 
 From a TokenRequest to the same with a token in its status.
 """
@@ -25,13 +25,13 @@ from kubesched.controlplane.storage.store import Stored
 TOKEN_REQUEST: Final = Resource("authentication.k8s.io", "v1", "tokenrequests", "TokenRequest")
 _HOUR: Final = 3600
 _SHORTEST, _LONGEST = 600, 1 << 32
-# what volumes with a token ask for; such tokens last longer, for programs that do not read them again
+# expirationSeconds of projected volumes; such tokens are valid longer, for programs that do not reload them
 _PROJECTED, _EXTENDED = 3607, 365 * 24 * _HOUR
 _BINDABLE = {"Pod": "pods", "Node": "nodes", "Secret": "secrets"}
 
 
 def request_token(verbs: Verbs, target: Target, request: Request) -> Response:
-    """Return a token of an account."""
+    """Issue a token of a service account."""
     is_dry_run(request)
     registry = verbs.registry
     wanted, warnings = verbs.writing.decode(TOKEN_REQUEST, request)
@@ -86,7 +86,7 @@ def _check_span(seconds: int) -> None:
 
 
 def _bound(registry: ResourceRegistry, target: Target, reference: Any) -> dict[str, Document]:
-    """Return the object that a token is bound to, as claims."""
+    """Return the claims of the object to which a token is bound; raises ApiError if the object does not exist."""
     if reference is None:
         return {}
     kind, name, version = reference.get("kind") or "", reference.get("name") or "", reference.get("apiVersion") or ""

@@ -1,6 +1,6 @@
-"""Delete options: how something is deleted, from a request's body or its query.
+"""DeleteOptions in the body or the query of a request.
 
-From requests to values. What cannot be read is a 400 in Go's words; what may not be asked for is a 422.
+From requests to values. Options that cannot be parsed are a 400 with Go's message; invalid options are a 422.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/delete.go, apimachinery/pkg/apis/meta/v1/validation/validation.go (v1.36)
@@ -23,14 +23,14 @@ _KIND = "DeleteOptions"
 
 
 class Preconditions(msgspec.Struct, rename="camel"):
-    """What must be true of the object."""
+    """The UID and resource version that the object must have."""
 
     uid: str | None = None
     resource_version: str | None = None
 
 
 class DeleteOptions(msgspec.Struct, rename="camel"):
-    """How something is deleted."""
+    """The options of a deletion."""
 
     grace_period_seconds: int | None = None
     preconditions: Preconditions | None = None
@@ -41,7 +41,7 @@ class DeleteOptions(msgspec.Struct, rename="camel"):
 
 
 def read_options(schemas: Schemas, request: Request) -> DeleteOptions:
-    """Return the options of a delete request: those in its body or, if it has none, in its query."""
+    """Return the delete options in the body of a request or, if it has no body, in its query; raises ApiError."""
     options = _in_body(schemas, request.body) if request.body else _in_query(request)
     policy = options.propagation_policy
     problems = []

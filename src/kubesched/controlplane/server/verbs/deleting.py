@@ -1,4 +1,4 @@
-"""Delete and deletecollection: at once, after a while, or when the last finalizer is gone.
+"""Delete and deletecollection: at once, after a grace period, or when the last finalizer is removed.
 
 From delete options to objects that are removed, or terminating.
 """
@@ -45,7 +45,7 @@ class DeleteVerbs:
         self._reading = reading
 
     def delete(self, target: Target, request: Request) -> Response:
-        """Delete one object; return it if it is terminating or its strategy says so, else a Status."""
+        """Delete an object; return it if it is terminating or its strategy returns deleted objects, else a Status."""
         resource, options = target.resource, read_options(self._registry.schemas, request)
         stored = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if stored is None:
@@ -64,14 +64,14 @@ class DeleteVerbs:
         return answer({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details})
 
     def delete_collection(self, target: Target, request: Request) -> Response:
-        """Delete all objects that a request selects; return them as they were."""
+        """Delete all objects that a request selects; return the list of their former states."""
         resource = target.resource
         options = read_options(self._registry.schemas, request)
         listed = self._reading.list_objects(target, request)
         matches = matcher(request, target, self._registry.strategy(resource))
         everything = self._registry.store.set_of(resource.prefix).in_order(target.namespace)
         chosen = [stored for stored in everything if matches is None or matches(stored)]
-        # all are admitted before the first is deleted: webhooks are waited for, and then the verb begins anew
+        # all are admitted before the first is deleted: a webhook call interrupts the verb, which then starts anew
         for stored in chosen:
             self._check_admitted(resource, stored, options, request)
         for stored in chosen:
@@ -79,7 +79,7 @@ class DeleteVerbs:
         return listed
 
     def _check_admitted(self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request) -> None:
-        """Raise ApiError if admission refuses the deletion."""
+        """Raise ApiError if admission denies the deletion."""
         admission = self._registry.admission
         if not admission.idle:
             place = Target("delete", resource, stored.namespace, stored.name)
@@ -90,7 +90,7 @@ class DeleteVerbs:
     def delete_object(
         self, resource: Resource, stored: Stored, options: DeleteOptions, request: Request
     ) -> tuple[Stored, bool]:
-        """Delete an object; return it as it is now or was last, and whether it is gone."""
+        """Delete an object or set its deletion timestamp; return its last state, and whether it is deleted."""
         registry = self._registry
         strategy = registry.strategy(resource)
         check_preconditions(resource, stored, options.preconditions)
@@ -110,9 +110,9 @@ class DeleteVerbs:
 
 
 def _set_propagation(document: Document, strategy: Strategy, options: DeleteOptions) -> bool:
-    """Write into an object what becomes of those it owns: as asked, as it says, or by default; return if that is news.
+    """Set the finalizer of the propagation policy; return whether the finalizers changed.
 
-    What is collected in the background is collected when the object is gone, so nothing is written.
+    The policy is that of the options, else of an existing finalizer, else the default; Background has no finalizer.
     """
     finalizers = document["metadata"].get("finalizers") or []
     policy = strategy.propagation
@@ -134,7 +134,7 @@ def _set_propagation(document: Document, strategy: Strategy, options: DeleteOpti
 
 
 def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: datetime) -> bool:
-    """Write the grace period into an object; return whether it changed. Later deletions can only shorten it."""
+    """Set the deletion timestamp and grace period; return whether they changed. Later deletions can only shorten it."""
     meta = document["metadata"]
     left = meta.get("deletionGracePeriodSeconds") or 0
     if not meta.get("deletionTimestamp"):
@@ -150,7 +150,7 @@ def _set_grace(document: Document, strategy: Strategy, wanted: int | None, now: 
         return False
     end = moment(meta["deletionTimestamp"]) + timedelta(seconds=min(wanted, LONGEST_GRACE) - min(left, LONGEST_GRACE))
     if end < now:
-        # the shorter period is over already; it is one second, unless it is zero
+        # the shorter period is over already: it becomes one second, unless it is zero
         end, wanted = now, min(wanted, 1)
     meta["deletionTimestamp"] = timestamp(end)
     meta["deletionGracePeriodSeconds"] = wanted

@@ -1,6 +1,6 @@
 """Mutating admission: policies and webhooks see the object with its defaults and may change it before it is stored.
 
-From an object that a client sends to the mutated one, which then goes through the kind's strategy like any.
+From the object of a client to the mutated one, to which the kind's strategy is then applied.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/{create,update,patch}.go (mutating admission) (v1.36)
@@ -18,7 +18,7 @@ from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 from kubesched.controlplane.schema import IGNORE
 
-# what the server alone says of a new object
+# metadata of a new object that admission cannot change
 _OWN = ("uid", "creationTimestamp", "name", "namespace", "generation")
 Prepare = Callable[[Document], None]
 
@@ -32,7 +32,7 @@ def context_of(registry: ResourceRegistry, target: Target, request: Request) -> 
 def changed_at_creation(
     registry: ResourceRegistry, target: Target, request: Request, document: Document, prepare: Prepare, *, dry_run: bool
 ) -> Document:
-    """Return a new object as others want it; raises ApiError, WebhookCallsNeededError."""
+    """Return a new object after mutating admission; raises ApiError, WebhookCallsNeededError."""
     shown = deepcopy(document)
     prepare(shown)
     found = registry.admission.change("CREATE", target, request, (shown, None), dry_run=dry_run)
@@ -52,7 +52,7 @@ def changed_at_update(
     *,
     dry_run: bool,
 ) -> Document:
-    """Return a changed object as others want it; raises ApiError, WebhookCallsNeededError."""
+    """Return an updated object after mutating admission; raises ApiError, WebhookCallsNeededError."""
     new, old = objects
     shown = deepcopy(new)
     entries = shown["metadata"].pop("managedFields", None)
@@ -68,13 +68,13 @@ def changed_at_update(
 
 
 def preparation(target: Target, old: Document, strategy: Strategy, context: StrategyContext) -> Prepare:
-    """Return the function that fills in a changed object, or its status."""
+    """Return the function that applies the strategy's preparation of an update, or of a status update."""
     rules = strategy.prepare_status if target.subresource == "status" else strategy.prepare_update
     return lambda document: rules(document, old, context)
 
 
 def _read(registry: ResourceRegistry, target: Target, document: Document) -> Document:
-    """Return a document that others have put together, with the shape of its kind."""
+    """Decode a mutated document by the schema of its kind; raises ApiError if it does not match."""
     resource = target.resource
     found, _ = registry.schemas.check(resource, from_storage(resource, document), IGNORE)
     return to_storage(resource, found)

@@ -1,7 +1,7 @@
 """Patches: JSON patch, merge patch, strategic merge patch.
 
-From a document and a request's body to the patched document, its shape checked, and warnings. A patch that cannot be
-read is a 400; one that makes something of the wrong shape is a 422, which shows what was made.
+From a document and a request's body to the patched document, checked by the schema, and warnings. A patch that cannot
+be parsed is a 400; a patched document that does not match the schema is a 422 that shows it.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/patch.go (v1.36); RFC 6902, RFC 7386
@@ -48,7 +48,7 @@ def patched_with_warnings(
 ) -> Decoded:
     """Return a document with the patch of a request applied, and warnings.
 
-    The document is of the resource's kind, or of another that it names (a scale).
+    The document is of the resource's kind, or of the kind in its apiVersion and kind (a Scale).
     """
     encoder = request.headers.get("content-type", "").partition(";")[0].strip()
     if encoder not in PATCHES:
@@ -65,7 +65,7 @@ def patched_with_warnings(
         raise bad_request("error decoding patch: exceeded max depth") from None
 
 
-# -- the three forms
+# -- the three patch types
 
 
 def _by_operations(document: Document, body: bytes, *, strict: bool) -> tuple[Any, list[str]]:
@@ -114,14 +114,14 @@ def merged(document: Any, patch: Any) -> Any:
 
 
 def _pruned(value: Any) -> Any:
-    """Return a value without the nulls in it."""
+    """Return a value without its nulls."""
     if isinstance(value, dict):
         return {field: _pruned(each) for field, each in value.items() if each is not None}
     return [_pruned(each) for each in value] if isinstance(value, list) else value
 
 
 def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str) -> Decoded:
-    """Return a document with a strategic merge patch applied, its shape checked, and warnings."""
+    """Return a document with a strategic merge patch applied, checked by the schema, and warnings."""
     try:
         patch, problems = _parsed(body, strict=validation != IGNORE)
     except JsonError as error:
@@ -138,11 +138,11 @@ def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str)
     return _checked(lambda: decoder_of(shape).decode_merged(made), problems, validation, lambda: printed(patch))
 
 
-# -- what they share
+# -- shared
 
 
 def _parsed(body: bytes, type_: Type = _ANY, *, strict: bool) -> tuple[Any, list[str]]:
-    """Return the value in a body, and what a strict reader minds in it; raises JsonError or ShapeError."""
+    """Parse a body; return its value and the strict decoding errors. Raises JsonError, ShapeError."""
     check_depth(body)
     if type_ is _ANY:
         try:
@@ -156,7 +156,7 @@ def _parsed(body: bytes, type_: Type = _ANY, *, strict: bool) -> tuple[Any, list
 
 
 def _of_type(value: Any, expected: type[Any], go: str) -> Any:
-    """Return a value if it is of a type, an empty one for null; refuses others."""
+    """Return a value of the expected type, an empty one for null; raises ApiError for other types."""
     if value is None:
         return expected()
     if not isinstance(value, expected):
@@ -165,7 +165,7 @@ def _of_type(value: Any, expected: type[Any], go: str) -> Any:
 
 
 def _checked(read: Callable[[], Decoded], problems: list[str], validation: str, shown: Callable[[], str]) -> Decoded:
-    """Return the patched document, decoded, and warnings; raises ApiError if its shape is wrong."""
+    """Return the patched document, decoded, and warnings; raises ApiError if it does not match the schema."""
     try:
         document, further = read()
     except (UnrecognizedError, ShapeError) as error:
@@ -185,5 +185,5 @@ def _unreadable(error: object, *, strict: bool) -> ApiError:
 
 
 def _rejected() -> ApiError:
-    """Return the refusal of a patch that does not fit the object; the reference says no more than this."""
+    """Return the error 422 for a patch that cannot be applied; the reference gives no other reason."""
     return ApiError(422, "Invalid", "the server rejected our request due to an error in our request", {})

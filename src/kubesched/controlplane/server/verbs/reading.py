@@ -1,7 +1,7 @@
-"""Get and list: objects as they are, whole or in pages.
+"""Get and list, with pages.
 
-From the store to answers. A list that is read in pages is one moment: the pages after the first come from what was
-there when the first was read, for as long as history reaches back to it.
+From the store to responses. All pages of a list are of one resource version: that of the first page, for as long as
+the history reaches back to it.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/get.go, pkg/storage/continue.go (v1.36)
@@ -29,14 +29,14 @@ TOO_OLD = (
 )
 
 
-# how long the pages of a list are of one moment: etcd forgets what is older than this, or twice as old
+# how long a continue token is valid: etcd compacts its history every five minutes
 PAGES_LAST = timedelta(minutes=5)
-# stands in a token for the moment in which it is used
+# the version in a token that continues an expired list at the current version
 NOW = -1
 
 
 class Continue(msgspec.Struct, rename={"version": "rv"}):
-    """Where the next page begins; since when the list has been read, in seconds."""
+    """A continue token: the version of the list, the last key of the page, and the time of the first page."""
 
     version: int = 0
     start: str = ""
@@ -51,7 +51,7 @@ class ReadVerbs:
         self._registry = registry
 
     def get(self, target: Target, request: Request) -> Response:
-        """Return one object."""
+        """Return an object; raises ApiError 404."""
         encoder = encoder_for(target.resource, request, self._registry.clock)
         stored = self._registry.store.get(target.resource.prefix, target.namespace, target.name)
         if stored is None:
@@ -76,7 +76,7 @@ class ReadVerbs:
         return Response(200, encoder.listed(meta, found))
 
     def _moment(self, prefix: str, options: ListOptions) -> tuple[int, list[Stored]]:
-        """Return the version of a list, and its objects from where the page begins."""
+        """Return the resource version of a list, and its objects from the start of the page on."""
         current, wanted = self._registry.store.version, options.version
         objects = self._registry.store.set_of(prefix)
         if not options.token:
@@ -97,11 +97,11 @@ class ReadVerbs:
         return version, found[bisect_right(found, where.start, key=_key) :]
 
     def _is_over(self, where: Continue) -> bool:
-        """Return whether a list was begun so long ago that its moment is forgotten."""
+        """Return whether a continue token has expired."""
         return self._registry.clock().timestamp() - where.since > PAGES_LAST.total_seconds()
 
     def _since(self, options: ListOptions) -> float:
-        """Return when a list was begun."""
+        """Return the time of the first page of a list, in seconds."""
         where = _read_token(options.token) if options.token else None
         return self._registry.clock().timestamp() if where is None or where.version == NOW else where.since
 

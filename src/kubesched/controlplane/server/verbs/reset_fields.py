@@ -1,7 +1,7 @@
 """Reset fields: the fields of a new object that its creator does not own.
 
-From a resource and an object as a client sends it to a set of fields. The creator owns the fields it sends and the
-defaults; fields of subresources, and fields that admission and allocation add, have no manager.
+From a resource and the object of a client to a set of fields. The creator owns the fields it sends and the defaults;
+fields of subresources, and fields that admission and allocation add, have no manager.
 """
 
 # upstream: pkg/registry/*/strategy.go (GetResetFields), pkg/registry/core/service/storage/alloc.go,
@@ -18,7 +18,7 @@ Path = tuple[str, ...]
 
 _STATUS: Fields = {"f:status": MEMBER}
 _JOB_LABELS = ("batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name")
-# what is added where a client does not say it
+# fields that admission and allocation set if the client does not
 _FILLED_IN: dict[str, tuple[Path, ...]] = {
     "namespaces": (("spec", "finalizers"),),
     "pods": tuple(
@@ -47,7 +47,7 @@ def fields_without_manager(resource: Resource, document: Any) -> Fields:
 
 
 def _unsaid(document: Any, path: Path) -> Path:
-    """Return the shortest beginning of a path that is not there, nothing if all of it is."""
+    """Return the shortest prefix of a path that is missing in a document, nothing if the document has the path."""
     for number, name in enumerate(path, 1):
         document = document.get(name) if isinstance(document, dict) else None
         if document is None:

@@ -1,7 +1,7 @@
-"""Server-side apply: PATCH with the fields that a manager wants, and their values.
+"""Server-side apply: PATCH with an apply configuration of a field manager.
 
-From a request with a configuration to an object that has it, created where there is none. It goes the way of every
-other write; only the merging of managed fields is its own.
+From a request with a configuration to the merged object, which is created if it does not exist. Only merging and
+managedFields differ from other writes.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/patch.go (applyPatcher), apimachinery/pkg/util/managedfields/internal/
@@ -31,14 +31,14 @@ from kubesched.controlplane.schema.go_words import json_name
 from kubesched.controlplane.server.verbs.verbs import Verbs
 from kubesched.controlplane.storage.store import Stored
 
-# what cannot be written on a path: the status on that of an object, the rest on that of its status
+# fields that an apply ignores: the status on the main resource, the spec on the status subresource
 _STATUS: Fields = {"f:status": MEMBER}
 _SPEC: Fields = {"f:spec": MEMBER}
 _METADATA_KEPT = ("podgroups.scheduling.k8s.io", "resourceclaims.resource.k8s.io", "volumeattachments.storage.k8s.io")
 
 
 def is_apply(request: Request) -> bool:
-    """Return whether a patch is a configuration to apply."""
+    """Return whether a patch request is a server-side apply."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == APPLY_PATCH
 
 
@@ -51,7 +51,7 @@ def apply_patch(verbs: Verbs, target: Target, request: Request) -> Response:
 
 
 def apply_config(verbs: Verbs, target: Target, request: Request, config: Document) -> tuple[Stored, list[str], bool]:
-    """Apply a configuration; return the object as stored, warnings, and whether it is new."""
+    """Apply a configuration; return the stored object, warnings, and whether it was created."""
     resource, registry = target.resource, verbs.registry
     dry_run, force = apply_options(request)
     _check(verbs, target, config)
@@ -69,7 +69,7 @@ def apply_config(verbs: Verbs, target: Target, request: Request, config: Documen
 
 
 def read_config(request: Request) -> Document:
-    """Return the configuration in a request, YAML or JSON, once the options beside it are found right."""
+    """Check the options of an apply request; return its configuration, from YAML or JSON."""
     apply_options(request)
     try:
         config: Any = parse_yaml(request.body, MOST_YAML_NODES) if request.body.strip() else None
@@ -85,14 +85,14 @@ def read_config(request: Request) -> Document:
 
 
 def check_kind(config: Document, resource: Resource) -> None:
-    """Raise ApiError for a configuration of another kind than a resource's."""
+    """Raise ApiError unless a configuration is of the resource's kind."""
     version, kind = config.get("apiVersion"), config.get("kind")
     if (version, kind) != (resource.api_version, resource.kind):
         raise bad_request(f"invalid object type: {_kind_words(version, kind)}")
 
 
 def _check(verbs: Verbs, target: Target, config: Document) -> None:
-    """Raise ApiError for a configuration of the wrong shape."""
+    """Raise ApiError for a configuration with managedFields or with fields that do not match the schema."""
     resource, meta = target.resource, config.get("metadata")
     if isinstance(meta, dict) and meta.get("managedFields") is not None:
         raise bad_request("metadata.managedFields must be nil")
@@ -101,13 +101,13 @@ def _check(verbs: Verbs, target: Target, config: Document) -> None:
         named = meta if isinstance(meta, dict) else {}
         kind = _kind_words(resource.api_version, resource.kind)
         whose = f"{named.get('namespace') or ''}/{named.get('name') or ''}; {kind}"
-        # differs (a configuration to apply that has unknown fields): the reference answers 500, though it is the client
-        # who is wrong
+        # differs (a configuration to apply that has unknown fields): the reference answers 500, though it is an error
+        # of the client
         raise bad_request(f"failed to create typed patch object ({whose}): {in_words(problems)}")
 
 
 def _kind_words(version: Any, kind: Any) -> str:
-    """Return a kind as Go prints it."""
+    """Format a kind as Go's GroupVersionKind."""
     group, _, version = str(version or "").rpartition("/")
     return f"{group}/{version}, Kind={kind or ''}"
 

@@ -13,7 +13,7 @@ from kubesched.controlplane.server.verbs.writing import WriteVerbs
 
 
 class Verbs(msgspec.Struct):
-    """What handlers work with."""
+    """The arguments of handlers: the registry, the verbs, and access decisions."""
 
     registry: ResourceRegistry
     reading: ReadVerbs

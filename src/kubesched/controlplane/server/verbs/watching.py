@@ -1,7 +1,7 @@
-"""Watches: what changed, line by line, from a version on.
+"""Watches: a line for each event after a resource version.
 
-From the store's changes to lines that are shared by all who watch in the same form. A watcher keeps a queue of lines
-that are ready to be sent; one that does not keep up is ended, and its client lists anew.
+From the store's changes to lines, which watches of the same form share. A watch has a queue of lines to send; a watch
+that does not keep up is ended, and its client lists again.
 """
 
 # upstream: apiserver/pkg/storage/cacher/{cacher,cache_watcher}.go, pkg/endpoints/handlers/watch.go (v1.36)
@@ -19,50 +19,50 @@ from kubesched.controlplane.registry.selectors import Matches, matcher
 from kubesched.controlplane.representation.encoders import Encoder, LatestBody, encoder_for
 from kubesched.controlplane.storage.store import ADDED, DELETED, MODIFIED, Change, Stored
 
-# a watcher that is so many lines behind is given up
+# lines in its queue that end a watch
 MOST_BEHIND = 200_000
-# or so many bytes, not counting what it began with
+# bytes in its queue that end a watch, besides the initial events
 MOST_BYTES_BEHIND = 64 * 1024 * 1024
 _STARTS = {kind: f'{{"type":"{kind}","object":'.encode() for kind in (ADDED, MODIFIED, DELETED, "BOOKMARK", "ERROR")}
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class Watch:
-    """One client's watch: lines wait here until they are taken."""
+    """The watch of a client, with its queue of lines."""
 
     def __init__(
         self, resource: Resource, encoder: Encoder, matches: Matches | None, *, bookmarks: bool, seconds: float
     ) -> None:
         self.resource = resource
         self.bookmarks = bookmarks
-        # how long the client wants it to last; 0 leaves it to the server
+        # timeoutSeconds of the client; 0 for the default of the server
         self.seconds = seconds
         self.ended = False
         self._on_ready: Callable[[], object] = lambda: None
         self._on_end: list[Callable[[], object]] = []
-        # where lines go first, with faults; they come back by `put`
+        # called in place of `put` to inject faults; calls `put` itself
         self.gate: Callable[[str, bytes], None] | None = None
         self._encoder = encoder
         self._matches = matches
-        # lines in pieces, so that a body is shared by all who are sent it
+        # three pieces for each line, so that watches share the bodies
         self._pieces: deque[bytes] = deque()
         self._bytes = 0
-        # all objects that there are may be much more than a client may be behind
+        # unlimited for the initial events, which may be larger than the limit
         self._most_bytes: float = inf
 
     def __len__(self) -> int:
         return len(self._pieces) // 3
 
     def on_ready(self, callback: Callable[[], object]) -> None:
-        """Call back whenever there are lines to take, or none will come any more; there is one such callback."""
+        """Set the callback for new lines and for the end of the watch; it replaces an earlier one."""
         self._on_ready = callback
 
     def on_end(self, callback: Callable[[], object]) -> None:
-        """Call back when the watch ends; callbacks run in the order in which they were added."""
+        """Add a callback for the end of the watch; callbacks run in the order in which they were added."""
         self._on_end.append(callback)
 
     def take(self, most: int = 0, most_bytes: float = inf) -> bytes:
-        """Return the lines that are ready, the first so many of them if a number is given; one is never too long."""
+        """Remove and return the next lines, at most so many if a number is given; at least one, however long it is."""
         pieces = self._pieces
         taken: list[bytes] = []
         size = 0
@@ -76,11 +76,11 @@ class Watch:
         return b"".join(taken)
 
     def begun(self) -> None:
-        """Count from now on how far the client is behind."""
+        """Limit the bytes in the queue from now on, after the initial events."""
         self._most_bytes = self._bytes + MOST_BYTES_BEHIND
 
     def end(self) -> None:
-        """Send nothing more than what waits already."""
+        """End the watch; the lines in the queue are still sent."""
         if not self.ended:
             self.ended = True
             for callback in self._on_end:
@@ -88,19 +88,19 @@ class Watch:
             self._on_ready()
 
     def fail(self, error: ApiError) -> None:
-        """Tell the client what is wrong, as the last thing it hears."""
+        """Send an ERROR event with the Status, and end the watch."""
         self._send("ERROR", error.body())
         self.end()
 
     def bookmark(self, version: int, *, initial_events_end: bool = False) -> None:
-        """Tell the client how far it has got."""
+        """Send a bookmark with a resource version."""
         meta: dict[str, object] = {"resourceVersion": str(version)}
         if initial_events_end:
             meta["annotations"] = {INITIAL_EVENTS_END: "true"}
         self._send("BOOKMARK", self._encoder.bookmark(meta))
 
     def changed(self, change: Change) -> None:
-        """Take in a change: what begins to match is added, what ends to match is deleted."""
+        """Send the event of a change: ADDED if the object begins to match the selectors, DELETED if it ceases to."""
         matches = self._matches
         if matches is None:
             self._send(change.type, self._encoder.encode_change(change))
@@ -115,12 +115,12 @@ class Watch:
             self._send(DELETED, self._last_match(change))
 
     def added(self, stored: Stored) -> None:
-        """Tell of an object that is there already."""
+        """Send an ADDED event for an existing object that matches."""
         if self._matches is None or self._matches(stored):
             self._send(ADDED, self._encoder.encode(stored))
 
     def _last_match(self, change: Change) -> bytes:
-        """Return an object that matches no more as it last matched, under the version of the change."""
+        """Return the last matching state of an object, with the resource version of the change."""
         assert change.old is not None
         document = change.old.document_with_managed_fields()
         document["metadata"]["resourceVersion"] = str(change.version)
@@ -133,7 +133,7 @@ class Watch:
             self.gate(kind, body)
 
     def put(self, kind: str, body: bytes) -> None:
-        """Let a line wait to be taken; one too many ends the watch."""
+        """Add the line of an event to the queue; end the watch if the queue is full."""
         if len(self) >= MOST_BEHIND or self._bytes > self._most_bytes:
             self._pieces.clear()
             self._bytes = 0
@@ -146,16 +146,16 @@ class Watch:
 
 
 class WatchVerb:
-    """Begins watches."""
+    """Starts watches, and keeps those that have not ended."""
 
     def __init__(self, registry: ResourceRegistry) -> None:
         self._registry = registry
         self._latest = LatestBody()
-        # in the order in which they began
+        # in the order of their start
         self.watches: dict[Watch, None] = {}
 
     def begin(self, target: Target, request: Request) -> Watch:
-        """Return a watch from the version that a request names."""
+        """Start the watch of a request, from its resource version or with the existing objects."""
         resource, store = target.resource, self._registry.store
         options = list_options(request, watching=True)
         watch = Watch(
@@ -185,7 +185,7 @@ class WatchVerb:
         return watch
 
     def bookmark(self) -> None:
-        """Tell all clients that want to know how far they have got."""
+        """Send a bookmark to all watches that allow bookmarks."""
         for watch in self.watches:
             if watch.bookmarks:
                 watch.bookmark(self._registry.store.version)

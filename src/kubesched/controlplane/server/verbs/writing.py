@@ -1,7 +1,7 @@
-"""Create, update and patch: from what a client sends to what is stored.
+"""Create, update and patch: from the object of a client to the stored one.
 
-In numbered steps: read and check the shape, take over what a client may not say, apply the kind's rules, validate,
-store. A write that changes nothing leaves the version alone; a dry run stops before the store.
+In numbered steps: decode, set the metadata of the server, mutating admission, the kind's strategy, validation,
+validating admission, store. A write that changes nothing keeps the resource version; a dry run stops before the store.
 """
 
 # upstream: apiserver/pkg/registry/generic/registry/store.go, pkg/registry/rest/{create,update,meta}.go (v1.36)
@@ -72,15 +72,15 @@ class WriteVerbs:
         dry_run: bool = False,
         managed_fields: ManagedFields | None = None,
     ) -> Stored:
-        """Store a new object; its managedFields are given, or the request's manager owns all. Return it as stored."""
+        """Store a new object; return it as stored. Without `managed_fields` the request's manager owns its fields."""
         resource, registry = target.resource, self._registry
-        # 1. Whose is it?
+        # 1. The namespace.
         self._check_namespace(target, document)
         meta: Document = document["metadata"]
         if meta.get("resourceVersion"):
             raise bad_request("resourceVersion should not be set on objects to be created")
         context, strategy = context_of(registry, target, request), registry.strategy(resource)
-        # 2. What a client may not say, and what others want instead.
+        # 2. Metadata of the server, and mutating admission.
         fill_in(document, resource, registry)
         if request.attempt is not None:
             request.attempt.keep(meta)
@@ -94,11 +94,11 @@ class WriteVerbs:
         # 3. The kind's rules.
         excluded = fields_without_manager(resource, document)
         strategy.prepare_create(document, context)
-        # 4. Is it right?
+        # 4. Validation.
         problems = metadata_problems(document, strategy) + strategy.validate_create(document, context)
         if problems:
             raise invalid(resource, meta.get("name") or meta.get("generateName", ""), problems)
-        # 5. Is it allowed?
+        # 5. Validating admission, limits and quotas.
         if not registry.admission.idle:
             registry.admission.check("CREATE", target, request, (document, None), dry_run=dry_run)
         settle = None if request.imported else registry.admit(document, None, context)
@@ -118,7 +118,7 @@ class WriteVerbs:
     # -- update
 
     def update(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
-        """Replace an object, or its status, by the kind's rules or others."""
+        """Replace an object or its status, by the kind's strategy or the given one."""
         resource, dry_run = target.resource, is_dry_run(request)
         document, warnings = self.decode(resource, request)
         self.check_place(target, document)
@@ -141,7 +141,7 @@ class WriteVerbs:
         return self.answer(resource, request, stored, warnings)
 
     def patch(self, target: Target, request: Request, strategy: Strategy | None = None) -> Response:
-        """Change an object, or its status, by a patch, by the kind's rules or others."""
+        """Patch an object or its status, by the kind's strategy or the given one."""
         resource, dry_run = target.resource, is_dry_run(request)
         old = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if old is None:
@@ -160,7 +160,7 @@ class WriteVerbs:
     def change(
         self, target: Target, request: Request, change: Callable[[Document], None], *, dry_run: bool = False
     ) -> Stored:
-        """Change an object in place on behalf of the server itself, past the kind's rules; return it as stored."""
+        """Change an object on behalf of the server, without the kind's strategy and admission; return it as stored."""
         resource = target.resource
         old = self._registry.store.get(resource.prefix, target.namespace, target.name)
         if old is None:
@@ -182,18 +182,18 @@ class WriteVerbs:
         dry_run: bool = False,
         managed_fields: ManagedFields | None = None,
     ) -> Stored:
-        """Store a changed object, by the kind's rules or others; return it as stored.
+        """Store an updated object, by the kind's strategy or the given one; return it as stored.
 
-        Its managedFields are given, or follow from the change.
+        Without `managed_fields` the request's field manager owns the changed fields.
         """
         resource, registry = target.resource, self._registry
         strategy = strategy or registry.strategy(resource, target.subresource)
         context = context_of(registry, target, request)
-        # what was added to a definition since is no change of the object
+        # defaults that a definition has got since are no change of the object
         old = resource.conversion.refreshed(old_stored.document())
-        # 1. Has it changed meanwhile?
+        # 1. The resource version.
         _check_version(target, new, old_stored, strategy)
-        # 2. What others want instead, and what a client may not change.
+        # 2. Mutating admission, and metadata that a client cannot change.
         if registry.admission.changes:
             prepare = preparation(target, old, strategy, context)
             new = changed_at_update(registry, target, request, (new, old), prepare, dry_run=dry_run)
@@ -205,14 +205,14 @@ class WriteVerbs:
             problems += strategy.validate_status(new, old, context)
         else:
             problems += self._update_by_rules(new, old, resource, strategy, context)
-        # 4. Is it right?
+        # 4. Validation.
         problems += metadata_problems(new, strategy)
         if problems:
             raise invalid(resource, target.name, problems)
-        # 5. Is it allowed?
+        # 5. Validating admission.
         if not registry.admission.idle:
             registry.admission.check("UPDATE", target, request, (new, old), dry_run=dry_run)
-        # 6. Store it, or let it go if this was what it still waited for.
+        # 6. Store it, or delete it if it is terminating and its last finalizer is removed.
         if _is_finished(new, strategy):
             return old_stored if dry_run else registry.store.remove(resource.prefix, old_stored, new)
         if managed_fields is None:
@@ -244,19 +244,19 @@ class WriteVerbs:
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         return problems
 
-    # -- what they share
+    # -- shared
 
     def decode(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
-        """Return the document in a request's body, its shape checked, and warnings."""
+        """Decode the object in a request's body by the schema; return it and warnings."""
         return self._registry.schemas.decode(resource, request.body, field_validation(request))
 
     def check_place(self, target: Target, document: Document) -> None:
-        """Raise ApiError unless an object has the namespace and the name of the path it is sent to."""
+        """Raise ApiError unless an object has the namespace and the name of the path."""
         self._check_namespace(target, document)
         _check_name(target, document)
 
     def _check_namespace(self, target: Target, document: Document) -> None:
-        """Hold the namespace of an object against that of the path, and see that it takes new objects."""
+        """Raise ApiError unless an object has the namespace of the path and, if it is new, the namespace is active."""
         meta = document["metadata"]
         if not target.resource.namespaced:
             meta.pop("namespace", None)
@@ -290,20 +290,20 @@ class WriteVerbs:
     def answer(
         self, resource: Resource, request: Request, stored: Stored, warnings: list[str], code: int = 200
     ) -> Response:
-        """Return an object in the form that a client wants, with warnings."""
+        """Return the response with an object, in the form that the client accepts, and warnings."""
         encoder = encoder_for(resource, request, self._registry.clock)
         return with_warnings(Response(code, (encoder.encode(stored),)), warnings)
 
 
 def check_namespace(meta: dict[str, Any], namespace: str) -> None:
-    """Give an object the namespace of the path it is sent to; raises ApiError if it names another."""
+    """Set the namespace of the path in an object; raises ApiError if the object has another."""
     if (meta.get("namespace") or namespace) != namespace:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     meta["namespace"] = namespace
 
 
 def check_namespace_is_open(registry: ResourceRegistry, resource: Resource, namespace: str, name: str) -> None:
-    """Raise ApiError unless a namespace takes new objects."""
+    """Raise ApiError if a namespace does not exist or is terminating."""
     namespaces = registry.catalog.find("", "v1", "namespaces")
     assert namespaces is not None
     found = registry.store.get(namespaces.prefix, "", namespace)
@@ -319,7 +319,7 @@ def check_namespace_is_open(registry: ResourceRegistry, resource: Resource, name
 
 
 def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
-    """Return an answer with Warning headers: quoted, and bounded in size."""
+    """Return the response with Warning headers: quoted, and bounded in size."""
     # upstream: apiserver/pkg/endpoints/filters/warning.go, apimachinery/pkg/util/net/http.go (v1.36)
     found, size = [], 0
     for text in dict.fromkeys(warnings):
@@ -336,13 +336,13 @@ def with_warnings(response: Response, warnings: Sequence[str]) -> Response:
 
 
 def warnings_in(response: Response) -> list[str]:
-    """Return the warnings of an answer, as they were before they were quoted."""
+    """Return the texts in the Warning headers of a response."""
     quoted = _WARNING.findall(response.headers.get("Warning", ""))
     return [_ESCAPED.sub(r"\1", text) for text in quoted]
 
 
 def _check_name(target: Target, document: Document) -> None:
-    """Raise ApiError unless an object has the name of the path it is sent to."""
+    """Raise ApiError unless an object has the name of the path."""
     name = document["metadata"].get("name", "")
     if name != target.name:
         text = f"the name of the object ({name}) does not match the name on the URL ({target.name})"
@@ -351,20 +351,20 @@ def _check_name(target: Target, document: Document) -> None:
 
 
 def _check_version(target: Target, new: Document, old: Stored, strategy: Strategy) -> None:
-    """Raise ApiError for a change of another version than there is, or of no version where a kind wants one."""
+    """Raise ApiError 409 for an outdated resource version, 422 for none if the kind requires one."""
     version, resource = new["metadata"].get("resourceVersion") or "0", target.resource
     if version.isdecimal() and int(version) == 0:
         if strategy.unconditional_update:
             return
         problem = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
-        # this one refusal names the resource in place of the kind
+        # this error has the resource in place of the kind
         raise invalid(msgspec.structs.replace(resource, kind=resource.plural), target.name, [problem])
     if version != str(old.version):
         raise conflict(resource, target.name, MODIFIED_MEANWHILE)
 
 
 def _is_finished(document: Document, strategy: Strategy) -> bool:
-    """Return whether an object that is being deleted has nothing left to wait for."""
+    """Return whether a terminating object can be deleted now: no finalizers and no grace period are left."""
     meta = document["metadata"]
     if not meta.get("deletionTimestamp") or meta.get("finalizers") or strategy.is_held(document):
         return False
