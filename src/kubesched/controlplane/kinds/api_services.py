@@ -32,7 +32,7 @@ class APIServiceStrategy(KindStrategy):
     status_keeps_metadata = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return the problems of a name by itself."""
+        """Return the problems of a name."""
         return path_segment_problems(name)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
@@ -42,7 +42,7 @@ class APIServiceStrategy(KindStrategy):
             service["port"] = _HTTPS
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and say whether it can be reached."""
+        """Set defaults and the condition Available."""
         super().prepare_create(new, context)
         if new["spec"].get("service") is None:
             reached = {"status": "True", "reason": "Local", "message": "Local APIServices are always available"}
@@ -102,7 +102,7 @@ def _service_problems(spec: Document) -> list[str]:
 
 
 def refused_for(path: str, store: Store) -> ApiError | None:
-    """Return the refusal of a path that belongs to a server behind this one, None if it does not."""
+    """Return the 503 error for a path of an aggregated API service, None for other paths."""
     parts = path.strip("/").split("/")
     if len(parts) < 3 or parts[0] != "apis":
         return None

@@ -1,4 +1,4 @@
-"""The strategy of certificate signing requests: the requester is recorded, approval has a subresource of its own."""
+"""The strategy of certificate signing requests: the user of the request is recorded, approval is a subresource."""
 
 # upstream: pkg/apis/certificates/validation/validation.go, pkg/registry/certificates/certificates/strategy.go,
 # plugin/pkg/admission/certificates/{approval,signing,subjectrestriction} (v1.36)
@@ -55,14 +55,14 @@ _USAGES = (
 
 
 class CertificateSigningRequestStrategy(KindStrategy):
-    """The strategy of requests for certificates; after their creation only their status changes."""
+    """The strategy of certificate signing requests; after their creation only their status changes."""
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return nothing: any name will do."""
+        """Return no problems: any name is valid."""
         return ()
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Write down who asks."""
+        """Write the user of the request into the spec, and clear the status."""
         spec, user = part(new, "spec"), context.user
         for field in ("username", "uid", "groups", "extra"):
             spec.pop(field, None)
@@ -73,7 +73,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
         new["status"] = {}
 
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a new request; raises ApiError for a forbidden one."""
+        """Return the problems of a new object. Raises ApiError 403 for a client certificate of system:masters."""
         problems = _request_problems(new)
         if not problems and new["spec"]["signerName"] == CLIENT_SIGNER and _MASTERS in _organizations(new):
             why = f"use of {CLIENT_SIGNER} signer with {_MASTERS} group is not allowed"
@@ -86,11 +86,11 @@ class CertificateSigningRequestStrategy(KindStrategy):
             new[field] = old.get(field) or {}
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return nothing: what could be wrong stays as it was."""
+        """Return no problems: spec and status do not change."""
         return []
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status; decisions stay as they are."""
+        """Keep everything but the status, and its conditions Approved and Denied; set the times of new conditions."""
         super().prepare_status(new, old, context)
         conditions = part(new, "status").get("conditions") or []
         for kind in _DECISIONS:
@@ -102,7 +102,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
         _fill_in_times(new, old, context)
 
     def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change of status: it brings a certificate, and decides nothing."""
+        """Return the problems of a change of status, which may add a certificate but no decision."""
         problems = _status_problems(new, old)
         for kind in _DECISIONS:
             if len(_of_type(new, kind)) > len(_of_type(old, kind)):
@@ -116,32 +116,32 @@ class CertificateSigningRequestStrategy(KindStrategy):
         return problems
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {"spec.signerName": (document.get("spec") or {}).get("signerName") or ""}
 
 
 class CertificateApprovalStrategy(CertificateSigningRequestStrategy):
-    """The strategy of the path `approval`: conditions change, and nothing else."""
+    """The strategy of the subresource `approval`: only conditions change."""
 
     has_status = False
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything but the conditions."""
+        """Keep everything but the conditions, and set the times of new conditions."""
         conditions = (new.get("status") or {}).get("conditions") or []
         new["spec"] = old["spec"]
         new["status"] = {**(old.get("status") or {}), "conditions": conditions}
         _fill_in_times(new, old, context)
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a decision."""
+        """Return the problems of an approval or denial."""
         return _status_problems(new, old)
 
 
-# -- what is asked for
+# -- spec
 
 
 def read_request(document: Document) -> x509.CertificateSigningRequest:
-    """Return the decoded certificate request; ValueError if it cannot be decoded or its signature is wrong."""
+    """Return the decoded certificate request. Raises ValueError if it is malformed or its signature is wrong."""
     text = b64decode((document.get("spec") or {}).get("request") or "")
     if not text.lstrip().startswith(b"-----BEGIN CERTIFICATE REQUEST-----"):
         raise ValueError("PEM block type must be CERTIFICATE REQUEST")
@@ -185,7 +185,7 @@ def _request_problems(document: Document) -> list[str]:
 
 
 def signer_problems(path: str, signer: str) -> list[str]:
-    """Return the problems of the name of a signer."""
+    """Return the problems of a signer name."""
     if not signer:
         return [required(path)]
     domain, slash, name = signer.partition("/")
@@ -207,7 +207,7 @@ def signer_problems(path: str, signer: str) -> list[str]:
     return problems
 
 
-# -- what was decided
+# -- status
 
 
 def _status_problems(new: Document, old: Document) -> list[str]:

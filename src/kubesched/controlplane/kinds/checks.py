@@ -1,6 +1,6 @@
-"""What is wrong with a field: the checks that several kinds share.
+"""Validation of fields that several kinds share.
 
-From values as JSON has them, and their paths, to sentences of `api.field_errors`.
+From JSON values and their paths to problems in the form of `api.field_errors`.
 """
 
 # upstream: apimachinery/pkg/util/validation, pkg/apis/meta/v1/validation, pkg/apis/core/validation (v1.36)
@@ -77,7 +77,7 @@ _REASON_PATTERN = re.compile(_REASON)
 
 
 def part(document: Document, field: str) -> Document:
-    """Return the object in a field, made if it is not there."""
+    """Return the object in a field; an empty one is added if the field is missing."""
     found = document.get(field)
     if found is None:
         found = document[field] = {}
@@ -86,7 +86,7 @@ def part(document: Document, field: str) -> Document:
 
 
 def shown(value: Any) -> BadValue:
-    """Return a bad value in the form it is printed in."""
+    """Return a bad value as problems show it."""
     return value if isinstance(value, str) else as_json(value)
 
 
@@ -131,12 +131,12 @@ def percent_problems(text: str) -> list[str]:
 
 
 def text_problems(path: str, text: str, problems: TextProblems) -> list[str]:
-    """Return the problems of a text by a rule."""
+    """Return the problems of a text that a function finds, with their path."""
     return [invalid(path, text, problem) for problem in problems(text)]
 
 
 def driver_problems(path: str, name: str) -> list[str]:
-    """Return the problems of the name of a driver."""
+    """Return the problems of a driver name."""
     if not name:
         return [required(path)]
     problems = [too_long(path, 63)] if len(name.encode()) > 63 else []
@@ -157,17 +157,17 @@ def domain_path_problems(path: str, text: str) -> list[str]:
 
 
 def one_of(path: str, value: str, supported: Sequence[str]) -> list[str]:
-    """Return the problems of a value of an enumeration."""
+    """Return the problem of a value that is not supported."""
     return [] if value in supported else [not_supported(path, value, supported)]
 
 
 def too_long(path: str, most: int) -> str:
-    """Return the sentence about a value with too many bytes."""
+    """Return the problem of a value with too many bytes."""
     return f"{path}: Too long: may not be more than {most} {'byte' if most == 1 else 'bytes'}"
 
 
 def too_many(path: str, count: int, most: int) -> str:
-    """Return the sentence about a list with too many items."""
+    """Return the problem of a list with too many items."""
     return f"{path}: Too many: {count}: must have at most {most} {'item' if most == 1 else 'items'}"
 
 
@@ -180,12 +180,12 @@ def not_negative(path: str, value: int | None) -> list[str]:
 
 
 def port_problems(path: str, port: int) -> list[str]:
-    """Return the problems of the number of a port."""
+    """Return the problems of a port number."""
     return [] if 1 <= port <= 65535 else [invalid(path, port, "must be between 1 and 65535, inclusive")]
 
 
 def amount(raw: Any) -> Quantity:
-    """Return a quantity; refuses a request in which it is none."""
+    """Return a value as a quantity. Raises ApiError 400 if it is not one."""
     try:
         return quantity_of(raw)
     except InvalidQuantityError as error:
@@ -202,7 +202,7 @@ def resource_problems(path: str, name: str, raw: Any) -> list[str]:
 
 
 def positive_amount(path: str, raw: Any) -> list[str]:
-    """Return the problems of an amount that must be more than nothing."""
+    """Return the problem of an amount that is not positive."""
     quantity = amount(raw)
     return [] if quantity > ZERO else [invalid(path, str(quantity), NOT_POSITIVE)]
 
@@ -265,7 +265,7 @@ def node_selector_problems(path: str, selector: Document) -> list[str]:
 
 
 def node_term_problems(path: str, term: Document, *, any_value: bool = False) -> list[str]:
-    """Return the problems of a term of a NodeSelector; one that is only preferred may ask for any value."""
+    """Return the problems of a term of a NodeSelector; `any_value` skips the values, as for preferred terms."""
     problems = []
     for place, expression in enumerate(term.get("matchExpressions") or ()):
         here = index(child(path, "matchExpressions"), place)
@@ -315,7 +315,7 @@ def _field_problems(path: str, expression: Document) -> list[str]:
 
 
 def conditions_problems(path: str, conditions: Sequence[Document] | None) -> list[str]:
-    """Return the problems of conditions of the common form."""
+    """Return the problems of conditions of the type meta/v1 Condition."""
     problems = []
     seen = set()
     for number, condition in enumerate(conditions or ()):

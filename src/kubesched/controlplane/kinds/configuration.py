@@ -53,12 +53,12 @@ class SecretStrategy(KindStrategy):
     """The strategy of secrets."""
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; the type stays what it was."""
+        """Set defaults; a missing type is that of the old secret."""
         new["type"] = new.get("type") or old.get("type")
         self.fill_in(new, context)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in the type, and put texts among the data."""
+        """Set the default type, and move stringData into data."""
         document["type"] = document.get("type") or OPAQUE
         texts = document.pop("stringData", None)
         if texts:
@@ -80,7 +80,7 @@ class SecretStrategy(KindStrategy):
         return immutable("type", new["type"], old.get("type")) + _frozen_problems(new, old, "data")
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {"type": document.get("type") or ""}
 
 
@@ -90,7 +90,7 @@ class ServiceAccountStrategy(KindStrategy):
     returns_deleted = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Leave of references to secrets only the names."""
+        """Keep only the names of references to secrets."""
         if document.get("secrets"):
             document["secrets"] = [{"name": secret.get("name") or ""} for secret in document["secrets"]]
 

@@ -1,6 +1,6 @@
-"""Which class counts for objects that name none: of storage, of ingresses.
+"""The default classes of storage and of ingresses.
 
-From the classes that are there, and the annotations by which one is marked, to a name.
+From the stored classes, and the annotations that mark a default, to a name.
 """
 
 # upstream: pkg/volume/util/storageclass.go, plugin/pkg/admission/network/defaultingressclass/admission.go (v1.36)
@@ -9,7 +9,7 @@ from kubesched.controlplane.storage.store import Store
 
 
 def default_class_of(store: Store, classes: str, *annotations: str) -> str | None:
-    """Return the name of the class that is marked by an annotation: of several, the newest, then the first by name."""
+    """Return the name of the class that an annotation marks as default: the newest, then the first by name."""
     found = []
     for stored in store.set_of(classes):
         if b"is-default-class" not in stored.body:

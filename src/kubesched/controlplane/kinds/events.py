@@ -1,6 +1,6 @@
 """The strategy of events, in both versions: core/v1 is lenient, events.k8s.io/v1 is strict.
 
-They are stored as core/v1 has them; which version a client speaks is the resource of the request.
+Events are stored as core/v1; the version of a request is that of its resource.
 """
 
 # upstream: pkg/registry/core/event/strategy.go, pkg/apis/core/validation/events.go (v1.36)
@@ -34,9 +34,9 @@ _FROZEN = (
     "reportingController",
     "reportingInstance",
 )
-# people sort by them (kubectl get events --sort-by=.lastTimestamp), which takes that they are there
+# always present, if only as null, so that clients can sort by them (kubectl get events --sort-by=.lastTimestamp)
 _TIMES = ("firstTimestamp", "lastTimestamp", "eventTime")
-# what selectors of events.k8s.io/v1 call the fields
+# selectable fields of events.k8s.io/v1, with their names in core/v1
 _STRICT_FIELDS = {
     **{f"regarding.{field}": f"involvedObject.{field}" for field in _REGARDING},
     "reportingController": "reportingComponent",
@@ -51,7 +51,7 @@ class EventStrategy(KindStrategy):
     create_on_update = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is something that an event is about, and that it has its times, if only as null."""
+        """Add a missing involvedObject, and missing times as null."""
         if document.get("involvedObject") is None:
             document["involvedObject"] = {}
         for field in _TIMES:
@@ -88,7 +88,7 @@ class EventStrategy(KindStrategy):
         return problems
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         regarding = document.get("involvedObject") or {}
         reporter = document.get("reportingComponent") or ""
         return {
@@ -100,7 +100,7 @@ class EventStrategy(KindStrategy):
         }
 
     def kept_field(self, field: str, resource: Resource) -> str:
-        """Return the name of a field as core/v1 has it."""
+        """Return the name in core/v1 of a selectable field, an empty text if there is none."""
         if not resource.group:
             return field
         return _STRICT_FIELDS.get(field, "")
@@ -122,7 +122,7 @@ def _common_problems(event: Document, context: StrategyContext) -> list[str]:
 
 
 def _reporter_problems(event: Document, reporter: str) -> list[str]:
-    """Return the problems of who reports an event of the new style, and what it says."""
+    """Return the problems of the reporter and the texts of an event with an eventTime."""
     name = event.get("reportingComponent") or ""
     problems = [] if name else [required(reporter)]
     problems += text_problems(reporter, name, label_key_problems)

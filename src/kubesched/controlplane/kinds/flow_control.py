@@ -1,4 +1,4 @@
-"""The strategy of flow schemas and priority levels; they are kept, and no request waits for another."""
+"""The strategy of flow schemas and priority levels, which are stored but not applied to requests."""
 
 # upstream: pkg/apis/flowcontrol/{v1/defaults.go,validation/validation.go}, pkg/registry/flowcontrol (v1.36)
 
@@ -27,7 +27,7 @@ _NOT_NEGATIVE = "must be a non-negative integer"
 
 
 class _BootstrapStrategy(KindStrategy):
-    """What both kinds share."""
+    """The base class of the strategies of flow schemas and priority levels."""
 
     has_generation = True
     status_keeps_metadata = True
@@ -54,7 +54,7 @@ class FlowSchemaStrategy(_BootstrapStrategy):
         spec["matchingPrecedence"] = spec.get("matchingPrecedence") or _PRECEDENCE
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and say whether the priority level is there."""
+        """Set defaults and the condition Dangling."""
         super().prepare_create(new, context)
         level = (new["spec"].get("priorityLevelConfiguration") or {}).get("name") or ""
         found = context.store.get(LEVELS, "", level) is not None
@@ -89,7 +89,7 @@ class FlowSchemaStrategy(_BootstrapStrategy):
 
 
 def dangling(level: str, *, found: bool, time: str) -> Document:
-    """Return the condition that says whether there is the priority level that a flow schema names."""
+    """Return the condition Dangling of a flow schema: whether its priority level is missing."""
     end = "and it exists" if found else "but there is no such object"
     message = f'This FlowSchema references the PriorityLevelConfiguration object named "{level}" {end}'
     return {
@@ -154,7 +154,7 @@ def _verb_problems(path: str, verbs: Sequence[str]) -> list[str]:
 
 
 def _alone(path: str, values: Sequence[str], what: str) -> list[str]:
-    """Return the problem of a wildcard that is not alone."""
+    """Return the problem of a wildcard among other values."""
     if len(values) > 1 and "*" in values:
         return [invalid(path, as_json(values), f"if '*' is present, must not specify other {what}")]
     return []
@@ -264,7 +264,7 @@ def _fixed_level_problems(name: str, spec: Document) -> list[str]:
         return []
     wanted, found, but = fixed["spec"], spec, ""
     if name == EXEMPT:
-        # how much it lends may be changed
+        # the field `exempt` may be changed
         wanted, found, but = {**wanted, "exempt": None}, {**spec, "exempt": None}, " except the 'spec.exempt' field"
     if wanted == found:
         return []

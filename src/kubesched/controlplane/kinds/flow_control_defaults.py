@@ -1,6 +1,6 @@
-"""The flow schemas and priority levels that every cluster begins with.
+"""The default flow schemas and priority levels of every cluster.
 
-From nothing to objects; the mandatory ones cannot be changed.
+The specs of the mandatory ones cannot be changed.
 """
 
 # upstream: apiserver/pkg/apis/flowcontrol/bootstrap/default.go (v1.36)
@@ -76,7 +76,7 @@ MANDATORY_SCHEMAS: Final = {
 
 
 def flow_defaults() -> Iterator[Document]:
-    """Yield what every cluster begins with, priority levels first."""
+    """Yield the default priority levels, then the default flow schemas."""
     yield from MANDATORY_LEVELS.values()
     yield _limited("system", 30, 33, 64, 6)
     yield _limited("node-high", 40, 25, 64, 6)

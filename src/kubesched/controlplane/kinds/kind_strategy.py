@@ -1,12 +1,12 @@
-"""The form that most kinds' rules have: defaults and checks for new and changed objects alike, and what may not change.
+"""The base class of most kinds' strategies: the same defaulting and validation for create and update.
 
-From a kind's few methods to the steps of `Strategy`.
+From a kind's `fill_in`, `problems` and `change_problems` to the steps of `Strategy`.
 """
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 
-# what a status update leaves alone in the metadata, for the kinds that are strict about it
+# metadata that an update of the status keeps, for kinds with `status_keeps_metadata`
 _OWNED_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
@@ -14,7 +14,7 @@ class KindStrategy(Strategy):
     """The strategy of a kind whose objects are defaulted and validated the same way on create and update."""
 
     has_generation = False
-    # an update of the status leaves labels, annotations, finalizers and owners as they were
+    # an update of the status keeps labels, annotations, finalizers and owner references
     status_keeps_metadata = False
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
@@ -41,16 +41,16 @@ class KindStrategy(Strategy):
         self.fill_in(new, context)
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a changed object, and with the change."""
+        """Return the problems of a changed object, and of the change."""
         return self.problems(new, context) + self.change_problems(new, old, context)
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status, and fill in what it or the metadata leave out."""
+        """Keep everything but the status and metadata, and set defaults."""
         super().prepare_status(new, old, context)
         if self.status_keeps_metadata:
             for field in _OWNED_METADATA:
                 new["metadata"].pop(field, None)
                 if field in old["metadata"]:
                     new["metadata"][field] = old["metadata"][field]
-        # defaults are not of the spec alone: labels of a job are those of its template if it is given none
+        # some defaults are outside the spec: the labels of a job default to those of its template
         self.fill_in(new, context)

@@ -86,12 +86,12 @@ class LeaseCandidateStrategy(KindStrategy):
         return immutable("spec.leaseName", new["spec"].get("leaseName"), old["spec"].get("leaseName"))
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {"spec.leaseName": (document.get("spec") or {}).get("leaseName") or ""}
 
 
 def _strategy_problems(path: str, strategy: str) -> list[str]:
-    # the reference says the last word of this path twice
+    # the reference repeats the last part of this path
     if "/" in strategy:
         return text_problems(path, strategy, label_key_problems)
     if strategy != OLDEST_EMULATION_VERSION:
@@ -100,6 +100,6 @@ def _strategy_problems(path: str, strategy: str) -> list[str]:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """Return the three numbers of a version, zeros if it is none."""
+    """Return the three numbers of a semantic version, zeros if it is invalid."""
     found = _VERSION.fullmatch(version)
     return tuple(int(number) for number in found.groups()[:3]) if found else (0, 0, 0)

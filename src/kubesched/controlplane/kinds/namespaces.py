@@ -1,7 +1,7 @@
 """The strategy of namespaces.
 
-A namespace that is deleted goes on, terminating, until its contents are gone and the namespace controller has
-removed the finalizer from the spec through the subresource `finalize`.
+A namespace is terminating until its objects are deleted and the namespace controller has removed the finalizer from
+the spec through the subresource `finalize`.
 """
 
 # upstream: pkg/registry/core/namespace/{strategy.go,storage/storage.go},
@@ -33,7 +33,7 @@ class NamespaceStrategy(KindStrategy):
         return tuple(dns_label_problems(name))
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Begin as active, with the finalizer of Kubernetes itself."""
+        """Set the phase Active and the finalizer `kubernetes`."""
         self.fill_in(new, context)
         new["status"] = {"phase": ACTIVE}
         finalizers = new["spec"].get("finalizers") or []
@@ -48,12 +48,12 @@ class NamespaceStrategy(KindStrategy):
             new["spec"]["finalizers"] = finalizers
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but status and metadata; the label with the name stays."""
+        """Keep everything but status and metadata; the label with the name stays."""
         super().prepare_status(new, old, context)
         self.fill_in(new, context)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Label a namespace with its name."""
+        """Add a missing spec, and the label with the name."""
         part(document, "spec")
         part(document["metadata"], "labels")[NAME_LABEL] = document["metadata"].get("name", "")
 
@@ -78,25 +78,25 @@ class NamespaceStrategy(KindStrategy):
         return [invalid("status.Phase", as_json(phase), why)]
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {"status.phase": (document.get("status") or {}).get("phase", "")}
 
     def check_delete(self, stored: Stored, context: StrategyContext) -> None:
-        """Raise ApiError for the namespaces that are always there."""
+        """Raise ApiError 403 for the namespaces that may not be deleted."""
         if stored.name in IMMORTAL:
             raise forbidden(context.resource, stored.name, "this namespace may not be deleted")
 
     def begin_delete(self, document: Document) -> None:
-        """Begin to terminate."""
+        """Set the phase Terminating."""
         part(document, "status")["phase"] = TERMINATING
 
     def is_held(self, document: Document) -> bool:
-        """Return whether the namespace controller has still to empty the namespace."""
+        """Return whether the spec has finalizers, such as that of the namespace controller."""
         return bool((document.get("spec") or {}).get("finalizers"))
 
 
 class NamespaceFinalizeStrategy(NamespaceStrategy):
-    """The strategy of the path `finalize`: the finalizers of the spec may change."""
+    """The strategy of the subresource `finalize`, by which the finalizers of the spec change."""
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults."""

@@ -1,7 +1,6 @@
 """The strategy of nodes.
 
-A node may be created with its status, whole; it begins with a taint that keeps pods away until the node
-controller has seen it ready.
+A node may be created with its status. A new node gets a taint that keeps pods away until the node is ready.
 """
 
 # upstream: pkg/registry/core/node/strategy.go, pkg/apis/core/validation/validation.go (ValidateNode),
@@ -35,7 +34,7 @@ class NodeStrategy(KindStrategy):
     has_status = False
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in defaults, and keep pods away until the node is ready."""
+        """Set defaults, and add the taint not-ready."""
         part(new, "spec").pop("configSource", None)
         part(new, "status").pop("config", None)
         self.fill_in(new, context)
@@ -44,18 +43,18 @@ class NodeStrategy(KindStrategy):
             new["spec"]["taints"] = [*taints, {"key": NOT_READY, "effect": NO_SCHEDULE}]
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep the status."""
+        """Keep the status, and set defaults."""
         new["status"] = old.get("status") or {}
         part(new, "spec").pop("configSource", None)
         self.fill_in(new, context)
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status, and fill in what it leaves out."""
+        """Keep everything but the status and metadata, and set defaults."""
         super().prepare_status(new, old, context)
         self.fill_in(new, context)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Let a node without allocatable resources have all of its capacity to give."""
+        """Set defaults: allocatable resources are those of the capacity; podCIDR and podCIDRs agree."""
         status = part(document, "status")
         for field in ("capacity", "allocatable"):
             write_canonically(status.get(field))
@@ -102,7 +101,7 @@ class NodeStrategy(KindStrategy):
         return problems
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         unschedulable = (document.get("spec") or {}).get("unschedulable")
         return {"spec.unschedulable": "true" if unschedulable else "false"}
 

@@ -1,7 +1,7 @@
-"""Expressions of admission policies and match conditions: what they may name, and what they amount to.
+"""CEL expressions of admission policies and match conditions: names in scope, result types, evaluation.
 
-From texts to compiled expressions, or to an error in the reference's words; from a request's values to results, within
-a budget.
+From texts to compiled expressions, or to an error with the reference's message; from the values of a request to
+results, within a cost budget.
 """
 
 # upstream: apiserver/pkg/admission/plugin/cel/{compile,composition,activation}.go, pkg/apis/cel/config.go (v1.36)
@@ -19,7 +19,7 @@ from kubesched.cel.rules import Rule
 from kubesched.cel.types import Type, list_of, map_of
 from kubesched.cel.values import MISSING, CelMap
 
-# what all expressions of one policy may cost for one request, and all match conditions
+# the cost budgets for one request: of all expressions of a policy, and of all match conditions
 BUDGET: Final = 10_000_000
 CONDITIONS_BUDGET: Final = 2_500_000
 _OUT_OF_BUDGET: Final = "validation failed due to running out of cost budget, no further validation rules will be run"
@@ -83,7 +83,7 @@ _ALWAYS: Final = {
 }
 _AUTHORIZER: Final = {"authorizer": types.AUTHORIZER, "authorizer.requestResource": types.RESOURCE_CHECK}
 
-# what expressions must amount to, by what they are for
+# the allowed result types of expressions, by their purpose
 CONDITION: Final = (types.BOOL,)
 MESSAGE: Final = (types.STRING,)
 AUDITED: Final = (types.STRING, types.NULL)
@@ -111,15 +111,15 @@ class Names:
         self.variables = variables
 
     def without_authorizer(self) -> Names:
-        """Return the same without an authorizer."""
+        """Return these names without the authorizer."""
         return Names(params=self.params, authorizer=False, variables=self.variables)
 
     def for_changes(self) -> Names:
-        """Return the same for expressions that say how an object is changed."""
+        """Return these names for expressions of mutations, which may construct objects."""
         return Names(params=self.params, variables=self.variables, makes_objects=True)
 
     def types(self) -> dict[str, Type]:
-        """Return the types of variables by name."""
+        """Return the types of the names in scope."""
         return {
             **_ALWAYS,
             **({"params": types.DYN} if self.params else {}),
@@ -134,7 +134,7 @@ class Expression:
     __slots__ = ("_names", "_rule", "text", "type")
 
     def __init__(self, text: str, names: Names, results: tuple[Type, ...]) -> None:
-        """Compile an expression; raises CelCompileError unless it amounts to one of the types."""
+        """Compile an expression. Raises CelCompileError unless its result is one of the types; no types allow any."""
         self.text = text
         variables = names.types()
         fields = _FIELDS if names.variables is None else {**_FIELDS, _VARIABLES.name: names.variables}
@@ -146,11 +146,11 @@ class Expression:
             raise CelCompileError(f"must evaluate to {wanted} but got {self.type}")
 
     def run(self, values: Mapping[str, Any]) -> tuple[Any, int]:
-        """Return the value and its cost; raises CelRuntimeError."""
+        """Return the value of the expression and its cost. Raises CelRuntimeError."""
         return self._rule.run([values.get(name) for name in self._names])
 
 
-# how names are told apart
+# the hashable form of Names, as a cache key
 _Key = tuple[bool, bool, tuple[tuple[str, Type], ...] | None, bool]
 
 
@@ -166,7 +166,7 @@ def _compiled(text: str, key: _Key, results: tuple[Type, ...]) -> Expression | C
 
 
 def compiled(text: str, names: Names, results: tuple[Type, ...]) -> Expression:
-    """Return a compiled expression, the same one as long as it is kept; raises CelCompileError."""
+    """Return a compiled expression, from the cache if possible. Raises CelCompileError."""
     variables = None if names.variables is None else tuple(names.variables.items())
     found = _compiled(text, (names.params, names.authorizer, variables, names.makes_objects), results)
     if isinstance(found, CelCompileError):
@@ -175,14 +175,14 @@ def compiled(text: str, names: Names, results: tuple[Type, ...]) -> Expression:
 
 
 def variable_type(found: Type | None) -> Type:
-    """Return the type that a variable of a policy has for the expressions behind it."""
+    """Return the type of a policy's variable in the expressions that follow it."""
     if found is None or found.kind in ("struct", "opaque", "type", "param", "error"):
         return types.DYN
     return found
 
 
 class BudgetError(Exception):
-    """Expressions have cost more than they may."""
+    """The expressions of a request have exceeded their cost budget."""
 
     def __init__(self) -> None:
         super().__init__(_OUT_OF_BUDGET)
@@ -193,14 +193,14 @@ class EvaluationError(Exception):
 
 
 class PolicyEvaluation:
-    """The values of one request, and what is left of the budget."""
+    """The values of one request, and the rest of its cost budget."""
 
     def __init__(self, values: Mapping[str, Any], budget: int = BUDGET) -> None:
         self.values = dict(values)
         self.left = budget
 
     def declare(self, variables: Mapping[str, Expression | CelCompileError]) -> None:
-        """Let expressions name variables, which are evaluated when they are first asked for."""
+        """Add variables, which are evaluated when an expression first uses them."""
         self.values["variables"] = _LazyVariables(variables, self._variable)
 
     def _variable(self, name: str, expression: Expression | CelCompileError) -> Any:
@@ -216,7 +216,7 @@ class PolicyEvaluation:
         return value
 
     def run(self, expression: Expression) -> Any:
-        """Return the value of an expression; raises EvaluationError, or BudgetError, which ends the evaluation."""
+        """Return the value of an expression. Raises EvaluationError, or BudgetError, which ends the evaluation."""
         try:
             value, cost = expression.run(self.values)
         except CelRuntimeError as error:
@@ -232,7 +232,7 @@ class PolicyEvaluation:
 
 
 class _LazyVariables(CelMap):
-    """The value of `variables`."""
+    """The value of `variables`, whose entries are evaluated on first use."""
 
     __slots__ = ("_expressions", "_make")
     type: Final[Type] = _VARIABLES
@@ -247,7 +247,7 @@ class _LazyVariables(CelMap):
         self._make = make
 
     def look_up(self, key: Any) -> Any:
-        """Return the value of a variable."""
+        """Return the value of a variable, MISSING if it is not declared."""
         if key in self.entries:
             return self.entries[key]
         expression = self._expressions.get(key)
@@ -258,7 +258,7 @@ class _LazyVariables(CelMap):
 
 
 def value_of(document: Any) -> Any:
-    """Return JSON as expressions see it."""
+    """Convert JSON to a value of expressions."""
     if isinstance(document, dict):
         return CelMap({name: value_of(each) for name, each in document.items()})
     if isinstance(document, Sequence) and not isinstance(document, str | bytes):
@@ -267,7 +267,7 @@ def value_of(document: Any) -> Any:
 
 
 def document_of(value: Any) -> Any:
-    """Return a value of an expression as JSON."""
+    """Convert a value of an expression to JSON."""
     if isinstance(value, CelMap):
         return {str(name): document_of(each) for name, each in value.items()}
     if isinstance(value, list):

@@ -45,7 +45,7 @@ _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 class _PolicyStrategy(KindStrategy):
-    """The base of the strategies of validating and mutating policies."""
+    """The base class of the strategies of validating and mutating policies."""
 
     unconditional_update = False
     has_generation = True
@@ -76,7 +76,7 @@ class _PolicyStrategy(KindStrategy):
 
 
 class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
-    """The strategy of policies that check objects."""
+    """The strategy of ValidatingAdmissionPolicies."""
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a policy."""
@@ -112,7 +112,7 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
 
 
 class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
-    """The strategy of policies that change objects."""
+    """The strategy of MutatingAdmissionPolicies."""
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a policy."""
@@ -133,7 +133,7 @@ class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
 
 
 class PolicyBindingStrategy(KindStrategy):
-    """The strategy of bindings of both kinds of policies; those of validating ones say what follows."""
+    """The strategy of bindings of both kinds of policies; bindings of validating policies have validation actions."""
 
     unconditional_update = False
     has_generation = True
@@ -178,7 +178,7 @@ def _fill_in_match(match: Document) -> None:
 
 
 def match_problems(path: str, match: Document) -> list[str]:
-    """Return the problems of what a policy or a binding matches."""
+    """Return the problems of the match constraints of a policy or binding."""
     problems = one_of(child(path, "matchPolicy"), match["matchPolicy"], ("Equivalent", "Exact"))
     for field in ("namespaceSelector", "objectSelector"):
         problems += label_selector_problems(child(path, field), match[field])
@@ -196,7 +196,7 @@ def match_problems(path: str, match: Document) -> list[str]:
 
 
 def _operation_problems(path: str, match: Document | None) -> list[str]:
-    """Return which operations cannot be changed by a policy."""
+    """Return the problems of operations that mutating policies do not support."""
     here = child(path, "resourceRules", "operations")
     rules = (match or {}).get("resourceRules") or ()
     operations = [operation for rule in rules for operation in rule.get("operations") or ()]
@@ -323,7 +323,7 @@ def _annotation_problems(path: str, annotation: Document, policy: str, names: Na
     return problems
 
 
-# own field, the other one, what the expression amounts to
+# by patch type: its own field, the field of the other type, the result types of the expression
 _PATCHES: dict[str, tuple[str, str, tuple[Type, ...]]] = {
     "ApplyConfiguration": ("applyConfiguration", "jsonPatch", CONFIGURATION),
     "JSONPatch": ("jsonPatch", "applyConfiguration", OPERATIONS),

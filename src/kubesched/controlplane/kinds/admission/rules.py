@@ -1,4 +1,4 @@
-"""What configurations of webhooks and admission policies share: rules about requests, and match conditions.
+"""Validation that webhook configurations and admission policies share: rules and match conditions.
 
 From documents to problems.
 """
@@ -20,7 +20,7 @@ _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 
 
 def rule_problems(path: str, rule: Document) -> list[str]:
-    """Return the problems of a rule about requests."""
+    """Return the problems of a rule with operations and resources."""
     problems = _wildcard_problems(child(path, "operations"), rule.get("operations"), "operations")
     for number, operation in enumerate(rule.get("operations") or ()):
         problems += one_of(index(child(path, "operations"), number), operation, _OPERATIONS)
@@ -43,7 +43,7 @@ def _wildcard_problems(path: str, values: list[str] | None, what: str) -> list[s
 
 def _resource_problems(path: str, resources: list[str]) -> list[str]:
     problems = [] if resources else [required(path)]
-    # the first parts of `x/*`, and the second ones of `*/x`
+    # the resources of `x/*`, and the subresources of `*/x`
     whole, everywhere = set(), set()
     last_is_plain = False
     for number, text in enumerate(resources):
@@ -73,7 +73,7 @@ def _resource_problems(path: str, resources: list[str]) -> list[str]:
 
 
 def condition_problems(path: str, conditions: Sequence[Document], *, params: bool = False) -> list[str]:
-    """Return the problems of match conditions; those of policies with parameters may name them."""
+    """Return the problems of match conditions, which may use `params` in policies with a paramKind."""
     problems = [too_many(path, len(conditions), _MOST_CONDITIONS)] if len(conditions) > _MOST_CONDITIONS else []
     names = set()
     for number, condition in enumerate(conditions):
@@ -92,7 +92,7 @@ def condition_problems(path: str, conditions: Sequence[Document], *, params: boo
 
 
 def expression_problems(path: str, text: str, names: Names, results: tuple[Type, ...]) -> list[str]:
-    """Return why an expression cannot be used."""
+    """Return the problem of an expression that does not compile."""
     try:
         compiled(text, names, results)
     except CelCompileError as error:

@@ -1,4 +1,4 @@
-"""The strategy of configurations of admission webhooks."""
+"""The strategy of admission webhook configurations."""
 
 # upstream: pkg/apis/admissionregistration/{v1/defaults.go,validation/validation.go},
 # apiserver/pkg/util/webhook/validation.go (v1.36)
@@ -32,7 +32,7 @@ _FORM = "; desired format: https://host[/path]"
 
 
 class WebhookConfigurationStrategy(KindStrategy):
-    """The strategy of both kinds of configurations; webhooks that change objects have a field more."""
+    """The strategy of validating and mutating webhook configurations; mutating ones have a reinvocationPolicy."""
 
     unconditional_update = False
     has_generation = True
@@ -59,7 +59,7 @@ class WebhookConfigurationStrategy(KindStrategy):
                 service["port"] = _HTTPS
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and count changes: there is no spec."""
+        """Set defaults, and raise the generation if the webhooks change."""
         super().prepare_update(new, old, context)
         if new.get("webhooks") != old.get("webhooks"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1

@@ -1,1 +1,1 @@
-"""One declaration a kind: its resources, its strategy, its sentence in the docs, its place in the order of loading."""
+"""The declarations of kinds: resource, sentence for the documentation, strategy and load order of each."""

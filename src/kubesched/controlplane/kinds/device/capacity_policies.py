@@ -1,4 +1,4 @@
-"""What is wrong with a policy for requests of a device's capacity: values to choose from, or a range with steps."""
+"""Validation of the request policy of a device's capacity: valid values, or a valid range with steps."""
 
 # upstream: pkg/apis/resource/validation/validation.go (validateRequestPolicy) (v1.36)
 
@@ -14,7 +14,7 @@ _NOT_VALID = "default value is not valid according to the requestPolicy"
 
 
 def policy_problems(path: str, policy: Document, capacity: Any) -> list[str]:
-    """Return the problems of a policy for a capacity."""
+    """Return the problems of the request policy of a capacity."""
     values, span = policy.get("validValues") or [], policy.get("validRange")
     if values and span is not None:
         why = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'

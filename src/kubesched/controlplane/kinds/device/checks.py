@@ -1,4 +1,4 @@
-"""What is wrong with what device classes, slices and claims share: names, selectors, configurations, taints."""
+"""Validation that device classes, slices and claims share: names, selectors, configurations, taints."""
 
 # upstream: pkg/apis/resource/validation/validation.go (v1.36)
 
@@ -41,7 +41,7 @@ def list_problems(
     problems: ItemProblems,
     key: Callable[[Any], Hashable] | None = None,
 ) -> list[str]:
-    """Return the problems of a list: too long, a bad item, or one that is there twice by its key."""
+    """Return the problems of a list: too many items, problems of items, or items with the same key."""
     items = items or ()
     if 0 <= most < len(items):
         return [too_many(path, len(items), most)]
@@ -126,7 +126,7 @@ def uid_problems(path: str, uid: str) -> list[str]:
 
 
 def request_names(claim: Document) -> dict[str, set[str]]:
-    """Return the names of a claim's requests, each with those of its subrequests."""
+    """Return the names of a claim's requests, each with the names of its subrequests."""
     return {
         named(request): {named(each) for each in request.get("firstAvailable") or ()}
         for request in claim.get("requests") or ()
@@ -134,7 +134,7 @@ def request_names(claim: Document) -> dict[str, set[str]]:
 
 
 def reference_problems(names: dict[str, set[str]]) -> ItemProblems:
-    """Return the check of a reference to one of these requests."""
+    """Return a function that validates a reference to one of these requests."""
 
     def problems(path: str, reference: Any) -> list[str]:
         parts = reference.split("/")
@@ -158,7 +158,7 @@ def itself(item: Any) -> Hashable:
 
 
 def selector_problems(path: str, selector: Document) -> list[str]:
-    """Return the problems of a selector of devices; its expression is not compiled here."""
+    """Return the problems of a device selector; its expression is not compiled."""
     if selector.get("cel") is None:
         return [required(child(path, "cel"))]
     here = f"{path}.cel.expression"
@@ -169,7 +169,7 @@ def selector_problems(path: str, selector: Document) -> list[str]:
 
 
 def configuration_problems(path: str, configuration: Document) -> list[str]:
-    """Return the problems of a configuration."""
+    """Return the problems of a device configuration."""
     opaque = configuration.get("opaque")
     if opaque is None:
         return [required(child(path, "opaque"))]
@@ -179,7 +179,7 @@ def configuration_problems(path: str, configuration: Document) -> list[str]:
 
 
 def raw_problems(path: str, value: Any, most: int) -> list[str]:
-    """Return the problems of parameters that only a driver understands."""
+    """Return the problems of opaque parameters of a driver."""
     if value is None:
         return [required(path)]
     if len(msgspec.json.encode(value)) > most:
@@ -188,7 +188,7 @@ def raw_problems(path: str, value: Any, most: int) -> list[str]:
 
 
 def taint_problems(path: str, taint: Document) -> list[str]:
-    """Return the problems of a taint of a device."""
+    """Return the problems of a device taint."""
     problems = text_problems(child(path, "key"), taint.get("key") or "", label_key_problems)
     if taint.get("value"):
         problems += text_problems(child(path, "value"), taint["value"], label_value_problems)
@@ -201,7 +201,7 @@ def taint_problems(path: str, taint: Document) -> list[str]:
 
 
 def toleration_problems(path: str, toleration: Document) -> list[str]:
-    """Return the problems of a toleration of devices' taints."""
+    """Return the problems of a device toleration."""
     problems = []
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     if toleration.get("key"):
@@ -221,7 +221,7 @@ def toleration_problems(path: str, toleration: Document) -> list[str]:
 
 
 def binding_condition_problems(path: str, holder: Document) -> list[str]:
-    """Return the problems of the conditions that a device waits for."""
+    """Return the problems of binding conditions and binding failure conditions."""
 
     def label_problems(here: str, name: Any) -> list[str]:
         return text_problems(here, name, label_key_problems)

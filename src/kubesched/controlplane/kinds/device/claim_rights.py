@@ -1,7 +1,7 @@
-"""Who may write what into the status of a resource claim.
+"""Authorization of changes to the status of a resource claim.
 
-The right to write the status is not enough: to bind or reserve a claim a user needs a right of the cluster's
-scheduler, to report on devices a right that names their driver.
+The permission to write the status is not enough: to allocate or reserve a claim, a user needs a permission for the
+subresource `binding`; to change the status of devices, a permission for `driver` that names their driver.
 """
 
 # upstream: pkg/registry/resource/utils.go (AuthorizedForBinding, AuthorizedForDeviceStatus) (v1.36)
@@ -17,7 +17,7 @@ _DEVICE = ("driver", "pool", "device", "shareID")
 
 
 def right_problems(status: Document, before: Document, namespace: str, context: StrategyContext) -> list[str]:
-    """Return the problems of a change of a claim's status that its user has no right to make."""
+    """Return the problems of a change of a claim's status for which the user of the request has no permission."""
     return _binding_problems(status, before, context) + _device_problems(status, before, namespace, context)
 
 
@@ -34,7 +34,7 @@ def _binding_problems(status: Document, before: Document, context: StrategyConte
 
 def _device_problems(status: Document, before: Document, namespace: str, context: StrategyContext) -> list[str]:
     allocation = status.get("allocation")
-    # what is said of devices that are given back is dropped anyway
+    # the status of deallocated devices is dropped
     if allocation is None:
         return []
     verbs = [_ARBITRARY + context.verb]
@@ -51,7 +51,7 @@ def _device_problems(status: Document, before: Document, namespace: str, context
 
 
 def _changed_drivers(status: Document, before: Document) -> set[str]:
-    """Return the drivers of devices of which something else is said than before."""
+    """Return the drivers of devices whose status differs from before."""
     now, then = (
         {tuple(each.get(field) or "" for field in _DEVICE): each for each in said.get("devices") or ()}
         for said in (status, before)
@@ -60,7 +60,7 @@ def _changed_drivers(status: Document, before: Document) -> set[str]:
 
 
 def _node_of(allocation: Document) -> str:
-    """Return the node that an allocation is for, if it is for just one by its name."""
+    """Return the node of an allocation that selects one node by name, an empty text otherwise."""
     match (allocation.get("nodeSelector") or {}).get("nodeSelectorTerms"):
         case [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [str(name)]}]} as term]:
             return "" if term.get("matchExpressions") else name
@@ -68,6 +68,6 @@ def _node_of(allocation: Document) -> str:
 
 
 def _runs_on(node: str, context: StrategyContext) -> bool:
-    """Return whether who asks is an account of a pod on a node."""
+    """Return whether the user of the request is a service account of a pod on a node."""
     user = context.user
     return bool(node) and user.name.startswith(_ACCOUNT) and user.extra.get(NODE_NAME) == (node,)

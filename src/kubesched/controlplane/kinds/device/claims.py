@@ -1,4 +1,4 @@
-"""The strategy of resource claims, their templates, and what schedulers and drivers write into their status."""
+"""The strategy of resource claims and their templates, with the status that schedulers and drivers write."""
 
 # upstream: pkg/registry/resource/{resourceclaim,resourceclaimtemplate}, pkg/apis/resource/{v1/defaults.go,
 # validation/validation.go} (v1.36)
@@ -62,7 +62,7 @@ class ResourceClaimStrategy(KindStrategy):
     status_keeps_metadata = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; nothing is allocated yet."""
+        """Set defaults, and clear the status."""
         self.fill_in(new, context)
         new["status"] = {}
 
@@ -80,7 +80,7 @@ class ResourceClaimStrategy(KindStrategy):
         return immutable("spec", new["spec"], old["spec"])
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status, and drop what is said of devices that are given back."""
+        """Keep everything but the status, and drop the status of deallocated devices."""
         super().prepare_status(new, old, context)
         status = part(new, "status")
         given_back = _allocated(old.get("status") or {}) - _allocated(status)
@@ -156,11 +156,11 @@ def _fill_in_claim(spec: Document) -> None:
                 each["count"] = each.get("count") or 1
 
 
-# -- access for administrators
+# -- admin access
 
 
 def _request_access_problems(devices: Document, document: Document, context: StrategyContext) -> list[str]:
-    """Return the problem of asking for administrators' access where it is not to be had."""
+    """Return the problem of a request for admin access in a namespace that is not labelled for it."""
     asked = [request.get("exactly") or {} for request in devices.get("requests") or ()]
     return _access_problems("spec.devices.requests", asked, document, context)
 
@@ -168,7 +168,7 @@ def _request_access_problems(devices: Document, document: Document, context: Str
 def _result_access_problems(
     status: Document, before: Document, document: Document, context: StrategyContext
 ) -> list[str]:
-    """Return the problem of giving administrators' access, for the first time, where it is not to be had."""
+    """Return the problem of the first allocation with admin access in a namespace that is not labelled for it."""
     if any(result.get("adminAccess") for result in _results(before)):
         return []
     return _access_problems("status.allocation.devices.results", _results(status), document, context)
@@ -185,11 +185,11 @@ def _access_problems(path: str, entries: Sequence[Document], document: Document,
     return [forbidden(child(index(path, number), "adminAccess"), why)]
 
 
-# -- what is asked for
+# -- spec
 
 
 def claim_problems(path: str, claim: Document) -> list[str]:
-    """Return the problems of a claim for devices."""
+    """Return the problems of the `devices` of a claim's spec."""
     names = request_names(claim)
     problems = list_problems(child(path, "requests"), claim.get("requests"), MOST_REQUESTS, _request_problems, named)
 
@@ -247,7 +247,7 @@ def _exact_problems(path: str, request: Document) -> list[str]:
     return problems + list_problems(child(path, "tolerations"), tolerations, _MOST_TOLERATIONS, toleration_problems)
 
 
-# -- what is given
+# -- status
 
 
 def _has_more(consumers: list[Document], before: list[Document] | None) -> bool:
@@ -268,12 +268,12 @@ def _device_key(device: Document) -> Hashable:
 
 
 def _allocated(status: Document) -> set[Hashable]:
-    """Return the devices that are allocated."""
+    """Return the keys of the allocated devices."""
     return {_device_key(result) for result in _results(status)}
 
 
 def _results(status: Document) -> Sequence[Document]:
-    """Return the allocated devices, request by request."""
+    """Return the allocation results of the devices."""
     found: Sequence[Document] = ((status.get("allocation") or {}).get("devices") or {}).get("results") or ()
     return found
 

@@ -73,7 +73,7 @@ class DeviceClassStrategy(KindStrategy):
     has_generation = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec."""
         part(document, "spec")
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -88,18 +88,18 @@ class DeviceClassStrategy(KindStrategy):
 
 
 class DeviceTaintRuleStrategy(KindStrategy):
-    """The strategy of rules that taint devices."""
+    """The strategy of device taint rules."""
 
     returns_deleted = True
     has_generation = True
     status_keeps_metadata = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Note when a taint was added."""
+        """Set the default timeAdded of the taint."""
         _note_time(part(part(document, "spec"), "taint"), context)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Note when a taint was added; a new effect is a new taint."""
+        """Set the default timeAdded of the taint; renew it if the effect changes."""
         taint, before = part(part(new, "spec"), "taint"), (old.get("spec") or {}).get("taint") or {}
         if taint.get("effect") != before.get("effect") and taint.get("timeAdded") == before.get("timeAdded"):
             taint["timeAdded"] = timestamp(context.now)
@@ -134,7 +134,7 @@ class ResourceSliceStrategy(KindStrategy):
     has_generation = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Note when taints were added."""
+        """Set the default timeAdded of the taints."""
         part(part(document, "spec"), "pool")
         for device in document["spec"].get("devices") or ():
             for taint in device.get("taints") or ():
@@ -168,7 +168,7 @@ class ResourceSliceStrategy(KindStrategy):
         ]
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         spec = document.get("spec") or {}
         return {"spec.nodeName": spec.get("nodeName") or "", "spec.driver": spec.get("driver") or ""}
 
@@ -189,7 +189,7 @@ def _pool_problems(path: str, pool: Document) -> list[str]:
 
 
 def _where_problems(path: str, spec: Document) -> list[str]:
-    """Return the problems of where the devices of a slice are."""
+    """Return the problems of the node selection of a slice."""
     problems, said = _place_problems(path, spec, "must be either unset or set to a non-empty string")
     terms = (spec.get("nodeSelector") or {}).get("nodeSelectorTerms") or []
     if spec.get("nodeSelector") is not None and len(terms) != 1:
@@ -210,7 +210,7 @@ def _where_problems(path: str, spec: Document) -> list[str]:
 
 
 def _place_problems(path: str, holder: Document, empty: str) -> tuple[list[str], list[str]]:
-    """Return the problems of a place, and the fields that name it."""
+    """Return the problems of the node selection of a slice or device, and the fields that are set."""
     problems, said = [], []
     name = holder.get("nodeName")
     if name:
@@ -231,7 +231,7 @@ def _place_problems(path: str, holder: Document, empty: str) -> tuple[list[str],
 
 
 def _is_advanced(device: Document) -> bool:
-    """Return whether a device uses what makes slices smaller."""
+    """Return whether a device has taints, counters or list attributes, which lower the limit of devices in a slice."""
     if device.get("taints") or device.get("consumesCounters"):
         return True
     return any(

@@ -1,1 +1,1 @@
-"""The strategy of jobs, in parts: what a spec may say, what a status may say; `kinds.jobs` puts them together."""
+"""The strategies of jobs and cron jobs (`strategy`): specs, statuses, completion indexes, schedules."""

@@ -1,7 +1,7 @@
 """Schedules of cron jobs: `*/5 * * * *`, `@hourly`, `@every 1h30m`, in a time zone.
 
-From a text to a `Schedule` that tells the next time after any other; what is no schedule raises ScheduleError in the
-reference's words.
+From a text to a `Schedule`, which returns the next time after another. An invalid text raises ScheduleError with the
+reference's message.
 """
 
 # upstream: robfig/cron/v3 {parser,spec,constantdelay}.go, pkg/util/parsers/parsers.go (v1.36)
@@ -39,23 +39,23 @@ _DESCRIBED = {
     "@hourly": "0 * * * *",
 }
 _EVERY = "@every "
-# a schedule without any time in so many years has none
+# the search for the next time ends after so many years
 _YEARS = 5
 
 
 class ScheduleError(KubeschedError):
-    """A text that is no schedule."""
+    """A text is not a valid schedule."""
 
 
 class Schedule(Protocol):
-    """Tells when something is due."""
+    """The times of a cron job."""
 
     def next(self, after: datetime) -> datetime | None:
         """Return the first time after another, None if there is none."""
 
 
 class Interval(msgspec.Struct, frozen=True):
-    """Due so many seconds after the last time."""
+    """A schedule with a fixed interval (`@every`)."""
 
     seconds: int
 
@@ -65,19 +65,19 @@ class Interval(msgspec.Struct, frozen=True):
 
 
 class Times(msgspec.Struct, frozen=True):
-    """Due at times of the day, on some days of some months."""
+    """A schedule of minutes, hours, days, months and weekdays."""
 
     minutes: frozenset[int]
     hours: frozenset[int]
     days: frozenset[int]
     months: frozenset[int]
     weekdays: frozenset[int]
-    # both the day of the month and the day of the week must fit; else one of them suffices
+    # whether the day of the month and the weekday must both match; otherwise one of them is enough
     both_days: bool
     zone: tzinfo
 
     def next(self, after: datetime) -> datetime | None:
-        """Return the first time after another, None if there is none within years."""
+        """Return the first time after another, None if there is none within five years."""
         now = after.astimezone(self.zone).replace(microsecond=0) + timedelta(seconds=1)
         limit = now.year + _YEARS
         while now.year <= limit:
@@ -101,7 +101,7 @@ class Times(msgspec.Struct, frozen=True):
         return day and weekday if self.both_days else day or weekday
 
     def _midnight(self, year: int, month: int, day: int) -> datetime:
-        # a day that begins at one o'clock has no midnight, and what there is instead is found by way of UTC
+        # where daylight saving time skips midnight, conversion to UTC and back yields the first time of the day
         return datetime(year, month, day, tzinfo=self.zone).astimezone(UTC).astimezone(self.zone)
 
     def _later(self, moment: datetime, **delta: int) -> datetime:
@@ -110,7 +110,7 @@ class Times(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1024)
 def parse_schedule(text: str, time_zone: str | None = None) -> Schedule:
-    """Return the schedule that a text stands for, in a time zone by name unless the text names one."""
+    """Return the schedule of a text, in a named time zone unless the text names one. Raises ScheduleError."""
     if not text:
         raise ScheduleError("empty spec string")
     zone: tzinfo = UTC if time_zone is None else zone_of(time_zone)
@@ -137,7 +137,7 @@ def parse_schedule(text: str, time_zone: str | None = None) -> Schedule:
 
 
 def zone_of(name: str) -> tzinfo:
-    """Return a time zone by its name."""
+    """Return a time zone by its name. Raises ScheduleError."""
     if name in ("", "UTC"):
         return UTC
     try:
@@ -156,7 +156,7 @@ def _times(text: str, zone: tzinfo) -> Times:
 
 
 def _field(text: str, least: int, most: int, names: dict[str, int]) -> tuple[set[int], bool]:
-    """Return the numbers that a field stands for, and whether it is a star."""
+    """Return the numbers of a field, and whether it contains a star."""
     numbers: set[int] = set()
     star = False
     for expression in text.split(","):

@@ -1,7 +1,7 @@
-"""Indexes of jobs as text: `0,2-4,7`.
+"""Completion indexes of jobs as text: `0,2-4,7`.
 
-From a text to the ranges of numbers in it, and back. `read` takes what it can, since a status must not stop a
-controller; `problem` says what is wrong with a text that a client sends.
+From a text to intervals, and back. `read` skips invalid parts, since a status must not stop a controller; `problem`
+validates a text of a client.
 """
 
 # upstream: pkg/controller/job/indexed_job_utils.go, pkg/apis/batch/validation/validation.go (validateIndexesFormat)
@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 from kubesched.api.go_text import quote
 
-# first and last, both included; in order, with something between each two
+# first and last index, both included; sorted, and never adjacent
 Intervals = tuple[tuple[int, int], ...]
 
 
 def read(text: str, completions: int) -> Intervals:
-    """Return the indexes in a text that are below a number; what cannot be read is passed over."""
+    """Return the indexes in a text that are below `completions`; invalid parts are skipped."""
     found: list[tuple[int, int]] = []
     for part in text.split(",") if text else ():
         first, dash, last = part.partition("-")
@@ -30,7 +30,7 @@ def read(text: str, completions: int) -> Intervals:
 
 
 def joined(intervals: Iterable[tuple[int, int]]) -> Intervals:
-    """Return intervals in order, adjacent ones merged."""
+    """Return intervals sorted, with overlapping and adjacent ones merged."""
     found: list[tuple[int, int]] = []
     for first, last in sorted(intervals):
         if found and first <= found[-1][1] + 1:
@@ -41,17 +41,17 @@ def joined(intervals: Iterable[tuple[int, int]]) -> Intervals:
 
 
 def with_indexes(intervals: Intervals, indexes: Iterable[int]) -> Intervals:
-    """Return intervals with single indexes among them."""
+    """Return intervals with further indexes added."""
     return joined((*intervals, *((index, index) for index in indexes)))
 
 
 def total(intervals: Intervals) -> int:
-    """Return how many indexes there are."""
+    """Return the number of indexes in intervals."""
     return sum(last - first + 1 for first, last in intervals)
 
 
 def contains(intervals: Intervals, index: int) -> bool:
-    """Return whether an index is among them."""
+    """Return whether intervals contain an index."""
     return any(first <= index <= last for first, last in intervals)
 
 
@@ -68,7 +68,7 @@ def written(intervals: Intervals) -> str:
 
 
 def problem(text: str, completions: int) -> tuple[int, str]:
-    """Return how many indexes a text names, and what is wrong with it, an empty text if nothing is."""
+    """Return the number of indexes in a text, and its problem, an empty text if it is valid."""
     count, previous = 0, -1
     for part in text.split(",") if text else ():
         limits = part.split("-")

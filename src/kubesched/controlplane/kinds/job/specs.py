@@ -1,6 +1,6 @@
-"""What a job's spec leaves out, and what is wrong with one: by itself, or as a change of another.
+"""Defaulting and validation of job specs, and validation of their changes.
 
-From a spec, also that of a cron job's template, to the same spec complete, and to sentences.
+From the spec of a job, or of a cron job's template, to the same spec with defaults, and to problems.
 """
 
 # upstream: pkg/apis/batch/{v1/defaults.go,validation/validation.go} (v1.36)
@@ -52,11 +52,11 @@ _STATES = ("False", "True", "Unknown")
 _NEEDS_INDEXES = "requires indexed completion mode"
 
 
-# -- what is left out
+# -- defaulting
 
 
 def default_job_spec(spec: Document) -> None:
-    """Fill in what a job's spec leaves out."""
+    """Set the defaults of a job's spec."""
     if spec.get("completions") is None and spec.get("parallelism") is None:
         spec["completions"] = 1
     if spec.get("parallelism") is None:
@@ -72,18 +72,18 @@ def default_job_spec(spec: Document) -> None:
 
 
 def default_template(spec: Document) -> None:
-    """Fill in what the template of a job's spec leaves out, and its failure policy."""
+    """Set the defaults of the pod template and the pod failure policy in a job's spec."""
     for rule in (spec.get("podFailurePolicy") or {}).get("rules") or ():
         for pattern in rule.get("onPodConditions") or ():
             pattern["status"] = pattern.get("status") or "True"
     default_spec(part(part(spec, "template"), "spec"))
 
 
-# -- what is wrong
+# -- validation
 
 
 def job_spec_problems(path: str, spec: Document) -> list[str]:
-    """Return the problems of a job's spec, save for its selector."""
+    """Return the problems of a job's spec, except its selector."""
     problems = [problem for field in _COUNTS for problem in not_negative(child(path, field), spec.get(field))]
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         problems.append(required(child(path, "backoffLimitPerIndex"), "when maxFailedIndexes is specified"))
@@ -287,7 +287,7 @@ def job_change_problems(path: str, new: Document, old: Document, status: Documen
 
 
 def _template_change_problems(path: str, new: Document, old: Document, status: Document) -> list[str]:
-    """Return the problems of a change of the template: where its pods may run changes only while there are none."""
+    """Return the problems of a changed template: a suspended job may change only scheduling fields and resources."""
     template, before = new["template"], copy.deepcopy(old["template"])
     suspended = bool(old.get("suspend"))
     is_suspended = any(

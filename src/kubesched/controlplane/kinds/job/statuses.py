@@ -1,7 +1,7 @@
-"""What is wrong with a job's status: by itself, and as a change of another.
+"""Validation of changes to a job's status.
 
-From statuses to sentences. Jobs may be run by controllers of other people, so what their clients rely on is held:
-a job that is finished stays so, has nothing left to count, and says when it began and ended.
+From statuses to problems. Other controllers may manage jobs, so the invariants that clients rely on are enforced: a
+finished job stays finished, has no uncounted pods, and has a start time and, if complete, a completion time.
 """
 
 # upstream: pkg/apis/batch/validation/validation.go (validateJobStatus, ValidateJobStatusUpdate),
@@ -18,14 +18,14 @@ from kubesched.controlplane.kinds.job.specs import INDEXED
 COMPLETE, JOB_FAILED, SUSPENDED = "Complete", "Failed", "Suspended"
 FAILURE_TARGET, SUCCESS_MET = "FailureTarget", "SuccessCriteriaMet"
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
-# two that are not true of one job
+# conditions that exclude each other
 _EXCLUSIVE = (
     (COMPLETE, JOB_FAILED, "cannot set Complete=True and Failed=true conditions"),
     (COMPLETE, FAILURE_TARGET, "cannot set Complete=True and FailureTarget=true conditions"),
     (SUCCESS_MET, JOB_FAILED, "cannot set SuccessCriteriaMet=True and Failed=true conditions"),
     (SUCCESS_MET, FAILURE_TARGET, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"),
 )
-# what must have been true before
+# conditions that need another condition
 _NEEDED = (
     (JOB_FAILED, FAILURE_TARGET, "cannot set Failed=True condition without the FailureTarget=true condition"),
     (COMPLETE, SUCCESS_MET, "cannot set Complete=True condition without the SuccessCriteriaMet=true condition"),
@@ -164,6 +164,6 @@ def _index_problems(spec: Document, status: Document, before: Document) -> list[
 
 
 def _overlap(one: indexes.Intervals, other: indexes.Intervals) -> int | None:
-    """Return the first index that is in both."""
+    """Return the first index in both intervals, None if they do not overlap."""
     shared = [max(a, c) for a, b in one for c, d in other if a <= d and c <= b]
     return min(shared, default=None)

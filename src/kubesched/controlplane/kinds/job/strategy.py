@@ -48,7 +48,7 @@ class JobStrategy(KindStrategy):
     )
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, the selector included; nothing has been counted yet."""
+        """Set defaults, generate the selector unless it is manual, and clear the status."""
         default_job_spec(part(new, "spec"))
         if not new["spec"]["manualSelector"]:
             _make_selector(new)
@@ -56,7 +56,7 @@ class JobStrategy(KindStrategy):
         new["status"] = {}
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in what was left out: labels of the template are the job's, too."""
+        """Set defaults; a job without labels gets those of its template."""
         spec = part(document, "spec")
         default_job_spec(spec)
         labels = (spec["template"].get("metadata") or {}).get("labels")
@@ -85,12 +85,12 @@ class JobStrategy(KindStrategy):
         return status_problems(new, old)
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {"status.successful": str((document.get("status") or {}).get("succeeded") or 0)}
 
 
 def _make_selector(job: Document) -> None:
-    """Give the template labels that no other job's has, and select by them."""
+    """Add labels with the job's name and UID to the template, and a selector by UID."""
     spec, meta = job["spec"], job["metadata"]
     labels = part(part(spec["template"], "metadata"), "labels")
     for key in (OLD_JOB_NAME, JOB_NAME):
@@ -101,7 +101,7 @@ def _make_selector(job: Document) -> None:
 
 
 def _made_selector_problems(job: Document) -> list[str]:
-    """Return the problems of labels and a selector that were to be made, but had been given already."""
+    """Return the problems of labels and a selector that should be generated, but differ."""
     spec, meta = job["spec"], job["metadata"]
     if spec["manualSelector"] or spec.get("selector") is None:
         return []
@@ -142,7 +142,7 @@ class CronJobStrategy(KindStrategy):
     has_generation = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; nothing has been started yet."""
+        """Set defaults, and clear the status."""
         self.fill_in(new, context)
         new["status"] = {}
 
@@ -157,11 +157,11 @@ class CronJobStrategy(KindStrategy):
         ):
             if spec.get(field) is None:
                 spec[field] = value
-        # the rest is filled in when a job is made of it
+        # other defaults of the job are set when it is created
         default_template(part(part(spec, "jobTemplate"), "spec"))
 
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a new cron job, whose jobs get names after it."""
+        """Return the problems of a new cron job; its name is limited, since the names of its jobs extend it."""
         problems = self._problems(new["spec"], {})
         name = new["metadata"].get("name") or ""
         if len(name) > _LONGEST_CRON_NAME:

@@ -1,4 +1,4 @@
-"""The strategy of slices of endpoints; they are kept, and no controller fills them."""
+"""The strategy of EndpointSlices."""
 
 # upstream: pkg/registry/discovery/endpointslice, pkg/apis/discovery/{v1/defaults.go,validation/validation.go},
 # pkg/apis/core/validation/validation.go (ValidateEndpointIP) (v1.36)
@@ -26,12 +26,12 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
 class EndpointSliceStrategy(KindStrategy):
-    """The strategy of slices of endpoints."""
+    """Defaults and validates EndpointSlices."""
 
     has_generation = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; the old topology cannot be said in this version."""
+        """Set defaults, and drop deprecatedTopology, which this version does not accept."""
         for port in document.get("ports") or ():
             if port.get("name") is None:
                 port["name"] = ""
@@ -43,13 +43,13 @@ class EndpointSliceStrategy(KindStrategy):
                 endpoint["conditions"] = {}
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and count changes: there is no spec, and labels count."""
+        """Set defaults, and raise the generation if the slice or its labels change."""
         super().prepare_update(new, old, context)
         if any(_said(new, field) != _said(old, field) for field in ("addressType", "endpoints", "ports", "labels")):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a slice, but for its endpoints."""
+        """Return the problems of a slice, except its endpoints."""
         kind = document.get("addressType") or ""
         problems = one_of("addressType", kind, _ADDRESS_TYPES) if kind else [required("addressType")]
         return problems + _ports_problems("ports", document.get("ports") or [])

@@ -1,4 +1,4 @@
-"""The strategy of ingresses, their classes, and network policies; they are kept, and nothing here acts on them."""
+"""The strategy of ingresses, ingress classes and network policies, which are stored but not acted on."""
 
 # upstream: pkg/registry/networking, pkg/apis/networking/{v1/defaults.go,validation/validation.go} (v1.36)
 
@@ -29,7 +29,7 @@ _PROTOCOLS = ("TCP", "UDP", "SCTP")
 _PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
 _NOT_IN_PATHS = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_AT_ENDS = ("/..", "/.")
-# by which a class was named once, and by which one is marked
+# the deprecated annotation that names a class, and the annotation that marks the default class
 _CLASS = "kubernetes.io/ingress.class"
 _CLASSES, _DEFAULT_CLASS = "ingressclasses.networking.k8s.io", "ingressclass.kubernetes.io/is-default-class"
 _NO_ADDRESS = "must be a DNS name, not an IP address"
@@ -138,7 +138,7 @@ class IngressStrategy(KindStrategy):
     has_generation = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Begin without an address; one that names no class is of the default one."""
+        """Set the default ingress class, and an empty status."""
         spec = part(new, "spec")
         unsaid = spec.get("ingressClassName") is None and _CLASS not in (new["metadata"].get("annotations") or {})
         if unsaid and not context.imported:
@@ -148,7 +148,7 @@ class IngressStrategy(KindStrategy):
         new["status"] = {"loadBalancer": {}}
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec."""
         part(document, "spec")
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -267,7 +267,7 @@ def _backend_problems(path: str, backend: Document) -> list[str]:
 
 
 class IngressClassStrategy(KindStrategy):
-    """The strategy of classes of ingresses."""
+    """The strategy of ingress classes."""
 
     has_generation = True
 

@@ -1,4 +1,4 @@
-"""Cluster IPs and node ports of services: the requested ones if they are free, or else other free ones.
+"""Allocation of cluster IPs and node ports of services: requested ones if they are free, otherwise any free ones.
 
 Addresses come from one IPv4 range, chosen by the service's UID, so that the same seed gives the same addresses. A node
 port belongs to one service; within it, ports of one number and different protocols share one.
@@ -19,7 +19,7 @@ SERVICE_NETWORK = IPv4Network("10.96.0.0/12")
 NODE_PORTS = range(30000, 32768)
 NO_ADDRESS = "None"
 EXTERNAL = ("LoadBalancer", "NodePort")
-# the annotations under which a service's allocations are found
+# the stored fields with a service's allocations
 CLUSTER_IP, NODE_PORTS_FIELD = "spec.clusterIP", "spec.nodePorts"
 
 _TAKEN_PORT = "provided port is already allocated"
@@ -29,7 +29,7 @@ _STRANGE_PORT = (
 
 
 def give_addresses(document: Document, context: StrategyContext) -> None:
-    """Give a service the addresses and node ports that it needs and lacks; raises ApiError for those it cannot have."""
+    """Allocate the cluster IP and node ports that a service lacks. Raises ApiError for requested ones it cannot have."""
     spec = document["spec"]
     if spec["type"] == "ExternalName":
         return
@@ -41,7 +41,7 @@ def give_addresses(document: Document, context: StrategyContext) -> None:
 
 
 def node_ports(spec: Document) -> list[int]:
-    """Return the node ports that a service has."""
+    """Return the node ports of a service, with its health check node port."""
     found = [port.get("nodePort") or 0 for port in spec.get("ports") or ()]
     return [number for number in (*found, spec.get("healthCheckNodePort") or 0) if number]
 
@@ -66,7 +66,7 @@ def _give_cluster_ip(document: Document, context: StrategyContext) -> None:
 
 
 def _had(document: Document, context: StrategyContext) -> str:
-    """Return the address that a service has, if it is there already."""
+    """Return the stored cluster IP of an existing service, an empty text for a new one."""
     meta = document["metadata"]
     stored = context.store.get(context.resource.prefix, meta.get("namespace", ""), meta.get("name", ""))
     return "" if stored is None or stored.uid != meta["uid"] else stored.fields.get(CLUSTER_IP, "")
@@ -83,7 +83,7 @@ def _check_cluster_ip(document: Document, taken: Container[str], context: Strate
     try:
         address = ip_address(text)
     except ValueError:
-        # validation has the words
+        # validation reports the problem
         return
     if address.version == 6:
         problem = invalid("spec.clusterIPs[0]", as_json(spec["clusterIPs"]), "IPv6 is not configured on this cluster")
@@ -108,7 +108,7 @@ def _free_address(uid: str, taken: Container[str]) -> str:
 
 
 def _number(uid: str) -> int:
-    """Return a number that is as random as a UID."""
+    """Return a number from the first digits of a UID."""
     return int(uid.replace("-", "")[:12], 16)
 
 
@@ -120,7 +120,7 @@ def _give_node_ports(document: Document, context: StrategyContext) -> None:
     taken, own = _taken_ports(uid, context)
     allocates = spec["type"] == "NodePort" or spec.get("allocateLoadBalancerNodePorts", True)
     ports = spec.get("ports") or ()
-    # what is given in this request; ports of one number, of different protocols, share a node port
+    # node ports that are allocated in this request; ports of one number and different protocols share a node port
     given: set[int] = set()
     shared: dict[int, int] = {}
     for number, port in enumerate(ports):
@@ -144,7 +144,7 @@ def _give_node_ports(document: Document, context: StrategyContext) -> None:
 
 
 def _asked_elsewhere(ports: Iterable[Document], port: Document) -> int:
-    """Return the node port that another port of the same number asks for."""
+    """Return the node port that another port of the same number requests, 0 for none."""
     return next(
         (each["nodePort"] for each in ports if each.get("nodePort") and each.get("port") == port.get("port")), 0
     )

@@ -1,4 +1,4 @@
-"""The strategy of the networks that addresses of services come from, and of those addresses."""
+"""The strategy of ServiceCIDRs and IPAddresses."""
 
 # upstream: pkg/apis/networking/validation/validation.go, pkg/registry/networking/{servicecidr,ipaddress} (v1.36)
 
@@ -21,19 +21,19 @@ _ONE_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0
 
 
 class ServiceCIDRStrategy(KindStrategy):
-    """The strategy of networks."""
+    """The strategy of ServiceCIDRs."""
 
     has_generation = True
     status_keeps_metadata = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Say that the network is ready."""
+        """Set defaults and the condition Ready."""
         super().prepare_create(new, context)
         ready = {"type": "Ready", "status": "True", "reason": "", "message": "Kubernetes Service CIDR is ready"}
         new["status"] = {"conditions": [{**ready, "lastTransitionTime": timestamp(context.now)}]}
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a network."""
+        """Return the problems of a ServiceCIDR."""
         spec = document.get("spec") or {}
         networks, path = spec.get("cidrs") or [], "spec.cidrs"
         if not networks:
@@ -59,7 +59,7 @@ class ServiceCIDRStrategy(KindStrategy):
         return problems
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change: a network of the other family may be added, and no more."""
+        """Return the problems of a change: only a network of the other IP family may be added."""
         now, then = ((each.get("spec") or {}).get("cidrs") or [] for each in (new, old))
         if len(now) == len(then):
             changed = [number for number, text in enumerate(now) if text != then[number]]
@@ -75,12 +75,12 @@ class ServiceCIDRStrategy(KindStrategy):
 
 
 class IPAddressStrategy(KindStrategy):
-    """The strategy of addresses."""
+    """The strategy of IPAddresses."""
 
     has_generation = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return the problems of a name: it is an address in canonical form."""
+        """Return the problems of a name, which must be an IP address in canonical form."""
         try:
             found = ip_address(name)
         except ValueError:
@@ -88,7 +88,7 @@ class IPAddressStrategy(KindStrategy):
         return () if str(found) == name else (f"must be in canonical form ({quote(str(found))})",)
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of an address."""
+        """Return the problems of an IPAddress."""
         parent, path = (document.get("spec") or {}).get("parentRef"), "spec.parentRef"
         if parent is None:
             return [required(path)]

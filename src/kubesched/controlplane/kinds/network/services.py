@@ -1,6 +1,6 @@
-"""The strategy of services and endpoints.
+"""The strategy of Services and Endpoints.
 
-A service keeps its address for life; which one it gets is in `service_addresses`.
+The cluster IP of a service does not change; `service_addresses` allocates it.
 """
 
 # upstream: pkg/registry/core/service/strategy.go, pkg/apis/core/v1/defaults.go,
@@ -44,13 +44,13 @@ class ServiceStrategy(KindStrategy):
         return tuple(dns_label_problems(name))
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in defaults and an address."""
+        """Set defaults and an empty status, and allocate addresses."""
         self.fill_in(new, context)
         new["status"] = {"loadBalancer": {}}
         give_addresses(new, context)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in defaults, and what a client that knows less leaves out: the address and the ports it was given."""
+        """Set defaults; keep allocated addresses and node ports that the request leaves out; allocate missing ones."""
         spec, before = part(new, "spec"), old["spec"]
         if spec.get("type") != "ExternalName" and before.get("type") != "ExternalName":
             for field in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
@@ -101,7 +101,7 @@ class ServiceStrategy(KindStrategy):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change: an address stays for life."""
+        """Return the problems of a change of the cluster IP."""
         spec, before = new["spec"], old["spec"]
         if "ExternalName" in (spec.get("type"), before.get("type")):
             return []
@@ -111,14 +111,14 @@ class ServiceStrategy(KindStrategy):
         return []
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about, and what others may not have."""
+        """Return the values of the selectable fields, and the node ports, which other services may not have."""
         spec = document.get("spec") or {}
         found = {CLUSTER_IP: spec.get("clusterIP") or "", "spec.type": spec.get("type") or ""}
         ports = node_ports(spec)
         return {**found, NODE_PORTS_FIELD: ",".join(map(str, ports))} if ports else found
 
     def selectable(self) -> frozenset[str]:
-        """Return the names of the fields that selectors may ask about."""
+        """Return the names of the selectable fields."""
         return frozenset((CLUSTER_IP, "spec.type"))
 
 
@@ -176,7 +176,7 @@ def _port_problems(spec: Document) -> list[str]:
 
 
 def _keep_node_ports(spec: Document, before: Document) -> None:
-    """Give ports that say nothing of their node ports those they had, or take them away where they have no use."""
+    """Keep the node ports that a request leaves out, or remove them from types of services without node ports."""
     known = {
         (port.get("protocol") or "TCP", port.get("port")): port.get("nodePort") for port in before.get("ports") or ()
     }
@@ -190,7 +190,7 @@ def _keep_node_ports(spec: Document, before: Document) -> None:
 
 
 class EndpointsStrategy(KindStrategy):
-    """The strategy of endpoints."""
+    """The strategy of Endpoints."""
 
     create_on_update = True
 
@@ -201,7 +201,7 @@ class EndpointsStrategy(KindStrategy):
                 port["protocol"] = port.get("protocol") or "TCP"
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of endpoints."""
+        """Return the problems of an Endpoints object."""
         problems = []
         for number, subset in enumerate(document.get("subsets") or ()):
             here = index("subsets", number)

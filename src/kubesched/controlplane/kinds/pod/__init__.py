@@ -1,3 +1,3 @@
-"""In: pods as clients send them. Out: pods with everything filled in, or what is wrong with them, to the letter of the
-reference. Never: a read of other objects, save where `admission` resolves a name in a pod.
+"""In: pods as clients send them. Out: defaulted and admitted pods, or problems with the reference's messages.
+Never: a read of other objects, except in admission.
 """

@@ -1,7 +1,6 @@
-"""What other objects decide about a pod: its limits, its priority, its runtime's overhead, the topology of its node;
-and what every pod gets because clusters are run that way.
+"""Admission of pods: limits, service account, priority, default tolerations, topology labels, runtime class.
 
-From a pod with its defaults to one that may be validated; what is not allowed is raised as a refusal.
+From a defaulted pod to an admitted one, ready for validation; a refusal is raised as ApiError 403.
 """
 
 # upstream: plugin/pkg/admission/{priority,defaulttolerationseconds,podtopologylabels,runtimeclass},
@@ -30,7 +29,7 @@ _TERMS = ("preferredDuringSchedulingIgnoredDuringExecution", "requiredDuringSche
 
 
 def admit_new(pod: Document, context: StrategyContext) -> None:
-    """Settle what other objects decide about a new pod; one that was admitted elsewhere stays as it is."""
+    """Admit a new pod; an imported pod, which another cluster has admitted, gets only its priority."""
     spec = pod["spec"]
     if context.imported:
         _recall_priority(spec, context)
@@ -46,7 +45,7 @@ def admit_new(pod: Document, context: StrategyContext) -> None:
 
 
 def admit_changed(new: Document, old: Document) -> None:
-    """Settle what a changed pod keeps even if its client does not know of it."""
+    """Admit a changed pod: keep its priority and preemption policy, and add default tolerations."""
     spec, before = new["spec"], old.get("spec") or {}
     for field in ("priority", "preemptionPolicy"):
         if spec.get(field) is None and before.get(field) is not None:
@@ -86,7 +85,7 @@ def _set_priority(pod: Document, context: StrategyContext) -> None:
 
 
 def _recall_priority(spec: Document, context: StrategyContext) -> None:
-    """Give a pod of another cluster the priority of its class, if it does not say its own and the class is there."""
+    """Set the priority of an imported pod by its priority class, if it has none and the class exists."""
     name = spec.get("priorityClassName") or ""
     found = _class_called(name, context) if name and spec.get("priority") is None else None
     if found is not None:
@@ -94,18 +93,18 @@ def _recall_priority(spec: Document, context: StrategyContext) -> None:
 
 
 def _class_called(name: str, context: StrategyContext) -> tuple[str, int, str] | None:
-    """Return name, priority and preemption policy of a class."""
+    """Return name, priority and preemption policy of a priority class, None if it does not exist."""
     found = context.find(PRIORITY_CLASSES, "", name)
     if found is not None:
         return _settled(found)
-    # these exist even without an object
+    # the system classes are known even without an object
     value = SYSTEM_PRIORITIES.get(name)
     return None if value is None else (name, value, _PREEMPT)
 
 
 def _default_class(store: Store) -> tuple[str, int, str]:
-    """Return the priority of pods without a class: the lowest of the global defaults, or zero."""
-    # the bytes tell which few classes are worth decoding
+    """Return name, priority and preemption policy for pods without a class: the lowest global default, or zero."""
+    # only classes with this text are decoded
     defaults = [each.document() for each in store.set_of(PRIORITY_CLASSES) if _IS_GLOBAL_DEFAULT in each.body]
     if not defaults:
         return "", 0, _PREEMPT
@@ -120,7 +119,7 @@ def _settled(found: Document) -> tuple[str, int, str]:
 
 
 def add_default_tolerations(spec: Document) -> None:
-    """Let a pod stay for a while on a node that is not ready or not reachable, unless it says otherwise."""
+    """Add tolerations of five minutes for the taints not-ready and unreachable, unless the pod has its own."""
     tolerations = list(spec.get("tolerations") or ())
     for key in _TOLERATED_FOR_A_WHILE:
         if not any(_concerns(toleration, key) for toleration in tolerations):
@@ -138,7 +137,7 @@ def _concerns(toleration: Document, key: str) -> bool:
 
 
 def copy_topology_labels(store: Store, node_name: str, meta: Document) -> None:
-    """Give something's metadata the labels that say where its node is; a node that is not there says nothing."""
+    """Copy the zone and region labels of a node to the metadata of an object, if the node exists."""
     node = store.get("nodes", "", node_name)
     if node is None:
         return
@@ -151,7 +150,7 @@ def copy_topology_labels(store: Store, node_name: str, meta: Document) -> None:
 
 
 def _apply_runtime_class(pod: Document, context: StrategyContext) -> None:
-    """Give a pod the overhead, the node selector and the tolerations of its runtime class."""
+    """Add the overhead, node selector and tolerations of a pod's runtime class. Raises ApiError 403."""
     spec = pod["spec"]
     name = spec.get("runtimeClassName")
     found = context.find(RUNTIME_CLASSES, "", name) if name is not None else {}
@@ -186,11 +185,11 @@ def _apply_scheduling(pod: Document, scheduling: Document, context: StrategyCont
             spec["tolerations"].append(toleration)
 
 
-# -- label keys that stand for a pod's own labels
+# -- matchLabelKeys
 
 
 def _merge_label_keys(pod: Document) -> None:
-    """Write the values that matchLabelKeys and mismatchLabelKeys stand for into the selectors beside them."""
+    """Add the pod's values of matchLabelKeys and mismatchLabelKeys to the label selectors beside them."""
     spec, labels = pod["spec"], pod["metadata"].get("labels") or {}
     for term in _affinity_terms(spec.get("affinity") or {}):
         _merge(term, "matchLabelKeys", "In", labels)
@@ -209,7 +208,7 @@ def _affinity_terms(affinity: Document) -> Iterator[Document]:
 
 def _merge(holder: Document, field: str, operator: str, labels: Any) -> None:
     selector = holder.get("labelSelector")
-    # no selector matches nothing, whatever else is asked
+    # a missing selector matches no pods, whatever is added
     if selector is None:
         return
     added = [

@@ -1,6 +1,6 @@
-"""Amounts of resources in pods: how they are written, what containers add up to, and the class of service they buy.
+"""Resource amounts of pods: canonical form, sums of containers, QoS class.
 
-From resource lists as clients write them to canonical ones, sums and classes.
+From resource lists as clients write them to canonical lists, sums and QoS classes.
 """
 
 # upstream: pkg/apis/core/v1/defaults.go (SetDefaults_ResourceList), pkg/apis/core/helper/qos/qos.go,
@@ -25,14 +25,14 @@ _CONTAINERS_ALONE = RequestRules(pod_level=False, overhead=False)
 
 
 def write_canonically(resources: Document | None) -> None:
-    """Write the amounts of a resource list as the reference does, none finer than a thousandth."""
+    """Rewrite the amounts of a resource list in canonical form, rounded up to thousandths."""
     for name, raw in (resources or {}).items():
         resources[name] = canonical(raw)  # type: ignore[index]
 
 
 @lru_cache(maxsize=16384)
 def canonical(raw: RawQuantity) -> str:
-    """Return the canonical text of an amount, rounded up to thousandths."""
+    """Return the canonical text of an amount, rounded up to thousandths. Raises ApiError 400."""
     try:
         amount = quantity_of(raw)
     except InvalidQuantityError as error:
@@ -54,7 +54,7 @@ def resources_of(container: Mapping[str, Any], kind: str) -> Document:
 
 
 def sum_of_containers(spec: Document, kind: str) -> dict[str, Quantity]:
-    """Return the largest sum of requests, or of limits, that a pod's containers need at a time."""
+    """Return the requests, or the limits, of a pod's containers together, without pod-level ones and overhead."""
 
     def bare(containers: Iterable[Document] | None) -> list[Document]:
         return [
@@ -71,7 +71,7 @@ def sum_of_containers(spec: Document, kind: str) -> dict[str, Quantity]:
 
 
 def class_of_service(spec: Document) -> str:
-    """Return the class of service that a pod's requests and limits amount to."""
+    """Return the QoS class of a pod."""
     requests: dict[str, Quantity] = {}
     limits: dict[str, Quantity] = {}
     guaranteed = True
@@ -80,7 +80,7 @@ def class_of_service(spec: Document) -> str:
         asked, allowed = resources_of(holder, "requests"), resources_of(holder, "limits")
         _add(requests, asked)
         _add(limits, allowed)
-        # a pod that as a whole has requests alone is judged by them, a container is not
+        # pod-level requests without limits are compared as they are; a container without limits is not guaranteed
         if allowed or whole is None:
             guaranteed = guaranteed and all(_positive(allowed, name) for name in _OF_SERVICE)
     if not requests and not limits:

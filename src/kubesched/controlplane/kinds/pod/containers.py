@@ -1,6 +1,6 @@
-"""What is wrong with the containers of a pod.
+"""Validation of a pod's containers.
 
-From containers, init containers and ephemeral containers to sentences.
+From containers, init containers and ephemeral containers to problems.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (validateContainers, validateInitContainers,
@@ -30,7 +30,7 @@ _RESTARTS = ("Always", "Never", "OnFailure")
 _RESTART_ACTIONS = ("Restart", "RestartAllContainers")
 MOST_RESTART_RULES = 20
 MOST_EXIT_CODES = 255
-# what a container that is only for a look may not have
+# fields that ephemeral containers may not have
 _NOT_EPHEMERAL = (
     "ports",
     "resources",
@@ -43,7 +43,7 @@ _NOT_EPHEMERAL = (
 
 
 class ContainerContext(msgspec.Struct, frozen=True):
-    """What containers are judged by: the good volumes by name, the names of claims, and words of the pod as a whole."""
+    """The fields of a pod that the validation of containers needs: valid volumes, names of claims, and settings."""
 
     volumes: Mapping[str, Document]
     claim_names: Collection[str]
@@ -85,7 +85,7 @@ def init_containers_problems(
             problems.append(duplicate(f"{here}.name", name))
         elif name:
             names.add(name)
-        # they run one by one, so they do not get into each other's way
+        # init containers run one by one, so their host ports do not conflict
         problems += _host_ports_problems(path, [container])
         if container.get("restartPolicy") == "Always":
             problems += _living_problems(here, container, around)
@@ -125,7 +125,7 @@ def ephemeral_containers_problems(
 
 
 def image_space_problems(path: str, container: Document) -> list[str]:
-    """Return the problems of spaces around the name of an image."""
+    """Return the problem of whitespace around the name of an image."""
     image = container.get("image") or ""
     if image == image.strip():
         return []
@@ -133,7 +133,7 @@ def image_space_problems(path: str, container: Document) -> list[str]:
 
 
 def _common_problems(path: str, container: Document, around: ContainerContext) -> list[str]:
-    """Return the problems of a container of any sort."""
+    """Return the problems that all types of containers can have."""
     name = container.get("name") or ""
     problems = text_problems(f"{path}.name", name, dns_label_problems) if name else [required(f"{path}.name")]
     if not container.get("image"):
@@ -183,7 +183,7 @@ def _ports_problems(path: str, ports: Sequence[Document]) -> list[str]:
 
 
 def _host_ports_problems(path: str, containers: Sequence[Document]) -> list[str]:
-    """Return which ports of the node are taken twice."""
+    """Return the problems of duplicate host ports."""
     problems = []
     taken = set()
     for number, container in enumerate(containers):

@@ -1,7 +1,7 @@
-"""What a pod leaves out and the server fills in.
+"""Defaulting of pods.
 
-From a document to the same document, complete: what is empty counts as left out, as it does for the reference.
-`default_spec` is for pods and templates alike, `default_pod` adds what only pods get.
+From a document to the same document with defaults; empty values get defaults too, as in the reference. `default_spec`
+is for pods and templates, `default_pod` adds the defaults of pods only.
 """
 
 # upstream: pkg/apis/core/v1/{defaults,conversion,zz_generated.defaults}.go (v1.36)
@@ -26,7 +26,7 @@ _HTTP_GET = {"path": "/", "scheme": "HTTP"}
 GRACE_SECONDS = 30
 _FILE_MODE = 0o644
 _TOKEN_SECONDS = 3600
-# fields of volume sources; a zero among them is meant
+# defaults of volume sources; zeros are kept
 _VOLUME_SOURCES: dict[str, dict[str, Any]] = {
     "secret": {"defaultMode": _FILE_MODE},
     "configMap": {"defaultMode": _FILE_MODE},
@@ -41,7 +41,7 @@ _VOLUME_SOURCES: dict[str, dict[str, Any]] = {
 
 
 def default_pod(pod: Document) -> None:
-    """Fill in what a pod leaves out."""
+    """Set the defaults of a pod."""
     spec = pod.setdefault("spec", {})
     for container in containers_of(spec):
         _request_what_is_limited(container)
@@ -58,7 +58,7 @@ def default_pod(pod: Document) -> None:
 
 
 def default_spec(spec: Document) -> None:
-    """Fill in what a pod or a template leaves out of its spec."""
+    """Set the defaults of the spec of a pod or template."""
     _fill(spec, _SPEC)
     spec.setdefault("securityContext", {})
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
@@ -74,7 +74,7 @@ def default_spec(spec: Document) -> None:
 
 
 def default_status(status: Document) -> None:
-    """Write the amounts in a status canonically, and let its first address and its addresses agree."""
+    """Rewrite the amounts of a status in canonical form, and make podIP and podIPs agree."""
     for field in ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"):
         for container in status.get(field) or ():
             write_canonically(container.get("allocatedResources"))
@@ -89,7 +89,7 @@ def default_status(status: Document) -> None:
 
 
 def _request_what_is_limited(container: Document) -> None:
-    """Let a container request what it is limited to, where it says nothing else."""
+    """Default the requests of a container to its limits."""
     resources = container.get("resources") or {}
     limits = resources.get("limits")
     if limits:
@@ -97,7 +97,7 @@ def _request_what_is_limited(container: Document) -> None:
 
 
 def _default_whole(spec: Document) -> None:
-    """Fill in requests and limits of a pod as a whole from those of its containers."""
+    """Default the pod-level requests and limits by those of the containers."""
     whole = spec["resources"]
     limits, requests = dict(whole.get("limits") or {}), dict(whole.get("requests") or {})
     if not limits and not requests:
@@ -191,24 +191,24 @@ def _write_requirements(resources: Document | None) -> None:
 
 
 def pull_policy(image: str) -> str:
-    """Return when an image is pulled if nothing is said: always if it is the latest one."""
+    """Return the default pull policy of an image: Always for the tag `latest` or no tag."""
     reference, _, digest = image.partition("@")
     name, colon, tag = reference.rpartition(":")
-    # what follows the colon of `registry:5000/image` is no tag
+    # in `registry:5000/image` the colon is not followed by a tag
     tagged = bool(colon) and "/" not in tag
     latest = tag == "latest" if tagged else bool(name or tag) and not digest
     return "Always" if latest else "IfNotPresent"
 
 
 def _fill(holder: Document, defaults: dict[str, Any]) -> None:
-    """Fill in what is absent, empty or zero."""
+    """Set defaults in place of missing, empty and zero values."""
     for field, value in defaults.items():
         if not holder.get(field):
             holder[field] = value
 
 
 def _fill_unset(holder: Document, defaults: dict[str, Any]) -> None:
-    """Fill in what is absent or empty."""
+    """Set defaults in place of missing and empty values."""
     for field, value in defaults.items():
         if holder.get(field) in (None, ""):
             holder[field] = value

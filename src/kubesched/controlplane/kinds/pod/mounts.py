@@ -1,6 +1,6 @@
-"""What is wrong with what a container takes in: its environment, and the volumes it mounts or uses as devices.
+"""Validation of a container's environment, volume mounts and volume devices.
 
-From lists of a container to sentences.
+From the lists of a container to problems.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidateEnv, ValidateEnvFrom, ValidateVolumeMounts,
@@ -36,7 +36,7 @@ _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 
 
 def not_found(path: str, text: str) -> str:
-    """Return the sentence about a name that nothing has."""
+    """Return the problem of a name that does not exist."""
     return f"{path}: Not found: {quote(text)}"
 
 
@@ -112,7 +112,7 @@ def _reference_problems(path: str, kind: str, reference: Document) -> list[str]:
 
 
 def mounts_problems(path: str, container: Document, volumes: Mapping[str, Document]) -> list[str]:
-    """Return the problems of the volumes that a container mounts or uses as devices."""
+    """Return the problems of the volume mounts and volume devices of a container."""
     mounts, devices = container.get("volumeMounts") or (), container.get("volumeDevices") or ()
     if not mounts and not devices:
         return []
@@ -156,7 +156,7 @@ def _mounts_problems(
 
 
 def _detail_problems(path: str, here: str, mount: Document, privileged: bool) -> list[str]:
-    """Return the problems of how a volume is mounted."""
+    """Return the problems of a mount's subpath, propagation and recursive read-only mode."""
     problems = []
     part, expression = mount.get("subPath") or "", mount.get("subPathExpr") or ""
     problems += descending(f"{path}.subPath", part)

@@ -1,6 +1,6 @@
-"""What is wrong with where a pod wants to run: affinity, tolerations, spreading, gates, claims, groups.
+"""Validation of a pod's scheduling fields: affinity, tolerations, spread constraints, gates, claims, groups.
 
-From the parts of a spec that a scheduler reads to sentences.
+From the fields of a spec that a scheduler reads to problems.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (v1.36)
@@ -75,7 +75,7 @@ def _pod_term_problems(path: str, term: Document) -> list[str]:
 
 
 def _label_keys_problems(path: str, holder: Document) -> list[str]:
-    """Return the problems of keys that stand for a pod's own labels; their values are in the selector already."""
+    """Return the problems of matchLabelKeys and mismatchLabelKeys, after their values were added to the selector."""
     matched, mismatched = holder.get("matchLabelKeys") or (), holder.get("mismatchLabelKeys") or ()
     selector = holder.get("labelSelector")
     problems = []

@@ -1,6 +1,6 @@
-"""What is wrong with what runs beside a container's program: probes, and hooks of its life.
+"""Validation of a container's probes and lifecycle hooks.
 
-From probes and lifecycles to sentences.
+From probes and lifecycles to problems.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (validateProbe, validateLifecycle, validateHandler) (v1.36)
@@ -26,7 +26,7 @@ _LETTER_PATTERN = re.compile("[a-z]")
 
 
 def port_name_problems(text: str) -> list[str]:
-    """Return the reasons why a text is no name of a port."""
+    """Return the reasons why a text is not a valid port name."""
     problems = []
     if len(text) > 15:
         problems.append("must be no more than 15 characters")
@@ -68,7 +68,7 @@ def _probe_problems(path: str, probe: Document, grace: int, *, readiness: bool) 
 
 
 def lifecycle_problems(path: str, lifecycle: Document, grace: int) -> list[str]:
-    """Return the problems of the hooks of a container's life."""
+    """Return the problems of the lifecycle hooks of a container."""
     problems = []
     for name in ("postStart", "preStop"):
         if lifecycle.get(name) is not None:

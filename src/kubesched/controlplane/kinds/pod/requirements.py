@@ -1,6 +1,6 @@
-"""What is wrong with the resources that containers and pods ask for.
+"""Validation of the resource requirements of containers and pods.
 
-From requests, limits and claims to sentences.
+From requests, limits and claims to problems.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (validateResourceRequirements, validatePodResources),
@@ -43,7 +43,7 @@ _STANDARD = frozenset(
 def requirements_problems(
     path: str, requirements: Document, claim_names: Collection[str] = (), *, of_pod: bool = False
 ) -> list[str]:
-    """Return the problems of the requirements of a container, or of a pod as a whole."""
+    """Return the problems of the resource requirements of a container, or of a pod (`of_pod`)."""
     limits, requests = requirements.get("limits") or {}, requirements.get("requests") or {}
     problems = []
     for kind, resources in (("limits", limits), ("requests", requests)):
@@ -65,7 +65,7 @@ def requirements_problems(
 
 
 def _limit_problems(path: str, name: str, amount: Quantity, limits: Document) -> list[str]:
-    """Return the problems of a request beside its limit; what cannot be shared out twice must equal it."""
+    """Return the problems of a request compared with its limit; it must equal that of non-overcommittable resources."""
     shared = overcommits(name)
     if name not in limits:
         why = "Limit must be set for non overcommitable resources"
@@ -79,12 +79,12 @@ def _limit_problems(path: str, name: str, amount: Quantity, limits: Document) ->
 
 
 def is_native(name: str) -> bool:
-    """Return whether a resource is one of Kubernetes' own."""
+    """Return whether a resource is native to Kubernetes, by its name."""
     return "/" not in name or "kubernetes.io/" in name
 
 
 def overcommits(name: str) -> bool:
-    """Return whether more of a resource may be allowed than there is."""
+    """Return whether a resource may be overcommitted."""
     return is_native(name) and not name.startswith(HUGE_PAGES)
 
 
@@ -97,7 +97,7 @@ def _whole_pages(name: str, amount: Quantity) -> bool:
 
 
 def standard_name_problems(path: str, name: str) -> list[str]:
-    """Return the problems of the name of a resource, wherever it stands."""
+    """Return the problems of a resource name that hold for every use."""
     problems = text_problems(path, name, label_key_problems)
     standard = name in _STANDARD or name.startswith((HUGE_PAGES, f"requests.{HUGE_PAGES}"))
     if not problems and "/" not in name and not standard:
@@ -106,7 +106,7 @@ def standard_name_problems(path: str, name: str) -> list[str]:
 
 
 def container_resource_problems(path: str, name: str) -> list[str]:
-    """Return the problems of the name of a resource that a container asks for."""
+    """Return the problems of a resource name in the requirements of a container."""
     if name in _OF_CONTAINERS:
         return []
     problems = standard_name_problems(path, name)
@@ -154,7 +154,7 @@ def _claims_problems(path: str, claims: list[Document], names: Collection[str]) 
 
 
 def whole_pod_problems(path: str, spec: Document, claim_names: Collection[str]) -> list[str]:
-    """Return the problems of the resources of a pod as a whole, also beside those of its containers."""
+    """Return the problems of pod-level resources, also compared with those of the containers."""
     whole = spec["resources"]
     if (spec.get("os") or {}).get("name") == "windows":
         return [forbidden(path, "may not be set for a windows pod")]

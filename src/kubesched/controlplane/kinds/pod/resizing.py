@@ -1,6 +1,6 @@
-"""What `pods/resize` may change: the cpu and memory of containers, and of the pod as a whole.
+"""Changes through `pods/resize`: cpu and memory of containers and of the pod.
 
-From a pod as it was and as it would be to the pod with that change alone, and to what is wrong with it.
+From an old and a new pod to the old pod with only its resources changed, and to problems.
 """
 
 # upstream: pkg/registry/core/pod/strategy.go (podResizeStrategy),
@@ -22,7 +22,7 @@ _OTHERS: Final = "only cpu and memory resources are mutable"
 
 
 def keep_all_but_resources(new: Document, old: Document) -> None:
-    """Take everything from the old pod but resources and resize policies; other containers are left to validation."""
+    """Keep the old spec but for resources and resize policies; a spec with other containers is left to validation."""
     spec, before = new.get("spec") or {}, old["spec"]
     if all(_names(spec, field) == _names(before, field) for field in CONTAINERS):
         kept = deepcopy(before)
@@ -34,7 +34,7 @@ def keep_all_but_resources(new: Document, old: Document) -> None:
 
 
 def resize_problems(new: Document, old: Document) -> list[str]:
-    """Return the problems of a resize, beside what is wrong with the pod."""
+    """Return the problems of a resize, except those of the new pod itself."""
     spec, before = new["spec"], old["spec"]
     if MIRROR_POD in (old["metadata"].get("annotations") or {}):
         return [forbidden("<nil>", "static pods cannot be resized")]
@@ -57,7 +57,7 @@ def resize_problems(new: Document, old: Document) -> list[str]:
 
 
 def _pod_problems(new: Document, old: Document) -> list[str]:
-    """Return the problems of a resize as a whole."""
+    """Return the problems of a resize that concern the pod, not one container."""
     problems = []
     spec, before, status = new["spec"], old["spec"], old.get("status") or {}
     if (status.get("qosClass") or class_of_service(before)) != class_of_service(spec):
@@ -120,14 +120,14 @@ def _take(holder: Document, source: Document, fields: tuple[str, ...]) -> None:
 
 
 def _others_changed(container: Document, was: Document) -> bool:
-    """Return whether anything but cpu and memory differs."""
+    """Return whether a container differs in more than cpu and memory."""
     rest = {field: value for field, value in container.items() if field != "resources"}
     rest_before = {field: value for field, value in was.items() if field != "resources"}
     return rest != rest_before or _others_in(container.get("resources")) != _others_in(was.get("resources"))
 
 
 def _others_in(resources: Document | None) -> Document:
-    """Return requests and limits without cpu and memory, and what else resources say."""
+    """Return resource requirements without cpu and memory."""
     found: Document = {}
     for field, value in (resources or {}).items():
         rest = {name: amount for name, amount in value.items() if name not in _MUTABLE} if field in _KINDS else value

@@ -1,7 +1,6 @@
-"""What is wrong with the rights of a pod and its containers.
+"""Validation of the security contexts of a pod and its containers.
 
-From security contexts to sentences. Nothing runs here, so what matters is that a context which a cluster would refuse
-is refused; the options of Windows are taken as they are.
+From security contexts to problems. Windows options are not validated.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidateSecurityContext, validatePodSpecSecurityContext) (v1.36)
@@ -23,7 +22,7 @@ _sysctl = re.compile(_SYSCTL)
 
 
 def pod_security_problems(path: str, spec: Document) -> list[str]:
-    """Return the problems of the rights of a pod as a whole."""
+    """Return the problems of the security context of a pod."""
     context = spec.get("securityContext") or {}
     problems = _identity_problems(path, context, ("fsGroup", "runAsUser", "runAsGroup"))
     for number, group in enumerate(context.get("supplementalGroups") or ()):
@@ -60,7 +59,7 @@ def _sysctl_problems(path: str, sysctls: Iterable[Document]) -> list[str]:
 
 
 def container_security_problems(path: str, context: Document, *, host_users: bool) -> list[str]:
-    """Return the problems of the rights of a container."""
+    """Return the problems of the security context of a container."""
     problems = _identity_problems(path, context, ("runAsUser", "runAsGroup"))
     mount = context.get("procMount")
     if mount is not None:

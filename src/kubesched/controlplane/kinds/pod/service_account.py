@@ -1,6 +1,6 @@
-"""What a new pod gets of its service account: a token to show to the API server, and secrets to pull images with.
+"""Admission of new pods by their service account: the token volume, and image pull secrets.
 
-From a pod and its account to a volume, and a mount in each container that has nothing at that place.
+From a pod and its service account to a volume, and a mount in each container that has none at that path.
 """
 
 # upstream: plugin/pkg/admission/serviceaccount/admission.go (v1.36)
@@ -16,20 +16,20 @@ DEFAULT: Final = "default"
 MIRROR: Final = "kubernetes.io/config.mirror"
 VOLUME: Final = "kube-api-access-"
 PLACE: Final = "/var/run/secrets/kubernetes.io/serviceaccount"
-# an hour, and room for programs that do not read it again
+# an hour and seven seconds, as in the reference
 _TOKEN_SECONDS: Final = 3607
 _CONTAINERS = ("initContainers", "containers")
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def use_account(pod: Document, context: StrategyContext) -> None:
-    """Name the account of a new pod, and give the pod what it gets of it.
+    """Set the service account of a new pod, and add its token volume and image pull secrets.
 
     differs: the account need not exist; a pod that comes before it gets no token.
     """
     spec, meta = pod["spec"], pod["metadata"]
     if MIRROR in (meta.get("annotations") or {}):
-        # a node knows it by what it says
+        # mirror pods stay as the kubelet created them
         return
     if not spec.get("serviceAccountName"):
         spec["serviceAccountName"] = spec["serviceAccount"] = DEFAULT
@@ -43,7 +43,7 @@ def use_account(pod: Document, context: StrategyContext) -> None:
 
 
 def _mounts(account: Document, spec: Document) -> bool:
-    """Return whether a pod gets a token: as it wants, or as its account has it."""
+    """Return whether a token is mounted: as the pod, or else its service account, sets automountServiceAccountToken."""
     wanted = spec.get("automountServiceAccountToken")
     if wanted is None:
         wanted = account.get("automountServiceAccountToken")
@@ -63,7 +63,7 @@ def _mount(pod: Document) -> None:
 
 
 def _volume_of(spec: Document) -> str:
-    """Return the name of the volume with a token that a pod brings along, if it does."""
+    """Return the name of a pod's own token volume, an empty text if it has none."""
     return next((each["name"] for each in spec.get("volumes") or () if str(each.get("name")).startswith(VOLUME)), "")
 
 
@@ -76,7 +76,7 @@ def _is_taken(container: Document) -> bool:
 
 
 def _new_name(pod: Document) -> str:
-    """Return the name of a pod's volume, as random as its UID."""
+    """Return the name of a pod's token volume, derived from the pod's UID."""
     number = int(pod["metadata"]["uid"].replace("-", "")[-12:], 16)
     letters = []
     for _ in range(5):
@@ -116,7 +116,7 @@ def mounts_without_manager(pod: Any) -> Fields:
 
 
 def _unowned_of(container: Document) -> Fields | None:
-    """Return the fields of the token mount in a container, None if the container mounts something there itself."""
+    """Return the fields of the token mount in a container, None if the container has its own mount at that path."""
     if not container.get("volumeMounts"):
         return MEMBER
     return None if _is_taken(container) else {f'k:{{"mountPath":"{PLACE}"}}': MEMBER}

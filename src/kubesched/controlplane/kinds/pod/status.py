@@ -1,6 +1,6 @@
-"""The status of a pod: how conditions change, what survives an update, and what is wrong with one.
+"""The status of pods: setting of conditions, fields that an update keeps, validation.
 
-From a status as a client sends it to one that may be stored, or to sentences.
+From a status as a client sends it to one that can be stored, or to problems.
 """
 
 # upstream: pkg/api/pod/util.go (UpdatePodCondition), pkg/registry/core/pod/strategy.go (podStatusStrategy),
@@ -28,7 +28,7 @@ _STATUSES = {
 
 
 def set_condition(status: Document, condition: Document, now: datetime) -> None:
-    """Put a condition in its place; the time of its last transition is now, unless it says what it said."""
+    """Add or replace a condition; its transition time is now, unless its status is unchanged."""
     conditions = status.get("conditions")
     if conditions is None:
         conditions = status["conditions"] = []
@@ -42,7 +42,7 @@ def set_condition(status: Document, condition: Document, now: datetime) -> None:
 
 
 def condition_of(pod: Document, kind: str) -> Document | None:
-    """Return a condition of a pod."""
+    """Return the condition of a type, None if the pod has none."""
     for condition in (pod.get("status") or {}).get("conditions") or ():
         if condition.get("type") == kind:
             found: Document = condition
@@ -51,7 +51,7 @@ def condition_of(pod: Document, kind: str) -> Document | None:
 
 
 def keep_from_old(status: Document, before: Document) -> None:
-    """Keep what a client that does not know of it would lose: the class of service, and observed generations."""
+    """Keep the QoS class and the observed generations that a client leaves out."""
     if not status.get("qosClass") and before.get("qosClass"):
         status["qosClass"] = before["qosClass"]
     if not status.get("observedGeneration") and before.get("observedGeneration"):
@@ -119,7 +119,10 @@ def _transition_problems(
     spec: Document,
     containers: Sequence[Document] | None,
 ) -> list[str]:
-    """Return which containers would come back to life that may not; ephemeral ones (None) never may."""
+    """Return the problems of terminated containers that become non-terminated, but may not restart.
+
+    `containers` are the regular ones of the spec; None is for ephemeral containers, which never restart.
+    """
     if containers is not None and _all_may_restart(spec):
         return []
     problems = []

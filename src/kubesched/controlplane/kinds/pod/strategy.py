@@ -1,7 +1,7 @@
 """The strategy of pods.
 
-From what clients send to pods that schedulers, nodes and controllers can rely on: complete, admitted, valid, and
-settled once created, save for what `pod.updates` lets change.
+From pods as clients send them to pods that are defaulted, admitted and valid, and that change only as `pod.updates`
+allows.
 """
 
 # upstream: pkg/registry/core/pod/strategy.go (v1.36)
@@ -46,7 +46,7 @@ class PodStrategy(Strategy):
     returns_deleted = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in a pod, settle its priority and the like, and give it its first status."""
+        """Set defaults, admit the pod, and set its first status."""
         default_pod(new)
         admit_new(new, context)
         spec = new["spec"]
@@ -60,16 +60,16 @@ class PodStrategy(Strategy):
         return new_pod_problems(new)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in a changed pod as it was when it was new."""
+        """Set defaults, and admit the changed pod."""
         default_pod(new)
         admit_changed(new, old)
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a changed pod, and with the change."""
+        """Return the problems of a changed pod, and of the change."""
         return pod_problems(new) + change_problems(new, old)
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep the spec and the owners, and what the status must not lose."""
+        """Keep the spec, the owner references, and fields of the status that the client leaves out; set defaults."""
         super().prepare_status(new, old, context)
         meta, before = new["metadata"], old["metadata"]
         meta.pop("ownerReferences", None)
@@ -84,7 +84,7 @@ class PodStrategy(Strategy):
         return annotation_change_problems(new, old) + status_problems(new, old)
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about; addresses, in the plural, are always empty, as upstream."""
+        """Return the values of the selectable fields; status.podIPs is always empty, as in the reference."""
         spec, status = document.get("spec") or {}, document.get("status") or {}
         return {
             "spec.nodeName": spec.get("nodeName") or "",
@@ -98,11 +98,11 @@ class PodStrategy(Strategy):
         }
 
     def selectable(self) -> frozenset[str]:
-        """Return the names of those fields."""
+        """Return the names of the selectable fields."""
         return _SELECTABLE
 
     def kept_field(self, field: str, resource: Resource) -> str:
-        """Return the name of a field that once had another."""
+        """Return the current name of a selectable field: `spec.host` is `spec.nodeName`."""
         return "spec.nodeName" if field == "spec.host" else field
 
     def grace_seconds(self, document: Document, wanted: int | None) -> int:

@@ -1,4 +1,4 @@
-"""The strategy of `pods/resize` and `pods/ephemeralcontainers`: each changes one part of a pod, and nothing else."""
+"""The strategies of `pods/resize` and `pods/ephemeralcontainers`, each of which changes only one part of a pod."""
 
 # upstream: pkg/registry/core/pod/strategy.go (podResizeStrategy, podEphemeralContainersStrategy) (v1.36)
 
@@ -16,12 +16,12 @@ _METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 
 
 class PodResizeStrategy(PodStrategy):
-    """Changes the resources of a pod that may be running."""
+    """The strategy of `pods/resize`."""
 
     is_admitted = True
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything but the resources of containers and pod."""
+        """Keep everything but the resources and resize policies of containers and pod."""
         _keep_metadata(new, old)
         keep_all_but_resources(new, old)
         default_pod(new)
@@ -32,7 +32,7 @@ class PodResizeStrategy(PodStrategy):
 
 
 class PodEphemeralContainersStrategy(PodStrategy):
-    """Adds ephemeral containers to a pod."""
+    """The strategy of `pods/ephemeralcontainers`."""
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the ephemeral containers."""
@@ -44,7 +44,7 @@ class PodEphemeralContainersStrategy(PodStrategy):
         default_pod(new)
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of the new ephemeral containers, and whether one that was there has changed."""
+        """Return the problems of the new ephemeral containers, and of existing ones that were changed or removed."""
         if MIRROR_POD in (old["metadata"].get("annotations") or {}):
             return [forbidden("<nil>", "static pods do not support ephemeral containers")]
         problems = pod_problems(new) + annotation_change_problems(new, old)
@@ -59,7 +59,7 @@ class PodEphemeralContainersStrategy(PodStrategy):
 
 
 def _keep_metadata(new: Document, old: Document) -> None:
-    """Take from the old object the metadata that only a change of the object itself may change."""
+    """Keep the labels, annotations, finalizers and owner references of the old object."""
     for field in _METADATA:
         new["metadata"].pop(field, None)
         if field in old["metadata"]:

@@ -1,8 +1,8 @@
-"""What is wrong with a change of a pod: nearly all of its spec is settled when it is created.
+"""Validation of changes to a pod, whose spec is mostly immutable.
 
-From a pod as it was and as it would be, both with their defaults, to sentences. What may change: images, the deadline
-(sooner), tolerations (more), scheduling gates (fewer), and while gates are left, node selectors and node affinity
-(stricter).
+From an old and a new pod, both with defaults, to problems. These fields may change: images; the active deadline (only
+lower); tolerations (only additions); scheduling gates (only removals); and of a pod that was gated, node selector and
+node affinity (only stricter).
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidatePodUpdate) (v1.36)
@@ -32,7 +32,7 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def change_problems(new: Document, old: Document) -> list[str]:
-    """Return the problems of a change of a pod, beside what is wrong with the pod."""
+    """Return the problems of a change of a pod, except those of the new pod itself."""
     problems = annotation_change_problems(new, old)
     spec, before = new["spec"], old["spec"]
     for field in ("containers", "initContainers"):
@@ -52,7 +52,7 @@ def change_problems(new: Document, old: Document) -> list[str]:
 
 
 def annotation_change_problems(new: Document, old: Document) -> list[str]:
-    """Return the problems of a change of annotations that make a pod what it is."""
+    """Return the problem of a change of the mirror pod annotation."""
     after = (new["metadata"].get("annotations") or {}).get(MIRROR_POD)
     before = (old["metadata"].get("annotations") or {}).get(MIRROR_POD)
     if after == before:
@@ -62,7 +62,7 @@ def annotation_change_problems(new: Document, old: Document) -> list[str]:
 
 
 def _containers_problems(path: str, new: Sequence[Document], old: Sequence[Document]) -> tuple[list[str], bool]:
-    """Return the problems of changed containers, and whether other fields need no check."""
+    """Return the problems of changed containers, and whether validation ends with them."""
     if len(new) != len(old):
         return [forbidden(path, "pod updates may not add or remove containers")], True
     problems = []
@@ -110,9 +110,9 @@ def _gates_problems(new: Sequence[Document], old: Sequence[Document]) -> list[st
 
 
 def _rest_problems(spec: Document, before: Document) -> list[str]:
-    """Return the problems of changes of anything else."""
+    """Return the problems of changes of all other fields."""
     problems = []
-    # What may change, and was judged already, is put back; nothing else may differ then.
+    # The fields that may change are reset to their old values; then nothing else may differ.
     undone = deepcopy(spec)
     for field in ("activeDeadlineSeconds", "schedulingGates", "tolerations"):
         _put_back(undone, before, field)
@@ -124,14 +124,14 @@ def _rest_problems(spec: Document, before: Document) -> list[str]:
     if before.get("schedulingGates"):
         problems += _gated_problems(undone, before)
     if undone != before:
-        # without the names of files, which the first two lines are
+        # without the first two lines, the names of files
         diff = "".join([*unified_diff(_lines(before), _lines(undone))][2:])
         problems.append(forbidden("spec", f"pod updates may not change fields other than {_UPDATABLE}\n{diff}"))
     return problems
 
 
 def _gated_problems(undone: Document, before: Document) -> list[str]:
-    """Return the problems of changed demands on the node of a pod that still waits; then put them back."""
+    """Return the problems of a changed node selector or node affinity of a gated pod; reset both in `undone`."""
     problems = []
     selector, old_selector = undone.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(selector.get(key) != value for key, value in old_selector.items()):
@@ -168,7 +168,7 @@ def _node_affinity_problems(new: Document, old: Document) -> list[str]:
 
 def _only_adds(term: Document, was: Document) -> bool:
     parts = [(term.get(field) or [], was.get(field) or []) for field in ("matchExpressions", "matchFields")]
-    # a term without demands selects no node, and would select some with one
+    # an empty term selects no node; an addition would make it select some
     if not any(old for _, old in parts) and any(new for new, _ in parts):
         return False
     return all(new[: len(old)] == old for new, old in parts)

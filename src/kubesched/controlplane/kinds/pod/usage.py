@@ -1,7 +1,8 @@
-"""What pods are taken to use: what they request, or what annotations say.
+"""The assumed usage of pods: their requests, or the usage in annotations.
 
-From a pod's document to amounts of cpu and memory for each container. Nothing runs in pods, so that a request is the
-best guess; `kubesched.io/cpu-usage` and `kubesched.io/memory-usage` say what the first container uses in its place.
+From a pod's document to amounts of cpu and memory for each container. Nothing runs in pods, so their requests are the
+best guess; the annotations `kubesched.io/cpu-usage` and `kubesched.io/memory-usage` give the usage of the first
+container.
 """
 
 from kubesched.api.quantity import ZERO, InvalidQuantityError, Quantity, quantity_of
@@ -26,12 +27,12 @@ def container_usages(pod: Document) -> dict[str, Usage]:
 
 
 def is_measured(pod: Document) -> bool:
-    """Return whether a pod uses anything: it runs."""
+    """Return whether a pod is running, and so has a usage."""
     return (pod.get("status") or {}).get("phase") == "Running"
 
 
 def total(usages: list[Usage]) -> Usage:
-    """Return the sum of some usages."""
+    """Return the sum of usages."""
     return {name: sum((usage[name] for usage in usages), start=ZERO) for name in RESOURCES}
 
 

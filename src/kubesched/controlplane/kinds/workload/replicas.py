@@ -88,7 +88,7 @@ class _ReplicaStrategy(KindStrategy):
         return problems
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {"status.replicas": str((document.get("status") or {}).get("replicas") or 0)}
 
 
@@ -214,7 +214,7 @@ class StatefulSetStrategy(_ReplicaStrategy):
         return []
 
     def fields(self, document: Document) -> dict[str, str]:
-        """Return the fields that selectors may ask about."""
+        """Return the values of the selectable fields."""
         return {}
 
 
