@@ -25,7 +25,7 @@ class LeaseStrategy(KindStrategy):
     unconditional_update = False
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec."""
         part(document, "spec")
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -56,7 +56,7 @@ class LeaseCandidateStrategy(KindStrategy):
         return tuple(config_key_problems(name))
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec."""
         part(document, "spec")
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:

@@ -22,7 +22,7 @@ class PriorityClassStrategy(KindStrategy):
     has_generation = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; there is only one default."""
+        """Set defaults. Raises ApiError 403 for a second global default."""
         document["preemptionPolicy"] = document.get("preemptionPolicy") or "PreemptLowerPriority"
         document.setdefault("value", 0)
         if document.get("globalDefault"):
@@ -52,14 +52,14 @@ class PriorityClassStrategy(KindStrategy):
         return problems + immutable("preemptionPolicy", new["preemptionPolicy"], old.get("preemptionPolicy"))
 
     def check_delete(self, stored: Stored, context: StrategyContext) -> None:
-        """Raise ApiError for the classes of the system."""
+        """Raise ApiError 403 for the system classes."""
         if stored.name in SYSTEM_PRIORITIES:
             why = "this is a system priority class and cannot be deleted"
             raise refused(context.resource, stored.name, why)
 
 
 def _system_class_problem(name: str, value: int, is_default: bool) -> str:
-    """Return how a class differs from the system's class of the same name."""
+    """Return how a class differs from the system class of its name, an empty text if it does not."""
     if name not in SYSTEM_PRIORITIES:
         return f"{name} is not a known system priority class"
     if value != SYSTEM_PRIORITIES[name]:
@@ -68,7 +68,7 @@ def _system_class_problem(name: str, value: int, is_default: bool) -> str:
 
 
 def _check_only_default(name: str, context: StrategyContext) -> None:
-    """Refuse a second default."""
+    """Raise ApiError 403 if another class is the global default."""
     for stored in context.store.set_of(context.resource.prefix):
         if stored.name != name and b'"globalDefault":true' in stored.body:
             why = f"PriorityClass {stored.name} is already marked as default. Only one default can exist"

@@ -1,7 +1,7 @@
 """The strategies of roles and bindings: validation, and the check against privilege escalation.
 
-From documents to sentences about what is wrong, or to a refusal. Members of `system:masters` may grant everything,
-others what they hold themselves, or what the verbs `escalate` (roles) and `bind` (bindings) let them.
+From documents to problems, or to ApiError 403. Members of `system:masters` may grant everything; other users only the
+permissions that they hold, unless they have the verb `escalate` (for roles) or `bind` (for bindings).
 """
 
 # upstream: pkg/apis/rbac/{v1/defaults.go,validation/validation.go}, pkg/registry/rbac/*/policybased/storage.go (v1.36)
@@ -26,7 +26,7 @@ from kubesched.controlplane.registry.strategy import StrategyContext
 
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 _PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
-# metadata that says nothing about what is granted
+# metadata that does not affect the granted permissions
 _HOUSEKEEPING = ("ownerReferences", "finalizers", "selfLink", "managedFields", "resourceVersion")
 
 
@@ -38,7 +38,7 @@ def path_segment_problems(name: str) -> tuple[str, ...]:
 
 
 class _GrantingStrategy(KindStrategy):
-    """What roles and bindings share."""
+    """The base class of the strategies of roles and bindings."""
 
     create_on_update = True
 
@@ -47,19 +47,19 @@ class _GrantingStrategy(KindStrategy):
         return path_segment_problems(name)
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; raises ApiError for what the user may not grant."""
+        """Set defaults. Raises ApiError 403 for permissions that the user may not grant."""
         self.fill_in(new, context)
         if MASTERS not in context.user.groups:
             self.check_grant(new, None, context)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; raises ApiError for what the user may not grant."""
+        """Set defaults. Raises ApiError 403 for permissions that the user may not grant."""
         self.fill_in(new, context)
         if MASTERS not in context.user.groups and _granted(new) != _granted(old):
             self.check_grant(new, old, context)
 
     def check_grant(self, new: Document, old: Document | None, context: StrategyContext) -> None:
-        """Raise ApiError unless the user may grant what an object grants."""
+        """Raise ApiError 403 unless the user may grant the permissions of an object."""
 
 
 class RoleStrategy(_GrantingStrategy):
@@ -68,9 +68,9 @@ class RoleStrategy(_GrantingStrategy):
     namespaced = True
 
     def check_grant(self, new: Document, old: Document | None, context: StrategyContext) -> None:
-        """Raise ApiError for rules that the user neither has nor may escalate to."""
+        """Raise ApiError 403 for rules that the user neither holds nor may escalate to."""
         meta = new["metadata"]
-        # a name that is only in the body is not the name of a request
+        # a create request has no name in its path
         name = meta["name"] if old is not None else ""
         policy = RbacPolicy(context.store)
         plural = context.resource.plural
@@ -112,7 +112,7 @@ class RoleStrategy(_GrantingStrategy):
 
 
 class ClusterRoleStrategy(RoleStrategy):
-    """The strategy of cluster roles; an aggregation rule is kept, and gathers nothing."""
+    """The strategy of cluster roles; aggregation rules are stored, but not applied."""
 
     namespaced = False
 
@@ -139,7 +139,7 @@ class RoleBindingStrategy(_GrantingStrategy):
     kinds: tuple[str, ...] = ("Role", "ClusterRole")
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in the group of roles, users and groups."""
+        """Set the default API group of the role, and of users and groups."""
         reference = part(document, "roleRef")
         reference["apiGroup"] = reference.get("apiGroup") or GROUP
         for subject in document.get("subjects") or ():
@@ -147,11 +147,11 @@ class RoleBindingStrategy(_GrantingStrategy):
                 subject["apiGroup"] = subject.get("apiGroup") or GROUP
 
     def check_grant(self, new: Document, old: Document | None, context: StrategyContext) -> None:
-        """Raise ApiError for a role whose rules the user neither has nor may bind."""
+        """Raise ApiError for a role whose rules the user neither holds nor may bind, or that does not exist."""
         reference = new["roleRef"]
         kind, name = reference.get("kind", ""), reference.get("name", "")
         if kind not in self.kinds or not name:
-            return  # it is not valid anyway, and that is said with all else that is wrong
+            return  # validation reports the problem
         namespace = new["metadata"].get("namespace", "")
         policy = RbacPolicy(context.store)
         wanted = Attributes("bind", reference["apiGroup"], _PLURALS[kind], namespace=namespace, name=name)
@@ -165,7 +165,7 @@ class RoleBindingStrategy(_GrantingStrategy):
         _check_held(policy, rules, new, context)
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of the role and the subjects."""
+        """Return the problems of the role reference and the subjects."""
         reference = document["roleRef"]
         problems = one_of("roleRef.apiGroup", reference["apiGroup"], (GROUP,))
         problems += one_of("roleRef.kind", reference.get("kind") or "", self.kinds)
@@ -178,7 +178,7 @@ class RoleBindingStrategy(_GrantingStrategy):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return that the role of a binding may not change."""
+        """Return the problem of a change of the role reference."""
         reference = _reference(new)
         if reference == _reference(old):
             return []
@@ -208,7 +208,7 @@ class ClusterRoleBindingStrategy(RoleBindingStrategy):
 
 
 def _check_held(policy: RbacPolicy, rules: Iterable[Rule], document: Document, context: StrategyContext) -> None:
-    """Raise ApiError for rules that the user does not have."""
+    """Raise ApiError 403 for rules that the user does not hold."""
     meta, user = document["metadata"], context.user
     held, problem = policy.rules_of(user, meta.get("namespace", ""))
     lacking = missing(held, rules)
@@ -222,13 +222,13 @@ def _check_held(policy: RbacPolicy, rules: Iterable[Rule], document: Document, c
 
 
 def _granted(document: Document) -> Document:
-    """Return an object without what is only housekeeping."""
+    """Return an object without metadata that does not affect its permissions."""
     meta = {field: value for field, value in document["metadata"].items() if field not in _HOUSEKEEPING}
     return {**document, "metadata": meta}
 
 
 def _reference(binding: Document) -> dict[str, str]:
-    """Return the role that a binding refers to, in the fields of a reference."""
+    """Return the role reference of a binding, with the field names of Go."""
     reference = binding.get("roleRef") or {}
     names = (("APIGroup", "apiGroup"), ("Kind", "kind"), ("Name", "name"))
     return {shown: reference.get(field) or "" for shown, field in names}

@@ -29,7 +29,7 @@ _STRANGE_PORT = (
 
 
 def give_addresses(document: Document, context: StrategyContext) -> None:
-    """Allocate the cluster IP and node ports that a service lacks. Raises ApiError for requested ones it cannot have."""
+    """Allocate the missing cluster IP and node ports of a service. Raises ApiError if a requested one is not free."""
     spec = document["spec"]
     if spec["type"] == "ExternalName":
         return

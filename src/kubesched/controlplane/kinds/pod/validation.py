@@ -1,7 +1,7 @@
-"""What is wrong with a pod, new or as it would be after a change.
+"""Validation of new and changed pods.
 
-From a pod with its defaults to sentences, in the order of the reference. `spec_problems` is for pods and templates
-alike; `pod_problems` adds what only a pod can get wrong.
+From a defaulted pod to problems, in the order of the reference. `spec_problems` is for pods and templates,
+`pod_problems` adds the validation of pods only.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidatePodSpec, validatePodMetadataAndSpec, ValidatePodCreate)
@@ -67,7 +67,7 @@ def new_pod_problems(pod: Document) -> list[str]:
 
 
 def pod_problems(pod: Document) -> list[str]:
-    """Return the problems of a pod, save for its metadata."""
+    """Return the problems of a pod's spec and annotations."""
     meta, spec = pod["metadata"], pod["spec"]
     problems = []
     annotations = meta.get("annotations")
@@ -88,7 +88,7 @@ def _annotations_problems(annotations: Document, spec: Document) -> list[str]:
     if DELETION_COST in annotations:
         cost = annotations[DELETION_COST]
         number = None if cost.startswith("+") else parse_int64(cost)
-        # the reference leaves no room for two ways to write a number
+        # the reference accepts only the canonical form of a number
         if number is None or str(number) != cost or not -MOST_INT32 - 1 <= number <= MOST_INT32:
             problems.append(invalid(f"metadata.annotations[{DELETION_COST}]", cost, "must be a 32bit integer"))
     return problems
@@ -170,7 +170,7 @@ def _rest_problems(path: str, spec: Document) -> list[str]:
 
 
 def _host_problems(path: str, spec: Document, *, of_pod: bool) -> list[str]:
-    """Return the problems of what a pod shares with its node."""
+    """Return the problems of the host network and host namespaces of a pod."""
     problems = []
     if spec.get("hostNetwork"):
         for number, container in enumerate(spec.get("containers") or ()):

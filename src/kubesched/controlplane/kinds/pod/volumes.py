@@ -1,7 +1,6 @@
-"""What is wrong with the volumes of a pod.
+"""Validation of a pod's volumes.
 
-From volumes to sentences. Sources that schedulers and people use are judged in full; of the others, what they cannot do
-without.
+From volumes to problems. Common sources are validated in full, others only for their required fields.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidateVolumes, validateVolumeSource) (v1.36)
@@ -23,7 +22,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.volume.claims import claim_spec_problems
 
-# the sources in the order in which they are looked at, with the fields that they cannot do without
+# the sources in the order of validation, with their required fields
 _SOURCES: Final[dict[str, tuple[str, ...]]] = {
     "emptyDir": (),
     "hostPath": ("path",),
@@ -71,7 +70,7 @@ PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
 def judge_volumes(path: str, volumes: Sequence[Document], pod_name: str) -> tuple[dict[str, Document], list[str]]:
-    """Return the good volumes by name, and what is wrong with the others; `pod_name` is empty in a template."""
+    """Return the valid volumes by name, and the problems of the others; `pod_name` is empty in a template."""
     problems = []
     good: dict[str, Document] = {}
     created = {f"{pod_name}-{volume.get('name') or ''}" for volume in volumes if volume.get("ephemeral") and pod_name}
@@ -114,12 +113,12 @@ def _source_problems(path: str, volume: Document, pod_name: str) -> list[str]:
 
 
 def no_backsteps(path: str, text: str) -> list[str]:
-    """Return the problems of a path that leads upwards."""
+    """Return the problem of a path that contains `..`."""
     return [invalid(path, text, "must not contain '..'")] if ".." in text.split("/") else []
 
 
 def descending(path: str, text: str) -> list[str]:
-    """Return the problems of a path that must lead downwards."""
+    """Return the problems of a path that must be relative and without `..`."""
     problems = [invalid(path, text, "must be a relative path")] if text.startswith("/") else []
     return problems + no_backsteps(path, text)
 
@@ -148,7 +147,7 @@ def _host_path(path: str, source: Document) -> list[str]:
 
 
 def _files(path: str, source: Document) -> list[str]:
-    """Return the problems of a config map or a secret as files."""
+    """Return the problems of a config map or secret source."""
     problems = _mode_problems(f"{path}.defaultMode", source.get("defaultMode"))
     for number, item in enumerate(source.get("items") or ()):
         here = f"{path}.items[{number}]"

@@ -1,1 +1,1 @@
-"""Quotas in parts: what objects use, which quotas that concerns, how it is charged; `kinds.quotas` has the rules."""
+"""Quotas and limit ranges: their strategies, the usage of objects, and admission."""

@@ -1,6 +1,6 @@
-"""Quotas at admission: does an object still fit, and what is left afterwards?
+"""Admission by quotas: objects are charged, or refused if a quota is exceeded.
 
-From an object that is about to be stored to a refusal, or to quotas with its usage added.
+From a new or changed object to ApiError 403, or to quotas with its usage added.
 """
 
 # upstream: apiserver/pkg/admission/plugin/resourcequota/controller.go (CheckRequest) (v1.36)
@@ -17,7 +17,7 @@ from kubesched.controlplane.registry.strategy import StrategyContext
 from kubesched.controlplane.storage.store import Store
 
 QUOTAS = "resourcequotas"
-# sets that no quota counts
+# the prefixes of resources that no quota counts
 UNCOUNTED = ("events",)
 
 
@@ -27,7 +27,7 @@ def is_counted(resource: Resource) -> bool:
 
 
 def charges(new: Document, old: Document | None, context: StrategyContext) -> list[Document]:
-    """Return the quotas that an object is charged to, as they are afterwards; raises ApiError if one is exceeded."""
+    """Return the quotas of an object with its usage added. Raises ApiError 403 if a quota is exceeded."""
     quotas = context.store.set_of(QUOTAS)
     if not len(quotas) or not is_counted(context.resource):
         return []
@@ -57,7 +57,7 @@ def charges(new: Document, old: Document | None, context: StrategyContext) -> li
 
 
 def _charged(quota: Document, delta: Usage, new: Document, context: StrategyContext) -> Document | None:
-    """Return a quota with some usage added, None if that adds nothing."""
+    """Return a quota with a usage added, None if that does not concern it. Raises ApiError 403 if it is exceeded."""
     hard, used = quota["status"]["hard"], quota["status"]["used"]
     asked = {name: amount for name, amount in delta.items() if name in hard and not amount.is_zero()}
     if not asked:
@@ -78,7 +78,7 @@ def _charged(quota: Document, delta: Usage, new: Document, context: StrategyCont
 
 
 def begin(quota: Document, store: Store, catalog: Catalog, now: datetime) -> None:
-    """Count what a quota has not counted yet: then what is hard is as its spec says."""
+    """Set the status of a quota that is not counted yet: hard limits of the spec, and the counted usage."""
     # differs (a new quota): the reference refuses what a quota is about until its controller has counted for the first
     # time
     status = quota.get("status") or {}
@@ -105,12 +105,12 @@ def count(quota: Document, names: Iterable[str], store: Store, catalog: Catalog,
 
 
 def counted_resources(catalog: Catalog) -> list[Resource]:
-    """Return the resources that quotas count, each set of objects once."""
+    """Return the resources that quotas count, one for each prefix."""
     return list({each.prefix: each for each in catalog.resources if is_counted(each)}.values())
 
 
 def contribution(measure: Measure, document: Document, quota: Document, now: datetime) -> Usage:
-    """Return the charge of an object to a quota."""
+    """Return the usage of an object that a quota counts, empty if the object is not in its scopes."""
     return measure.usage(document, now) if _is_in_scope(measure, document, quota) else {}
 
 
@@ -119,7 +119,7 @@ def _is_in_scope(measure: Measure, document: Document, quota: Document) -> bool:
 
 
 def _more(now: Usage, before: Usage) -> dict[str, Quantity]:
-    """Return by how much a usage is greater than another."""
+    """Return the amounts by which a usage has grown."""
     grown = {}
     for name, amount in now.items():
         if name not in before:

@@ -1,8 +1,8 @@
-"""Limit ranges: their rules, and what they mean for pods and claims in their namespace.
+"""The strategy of limit ranges, and admission of pods and claims by them.
 
-    new pod ──▶ containers get the defaults ──▶ the pod is checked ──▶ each container, and all together, within limits?
+    new pod ──▶ containers get default requests and limits ──▶ validation ──▶ containers and pod are checked
 
-From limit ranges, as they are kept, to amounts filled in and to refusals.
+From the limit ranges of a namespace to defaults of containers, and to ApiError 403.
 """
 
 # upstream: pkg/apis/core/{v1/defaults.go (SetDefaults_LimitRangeItem),validation/validation.go (ValidateLimitRange)},
@@ -42,12 +42,12 @@ class LimitRangeStrategy(KindStrategy):
     """The strategy of limit ranges."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, the name included."""
+        """Set defaults, also of the name."""
         self.fill_in(new, context)
         new["metadata"]["name"] = new["metadata"].get("name") or new["metadata"]["uid"]
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in the defaults of containers: of limits from the maxima, of requests from limits and minima."""
+        """Set the defaults of container items: default from max, defaultRequest from default and min."""
         spec = part(document, "spec")
         spec["limits"] = spec.get("limits") or None
         for item in spec["limits"] or ():
@@ -104,9 +104,9 @@ def _item_problems(path: str, item: Document) -> list[str]:
 
 
 def _amounts_problems(path: str, name: str, given: Mapping[str, Quantity]) -> Iterator[str]:
-    """Yield what is wrong with the amounts of one resource beside each other."""
+    """Yield the problems of the amounts of one resource, compared with each other."""
     words = {"min": "min", "max": "max", "default": "default", "defaultRequest": "default request"}
-    # which must not be greater than which; where it is said, and of which value
+    # the lower and the higher amount; the field of the problem, and the amount that it shows
     for low, high, where, bad in (
         ("min", "max", "min", "min"),
         ("min", "defaultRequest", "defaultRequest", "defaultRequest"),
@@ -132,11 +132,11 @@ def _amounts_problems(path: str, name: str, given: Mapping[str, Quantity]) -> It
         yield invalid(f"{path}.defaultRequest[{name}]", str(request), why)
 
 
-# -- what they mean for others
+# -- admission
 
 
 def fill_in_limits(pod: Document, store: Store) -> None:
-    """Give the containers of a new pod the defaults of its namespace, and note in an annotation which."""
+    """Set the default requests and limits of a new pod's containers, and list them in an annotation."""
     for items in _items(store, pod["metadata"].get("namespace") or ""):
         limits: Document = {}
         requests: Document = {}
@@ -164,13 +164,13 @@ def _fill_in_container(container: Document, kind: str, limits: Document, request
 
 
 def check_pod_limits(pod: Document, context: StrategyContext) -> None:
-    """Raise ApiError for a new pod that is not within the limits of its namespace."""
+    """Raise ApiError 403 for a new pod that is not within the limit ranges of its namespace."""
     for items in _items(context.store, pod["metadata"].get("namespace") or ""):
         _refuse(pod, context, [problem for item in items for problem in _pod_problems(pod["spec"], item)])
 
 
 def check_claim_limits(claim: Document, context: StrategyContext) -> None:
-    """Raise ApiError for a claim that is not within the limits of its namespace."""
+    """Raise ApiError 403 for a claim that is not within the limit ranges of its namespace."""
     requests = _quantities((claim["spec"].get("resources") or {}).get("requests") or {})
     for items in _items(context.store, claim["metadata"].get("namespace") or ""):
         problems: list[str] = []
@@ -209,7 +209,7 @@ def _pod_problems(spec: Document, item: Document) -> Iterator[str]:
 
 
 def _of_pod(spec: Document, field: str) -> dict[str, Quantity]:
-    """Return the requests or limits of a pod: what it says as a whole, else what its containers add up to."""
+    """Return the requests or limits of a pod: pod-level ones, or else the sum of its containers."""
     whole = _quantities((spec.get("resources") or {}).get(field) or {})
     return {**sum_of_containers(spec, field), **{name: whole[name] for name in ("cpu", "memory") if name in whole}}
 
@@ -265,7 +265,7 @@ def _ratio_problems(kind: str, name: str, most: Quantity, requests: Amounts, lim
 
 
 def _ratio(one: Quantity, other: Quantity) -> float:
-    """Return how many times as great an amount is as another, which is not nothing."""
+    """Return the ratio of an amount to another, which is not zero."""
     ratio = Fraction(one.unscaled, other.unscaled) * Fraction(10) ** (one.exponent - other.exponent)
     try:
         return float(ratio)

@@ -1,4 +1,4 @@
-"""The strategy of resource quotas; what they mean for others is in `quota`."""
+"""The strategy of resource quotas; `charging` applies them at admission."""
 
 # upstream: pkg/registry/core/resourcequota/strategy.go, pkg/apis/core/validation/validation.go (ValidateResourceQuota)
 # (v1.36)
@@ -36,7 +36,7 @@ _STANDARD: Final = frozenset(
     )
 )
 _OF_PODS = ("cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory", "pods")
-# the names that a scope may stand beside
+# by scope: the resource names that it applies to
 _SCOPES: Final[Mapping[str, Sequence[str]]] = {
     TERMINATING: _OF_PODS,
     NOT_TERMINATING: _OF_PODS,
@@ -56,15 +56,15 @@ _SELECTOR: Final = "spec.scopeSelector.matchExpressions"
 
 
 class ResourceQuotaStrategy(KindStrategy):
-    """The strategy of quotas."""
+    """The strategy of resource quotas."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Begin with nothing counted."""
+        """Set defaults, and clear the status."""
         self.fill_in(new, context)
         new["status"] = {}
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec."""
         part(document, "spec")
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -103,7 +103,7 @@ def _is_standard(name: str) -> bool:
 
 
 def _mismatched(scope: str, spec: Document) -> bool:
-    """Return whether a scope stands beside a name that it says nothing about."""
+    """Return whether a quota limits a resource to which a scope does not apply."""
     names = _SCOPES.get(scope)
     return names is not None and any(_is_standard(name) and name not in names for name in spec.get("hard") or ())
 

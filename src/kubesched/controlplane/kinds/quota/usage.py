@@ -1,7 +1,7 @@
-"""What an object uses of a quota, and which quotas are about it.
+"""The usage of quotas by objects, and the scopes of quotas.
 
-From a document to amounts by the names that quotas have for them: `pods`, `requests.cpu`, `count/jobs.batch`. Each set
-of objects has a `Measure`; what has none of its own is counted.
+From a document to amounts by the resource names of quotas: `pods`, `requests.cpu`, `count/jobs.batch`. A resource has a
+`Measure`; by default its objects are only counted.
 """
 
 # upstream: apiserver/pkg/quota/v1/generic/evaluator.go, pkg/quota/v1/evaluator/core/{pods,services,
@@ -25,7 +25,7 @@ from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.pod.requirements import HUGE_PAGES, is_native
 
 Usage = Mapping[str, Quantity]
-# a scope as quotas have it: name, operator, values
+# a scope of a quota: name, operator, values
 Scope = tuple[str, str, tuple[str, ...]]
 
 TERMINATING, NOT_TERMINATING = "Terminating", "NotTerminating"
@@ -39,32 +39,32 @@ _COMPUTED = ("cpu", "memory", "ephemeral-storage")
 _OF_PODS = frozenset(
     ("count/pods", "pods", *_COMPUTED, *(f"{kind}.{name}" for kind in ("requests", "limits") for name in _COMPUTED))
 )
-# a quota of these has every container say how much of them it wants
+# a quota of these requires every container to specify them
 _EXPLICIT = frozenset(name for name in _OF_PODS if name.endswith(("cpu", "memory")))
 _OF_SERVICES = ("count/services", "services", "services.nodeports", "services.loadbalancers")
 _OF_CLAIMS = ("persistentvolumeclaims", "requests.storage")
 _OF_CLASS: Final = ".storageclass.storage.k8s.io/"
-# kinds that are counted under their bare names, too
+# resources that are also counted under their plain names
 _OLD_NAMES = ("replicationcontrollers", "resourcequotas", "secrets", "configmaps")
 _OPERATORS = {"In": IN, "NotIn": NOT_IN, "Exists": EXISTS, "DoesNotExist": DOES_NOT_EXIST}
 
 
 class Measure(msgspec.Struct, frozen=True):
-    """How the objects of one set are measured."""
+    """How quotas measure the objects of one resource."""
 
-    # whether a name in a quota is about them
+    # whether a resource name of a quota concerns the objects
     concerns: Callable[[str], bool]
     usage: Callable[[Document, datetime], Usage]
     # whether an object is in a scope
     fits: Callable[[Document, Scope], bool] = lambda document, scope: False
-    # what an object fails to say that a quota of some names needs, an empty text for nothing
+    # what an object must specify for a quota of these names but does not, an empty text for nothing
     missing: Callable[[Document, Collection[str]], str] = lambda document, names: ""
-    # whether a change of an object may change what it uses
+    # whether a change of an object may change its usage
     changes: Callable[[Document, Document], bool] = lambda new, old: False
 
 
 def measure_of(resource: Resource) -> Measure:
-    """Return how the objects of a resource are measured."""
+    """Return the measure of a resource."""
     found = _MEASURES.get(resource.prefix)
     if found is None:
         names = [f"count/{resource.qualified}"]
@@ -133,7 +133,7 @@ def _compute_usage(requests: Usage, limits: Usage) -> dict[str, Quantity]:
 
 
 def _missing_in_pod(pod: Document, names: Collection[str]) -> str:
-    """Return which containers do not say how much they want of what is limited."""
+    """Return which containers lack requests or limits that quotas require, an empty text for none."""
     spec = pod["spec"]
     whole = spec.get("resources") or {}
     if whole.get("requests") or whole.get("limits"):
@@ -168,7 +168,7 @@ def _ends(pod: Document) -> bool:
 
 
 def _charge_changes(new: Document, old: Document) -> bool:
-    """Return whether a changed pod may be charged otherwise: it ends by itself now, or is resized."""
+    """Return whether the usage of a changed pod may change: by its active deadline, or by a resize."""
     return _ends(new) is not _ends(old) or _resources(new) != _resources(old)
 
 
@@ -191,7 +191,7 @@ def _affinity_terms(spec: Document) -> list[Document]:
 
 
 def _chosen(name: str, operator: str, values: tuple[str, ...], given: Sequence[str | None]) -> bool:
-    """Return whether one of the classes that an object names, if any, is chosen by a scope."""
+    """Return whether a scope selects one of an object's classes; None stands for no class."""
     if operator not in _OPERATORS:
         return False
     selector = Selector((Requirement(name, _OPERATORS[operator], values),))
@@ -232,7 +232,7 @@ def _claim_usage(claim: Document, now: datetime) -> Usage:
     size = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if size is not None:
         asked = quantity_of(size)
-        # whole bytes, as quotas have them
+        # quotas count whole bytes
         storage = asked if asked.exponent >= 0 else Quantity(asked.value(), 0, asked.format)
         used["requests.storage"] = storage
         if class_name:

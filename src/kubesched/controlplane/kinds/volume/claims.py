@@ -40,12 +40,12 @@ _ATTRIBUTES_CLASS = "spec.volumeAttributesClassName"
 
 
 class PersistentVolumeClaimStrategy(KindStrategy):
-    """The strategy of claims."""
+    """The strategy of persistent volume claims."""
 
     returns_deleted = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, the class included, and hold the claim while it is in use."""
+        """Set defaults, the default storage class and the phase Pending; add the protection finalizer."""
         self.fill_in(new, context)
         new["status"] = {"phase": PENDING}
         annotations = new["metadata"].get("annotations") or {}
@@ -55,7 +55,7 @@ class PersistentVolumeClaimStrategy(KindStrategy):
         add_finalizer(new, CLAIM_PROTECTION)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; raises ApiError for a size that the class does not let grow."""
+        """Set defaults. Raises ApiError 403 for an expansion that is not allowed."""
         self.fill_in(new, context)
         _check_growth(new, old, context)
 
@@ -80,7 +80,7 @@ class PersistentVolumeClaimStrategy(KindStrategy):
         if not _same_spec(spec, before, old, bound=status.get("phase") == BOUND):
             problems.append(forbidden("spec", _FIXED))
         size = _storage(spec)
-        # a claim whose growth failed may shrink, but not below what it has
+        # a claim whose expansion failed may shrink, but must stay larger than its capacity
         if size < _storage(before) and size <= amount((status.get("capacity") or {}).get("storage", 0)):
             problems.append(forbidden(_SIZE, "field can not be less than status.capacity"))
         problems += immutable("volumeMode", spec["volumeMode"], before.get("volumeMode"))
@@ -103,7 +103,7 @@ class PersistentVolumeClaimStrategy(KindStrategy):
 
 
 def default_claim_spec(spec: Document) -> None:
-    """Fill in what the spec of a claim, or of a template of claims, leaves out."""
+    """Set the defaults of the spec of a claim, or of a claim template."""
     spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
     for amounts in (spec.get("resources") or {}).values():
         write_canonically(amounts)
@@ -134,14 +134,14 @@ def default_class(store: Store) -> str | None:
 
 
 def immutable_class_annotation(new: Document, old: Document) -> list[str]:
-    """Return the problem of a class, named by annotation, that changes."""
+    """Return the problem of a change of the annotation with the storage class."""
     now = (new["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "")
     then = (old["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION, "")
     return immutable(f"metadata.annotations.{CLASS_ANNOTATION}", now, then)
 
 
 def _same_spec(spec: Document, before: Document, old: Document, *, bound: bool) -> bool:
-    """Return whether nothing changes that may not."""
+    """Return whether only fields change that may change."""
     free = set()
     if not before.get("volumeName"):
         free.add("volumeName")
@@ -158,7 +158,7 @@ def _same_spec(spec: Document, before: Document, old: Document, *, bound: bool) 
 
 
 def _resources(spec: Document, *, bound: bool) -> dict[str, Any]:
-    """Return the resources of a claim as they compare: the size of a bound claim may change."""
+    """Return the resources of a claim that may not change: all but the size of a bound claim."""
     found: dict[str, Any] = {}
     for kind, amounts in (spec.get("resources") or {}).items():
         for name, raw in (amounts or {}).items():
@@ -185,7 +185,7 @@ def _source_problems(path: str, source: Document) -> list[str]:
 
 
 def _check_growth(new: Document, old: Document, context: StrategyContext) -> None:
-    """Refuse a larger size that the class of the claim does not allow."""
+    """Raise ApiError 403 for an expansion of a claim that is not bound, or whose class does not allow it."""
     if _storage(new["spec"]) <= _storage(old["spec"]):
         return
     name = new["metadata"]["name"]

@@ -1,4 +1,4 @@
-"""The strategy of what is around volumes: classes, drivers, drivers on nodes, capacities, attachments."""
+"""The strategies of the storage.k8s.io group: classes, CSI drivers and nodes, storage capacities, attachments."""
 
 # upstream: pkg/registry/storage/*/strategy.go, pkg/apis/storage/{v1/defaults.go,validation/validation.go} (v1.36)
 
@@ -70,12 +70,12 @@ class StorageClassStrategy(KindStrategy):
 
 
 class VolumeAttributesClassStrategy(KindStrategy):
-    """The strategy of classes of volume attributes."""
+    """The strategy of VolumeAttributesClasses."""
 
     returns_deleted = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Hold the class while it is in use."""
+        """Add the protection finalizer."""
         add_finalizer(new, _ATTRIBUTES_CLASS_PROTECTION)
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -97,7 +97,7 @@ class VolumeAttributesClassStrategy(KindStrategy):
 
 
 class CSIDriverStrategy(KindStrategy):
-    """The strategy of drivers."""
+    """The strategy of CSIDrivers."""
 
     returns_deleted = True
     unconditional_update = False
@@ -111,9 +111,9 @@ class CSIDriverStrategy(KindStrategy):
         spec["volumeLifecycleModes"] = spec.get("volumeLifecycleModes") or ["Persistent"]
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and count changes of the spec."""
+        """Set defaults, and raise the generation if the spec changes."""
         self.fill_in(new, context)
-        # drivers have no generation until they change for the first time
+        # CSIDrivers have no generation until their first change
         if new["spec"] != old.get("spec"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
@@ -155,13 +155,13 @@ class CSIDriverStrategy(KindStrategy):
 
 
 class CSINodeStrategy(KindStrategy):
-    """The strategy of drivers on nodes."""
+    """The strategy of CSINodes."""
 
     returns_deleted = True
     unconditional_update = False
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a list of drivers."""
+        """Add a missing list of drivers."""
         spec = part(document, "spec")
         if spec.get("drivers") is None:
             spec["drivers"] = []
@@ -187,7 +187,7 @@ class CSINodeStrategy(KindStrategy):
         return problems
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change: of a driver that is there only the limit may change."""
+        """Return the problems of a change: only `allocatable` of an existing driver may change."""
         before = {driver.get("name"): _without_limit(driver) for driver in old["spec"].get("drivers") or ()}
         problems = []
         for driver in new["spec"]["drivers"]:
@@ -198,7 +198,7 @@ class CSINodeStrategy(KindStrategy):
 
 
 class CSIStorageCapacityStrategy(KindStrategy):
-    """The strategy of capacities."""
+    """The strategy of CSIStorageCapacities."""
 
     unconditional_update = False
 
@@ -219,14 +219,14 @@ class CSIStorageCapacityStrategy(KindStrategy):
 
 
 class VolumeAttachmentStrategy(KindStrategy):
-    """The strategy of attachments."""
+    """The strategy of VolumeAttachments."""
 
     returns_deleted = True
     unconditional_update = False
     status_keeps_metadata = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a source, and a status."""
+        """Add a missing source and status."""
         part(part(document, "spec"), "source")
         part(document, "status").setdefault("attached", False)
 

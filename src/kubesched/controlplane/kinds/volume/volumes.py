@@ -29,7 +29,7 @@ VOLUME_PROTECTION = "kubernetes.io/pv-protection"
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")
 _RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
-# the kinds of volumes, and what each must say
+# the volume sources, with their required fields
 SOURCES: dict[str, tuple[str, ...]] = {
     "hostPath": ("path",),
     "gcePersistentDisk": ("pdName",),
@@ -54,7 +54,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "storageos": (),
     "csi": ("volumeHandle",),
 }
-# a volume in a zone may be told so by the old name of the label or the new one
+# beta labels that a change of node affinity may replace
 _RENAMED_LABELS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
@@ -68,7 +68,7 @@ class PersistentVolumeStrategy(KindStrategy):
     returns_deleted = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and hold the volume while it is in use."""
+        """Set defaults and the phase Pending; add the protection finalizer."""
         self.fill_in(new, context)
         new["status"] = {"phase": PENDING, "lastPhaseTransitionTime": timestamp(context.now)}
         add_finalizer(new, VOLUME_PROTECTION)
@@ -108,7 +108,7 @@ class PersistentVolumeStrategy(KindStrategy):
         return problems
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status, and note when the phase changes."""
+        """Keep everything but the status and metadata; set the time of a phase transition."""
         super().prepare_status(new, old, context)
         status, before = part(new, "status"), old.get("status") or {}
         since = before.get("lastPhaseTransitionTime")
@@ -120,14 +120,14 @@ class PersistentVolumeStrategy(KindStrategy):
 
 
 def add_finalizer(document: Document, finalizer: str) -> None:
-    """Add a finalizer, which holds a deleted object until it is removed."""
+    """Add a finalizer to an object, unless it has it."""
     finalizers = document["metadata"].get("finalizers") or []
     if finalizer not in finalizers:
         document["metadata"]["finalizers"] = [*finalizers, finalizer]
 
 
 def volume_spec_problems(path: str, spec: Document, *, inline: bool = False) -> list[str]:
-    """Return the problems of the spec of a volume; `inline` ones stand in an attachment."""
+    """Return the problems of the spec of a volume; `inline` is for specs in attachments."""
     problems = access_mode_problems(child(path, "accessModes"), spec.get("accessModes"), "")
     if not inline:
         problems += _capacity_problems(child(path, "capacity"), spec.get("capacity") or {})
@@ -197,7 +197,7 @@ def _source_problems(path: str, spec: Document) -> list[str]:
 
 
 def _source_of(spec: Document, before: Document) -> Document:
-    """Return the source of a volume; a secret for expansion may be named later on."""
+    """Return the source of a volume, without a controllerExpandSecretRef if the old volume had none."""
     source: Document = {field: spec[field] for field in SOURCES if spec.get(field) is not None}
     csi, csi_before = source.get("csi"), before.get("csi")
     if csi and csi_before and csi_before.get("controllerExpandSecretRef") is None:
@@ -206,7 +206,7 @@ def _source_of(spec: Document, before: Document) -> Document:
 
 
 def _renamed(value: Any) -> Any:
-    """Return node affinity with labels under their new names."""
+    """Return node affinity with beta labels replaced by their GA names."""
     if isinstance(value, dict):
         return {
             key: _RENAMED_LABELS.get(entry, entry) if key == "key" and isinstance(entry, str) else _renamed(entry)

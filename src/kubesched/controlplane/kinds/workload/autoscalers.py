@@ -1,4 +1,4 @@
-"""The strategy of horizontal autoscalers, which are kept, and of classes of runtimes."""
+"""The strategy of horizontal pod autoscalers."""
 
 # upstream: pkg/registry/{autoscaling/horizontalpodautoscaler,node/runtimeclass}, pkg/apis/autoscaling/{v2/defaults.go,
 # validation/validation.go}, pkg/apis/node/validation (v1.36)
@@ -44,10 +44,10 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
 class HorizontalPodAutoscalerStrategy(KindStrategy):
-    """The strategy of autoscalers."""
+    """The strategy of horizontal pod autoscalers, with defaults of autoscaling/v2."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; nothing has been measured yet."""
+        """Set defaults and an empty status."""
         self.fill_in(new, context)
         new["status"] = {"desiredReplicas": 0, "currentMetrics": None}
 
@@ -165,7 +165,7 @@ def _source_problems(path: str, source: Document, field: str) -> list[str]:
 
 
 def _choice_problems(path: str, target: Document, field: str) -> list[str]:
-    """Return the problems of which of its values a target names."""
+    """Return the problems of the choice of a target's value, averageValue or averageUtilization."""
     value, average, share = (target.get(each) for each in ("value", "averageValue", "averageUtilization"))
     if field in ("resource", "containerResource"):
         if share is None and average is None:

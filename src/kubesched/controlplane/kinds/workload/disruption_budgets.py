@@ -25,12 +25,12 @@ class PodDisruptionBudgetStrategy(KindStrategy):
     unconditional_update = False
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Begin with a budget that allows nothing."""
+        """Set defaults, and a status that allows no disruptions."""
         self.fill_in(new, context)
         new["status"] = dict.fromkeys(_COUNTS, 0)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec."""
         part(document, "spec")
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:

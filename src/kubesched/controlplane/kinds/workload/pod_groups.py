@@ -90,7 +90,7 @@ class WorkloadStrategy(KindStrategy):
     """The strategy of workloads."""
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Make sure that there is a spec."""
+        """Add a missing spec, and missing scheduling policies of templates."""
         for template in part(document, "spec").get("podGroupTemplates") or ():
             part(template, "schedulingPolicy")
 
@@ -127,7 +127,7 @@ def _name_problems(path: str, name: str | None, rule: Any) -> list[str]:
 
 
 def _group_problems(path: str, spec: Document) -> list[str]:
-    """Return the problems of what groups and their templates share."""
+    """Return the problems of the fields that pod groups and their templates share."""
     problems = _policy_problems(child(path, "schedulingPolicy"), spec.get("schedulingPolicy") or {})
     if spec.get("disruptionMode"):
         problems += one_of(child(path, "disruptionMode"), spec["disruptionMode"], _MODES)

@@ -16,7 +16,7 @@ class PodTemplateStrategy(KindStrategy):
     has_generation = True
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and count changes."""
+        """Set defaults, and raise the generation if the template changes."""
         self.fill_in(new, context)
         if new["template"] != old.get("template"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1

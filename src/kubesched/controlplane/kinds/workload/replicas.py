@@ -1,6 +1,6 @@
-"""The strategy of what keeps pods in number: replication controllers, replica sets, stateful sets; and their scale.
+"""The strategies of replication controllers, replica sets and stateful sets.
 
-What makes pods of them is in `workloads`; the scheduler and disruption budgets read selectors, templates and numbers.
+The controllers that create their pods are in `controllers.workloads`.
 """
 
 # upstream: pkg/registry/{core/replicationcontroller,apps/replicaset,apps/statefulset}, pkg/apis/apps/{v1/defaults.go,
@@ -49,18 +49,18 @@ _STATEFUL_REFUSAL = (
 
 
 class _ReplicaStrategy(KindStrategy):
-    """What the three have in common."""
+    """The base class of the strategies of workloads with replicas."""
 
     has_generation = True
-    # numbers in the status that may not be negative, nor greater than replicas
+    # counts in the status that may not be negative, nor greater than replicas
     counts: tuple[str, ...] = ()
-    # numbers that stand in the first status
+    # counts in the status of a new object
     first_counts: tuple[str, ...] = ("replicas",)
-    # a template that is left out is an empty one
+    # whether a missing template is added
     needs_template = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; nothing has been counted yet."""
+        """Set defaults, and a status of zeros."""
         self.fill_in(new, context)
         new["status"] = dict.fromkeys(self.first_counts, 0)
 
@@ -100,7 +100,7 @@ class ReplicationControllerStrategy(_ReplicaStrategy):
     counts = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Fill in what was left out: labels of the template select its pods."""
+        """Set defaults; selector and labels default to the labels of the template."""
         super().fill_in(document, context)
         spec = document["spec"]
         labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
@@ -145,7 +145,7 @@ class StatefulSetStrategy(_ReplicaStrategy):
     first_counts = ("replicas", "availableReplicas")
 
     def name_problems(self, name: str) -> tuple[str, ...]:
-        """Return the problems of a name; pods are named after it."""
+        """Return the problems of a name, which must be a DNS label, since pods are named after it."""
         return tuple(dns_label_problems(name))
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
@@ -231,7 +231,7 @@ def _rolling_problems(path: str, rolling: Document) -> list[str]:
 
 
 def _with_claimed_volumes(template: Document, claims: Sequence[Document]) -> Document:
-    """Return a template with the volumes that its pods will get from claims."""
+    """Return a template with the volumes of its claim templates."""
     names = {(claim.get("metadata") or {}).get("name") or "" for claim in claims}
     if not names:
         return template

@@ -1,4 +1,4 @@
-"""The strategies of kinds that roll out templates: deployments and daemon sets; and of controller revisions."""
+"""The strategies of deployments, daemon sets and controller revisions."""
 
 # upstream: pkg/registry/apps/{deployment,daemonset,controllerrevision}/strategy.go,
 # pkg/apis/apps/{v1/defaults.go,v1/conversion.go,validation/validation.go} (v1.36)
@@ -34,7 +34,7 @@ from kubesched.controlplane.registry.strategy import StrategyContext
 ROLLING_UPDATE, RECREATE, ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"
 HISTORY_LIMIT = 10
 PROGRESS_SECONDS = 600
-# how often the template of a daemon set was changed, for old clients
+# the generation of a daemon set's template, for old clients
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _COUNTS = (
     "observedGeneration",
@@ -65,12 +65,12 @@ class DeploymentStrategy(KindStrategy):
     has_generation = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; nothing has been counted yet."""
+        """Set defaults and the first status."""
         self.fill_in(new, context)
         new["status"] = {}
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; annotations are handed on to replica sets, so they count as a new generation."""
+        """Set defaults; a change of annotations, which are copied to replica sets, raises the generation."""
         self.fill_in(new, context)
         if (new["metadata"].get("annotations") or {}) != (old["metadata"].get("annotations") or {}):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
@@ -113,7 +113,7 @@ class DeploymentStrategy(KindStrategy):
         return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but the status and the annotations, which hold the revision."""
+        """Keep everything but the status and metadata, and keep the labels; annotations hold the revision."""
         super().prepare_status(new, old, context)
         new["metadata"].pop("labels", None)
         if "labels" in old["metadata"]:
@@ -162,19 +162,19 @@ class DaemonSetStrategy(KindStrategy):
     has_generation = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
-        """Fill in what was left out; nothing has been counted yet."""
+        """Set defaults and the first status."""
         self.fill_in(new, context)
         new["status"] = dict.fromkeys(_DAEMON_COUNTS[:4], 0)
         _set_template_generation(new, max(1, _template_generation(new)))
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Fill in what was left out, and count changes of the template."""
+        """Set defaults, and raise the template generation if the template changes."""
         self.fill_in(new, context)
         changed = new["spec"]["template"] != old["spec"]["template"]
         _set_template_generation(new, _template_generation(old) + changed)
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Keep everything as it was but status and metadata; how often the template has changed is neither."""
+        """Keep everything but status and metadata, and keep the template generation."""
         super().prepare_status(new, old, context)
         _set_template_generation(new, _template_generation(old))
 
@@ -248,7 +248,7 @@ def _set_template_generation(document: Document, number: int) -> None:
 
 
 class ControllerRevisionStrategy(KindStrategy):
-    """The strategy of revisions: what they keep never changes."""
+    """The strategy of controller revisions, whose data is immutable."""
 
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new revision."""

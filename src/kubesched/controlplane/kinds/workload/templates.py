@@ -1,6 +1,6 @@
-"""Templates of pods, the selectors that find pods made from them, and how many there may be at a time: what is wrong.
+"""Validation that workloads share: pod templates, selectors, counts and percentages.
 
-From the specs of controllers (replica sets, deployments, daemon sets, jobs) to sentences.
+From the specs of workloads to problems, and from counts or percentages to numbers.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidatePodTemplateSpec), pkg/apis/apps/validation/validation.go
@@ -30,12 +30,12 @@ _NOT_MATCHED = "`selector` does not match template `labels`"
 
 
 def count_problems(spec: Document, fields: Collection[str] = ("replicas", "minReadySeconds")) -> list[str]:
-    """Return the problems of numbers in a spec that may not be negative."""
+    """Return the problems of negative numbers in a spec."""
     return [problem for field in fields for problem in not_negative(f"spec.{field}", spec.get(field))]
 
 
 def selector_problems(selector: Any, kind: str, unreadable: str) -> tuple[list[str], Selector | None]:
-    """Return the problems of a selector, and its compiled form if it has one."""
+    """Return the problems of a selector, and its compiled form, None if it does not compile."""
     if selector is None:
         return [required("spec.selector")], from_label_selector(None)
     problems = label_selector_problems("spec.selector", selector)
@@ -48,7 +48,7 @@ def selector_problems(selector: Any, kind: str, unreadable: str) -> tuple[list[s
 
 
 def template_problems(path: str, template: Document) -> list[str]:
-    """Return the problems of a template of pods."""
+    """Return the problems of a pod template."""
     meta = template.get("metadata") or {}
     problems = labels_problems(f"{path}.labels", meta.get("labels"))
     problems += annotations_problems(f"{path}.annotations", meta.get("annotations"))
@@ -60,7 +60,7 @@ def template_problems(path: str, template: Document) -> list[str]:
 
 
 def lasting_template_problems(template: Document | None, selector: Selector, kind: str) -> list[str]:
-    """Return the problems of a template of pods that run for ever."""
+    """Return the problems of a pod template for pods that always restart."""
     path = "spec.template"
     if template is None:
         return [required(path)]
@@ -79,7 +79,7 @@ def match_problems(template: Document, selector: Selector) -> list[str]:
 
 
 def restart_problems(pod: Document, kind: str) -> list[str]:
-    """Return the problems of a template's restart policy for workloads that run for ever."""
+    """Return the problems of the restart policy and active deadline in a template for pods that always restart."""
     path = "spec.template.spec"
     problems = []
     if pod["restartPolicy"] != "Always":
@@ -90,32 +90,32 @@ def restart_problems(pod: Document, kind: str) -> list[str]:
     return problems
 
 
-# -- how many at a time
+# -- counts and percentages
 
 
 def share_problems(path: str, share: int | str) -> list[str]:
-    """Return the problems of a number of pods, or a percentage of them."""
+    """Return the problems of a number, or of a percentage."""
     return not_negative(path, share) if isinstance(share, int) else text_problems(path, share, percent_problems)
 
 
 def too_large_share_problems(path: str, share: int | str) -> list[str]:
-    """Return the problem of a percentage of more than all."""
+    """Return the problem of a percentage above 100."""
     if isinstance(share, str) and not percent_problems(share) and share_value(share) > 100:
         return [invalid(path, share, "must not be greater than 100%")]
     return []
 
 
 def share_value(share: int | str) -> int:
-    """Return the number that stands in a share, percentages without their sign; 0 for what is none."""
+    """Return a number, or the number of a percentage; 0 for an invalid text."""
     if isinstance(share, int):
         return share
-    # a percentage may have any number of digits; past three they make no difference
+    # a percentage may have any number of digits; above 100 its value makes no difference
     digits = share.removesuffix("%").lstrip("0")[:9]
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
 def share_of(share: int | str, total: int, *, round_up: bool) -> int:
-    """Return a number, or a percentage of a total, rounded."""
+    """Return a number, or a percentage of a total rounded up or down."""
     if isinstance(share, int):
         return share
     part = total * share_value(share)
