@@ -94,7 +94,7 @@ def shown(value: Any) -> BadValue:
 
 
 def dns_label_problems(text: str) -> list[str]:
-    """Return the reasons why a text is no DNS label."""
+    """Return the reasons why a text is not a valid DNS label (RFC 1123)."""
     problems = []
     if len(text.encode()) > 63:
         problems.append("must be no more than 63 characters")
@@ -104,7 +104,7 @@ def dns_label_problems(text: str) -> list[str]:
 
 
 def dns_1035_problems(text: str) -> list[str]:
-    """Return the reasons why a text is no DNS label that begins with a letter."""
+    """Return the reasons why a text is not a valid DNS label that begins with a letter (RFC 1035)."""
     problems = ["must be no more than 63 characters"] if len(text.encode()) > 63 else []
     if not re.fullmatch(_1035_LABEL, text):
         problems.append(_1035_LABEL_RULE)
@@ -112,7 +112,7 @@ def dns_1035_problems(text: str) -> list[str]:
 
 
 def config_key_problems(text: str) -> list[str]:
-    """Return the reasons why a text is no key of a ConfigMap or Secret."""
+    """Return the reasons why a text is not a valid key of a ConfigMap or Secret."""
     problems = []
     if len(text.encode()) > 253:
         problems.append("must be no more than 253 characters")
@@ -126,7 +126,7 @@ def config_key_problems(text: str) -> list[str]:
 
 
 def percent_problems(text: str) -> list[str]:
-    """Return the reasons why a text is no percentage."""
+    """Return the reasons why a text is not a valid percentage."""
     return [] if _PERCENT_PATTERN.fullmatch(text) else [_PERCENT_RULE]
 
 
@@ -144,7 +144,7 @@ def driver_problems(path: str, name: str) -> list[str]:
 
 
 def domain_path_problems(path: str, text: str) -> list[str]:
-    """Return the reasons why a text is no path with a domain before it (`acme.io/foo`)."""
+    """Return the problems of a path that must have a domain before it (`acme.io/foo`)."""
     if not text:
         return [required(path)]
     host, _, rest = text.partition("/")

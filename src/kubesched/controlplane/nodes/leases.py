@@ -32,7 +32,7 @@ class NodeLeaseController(Controller):
         return {NODES: self._changed} if self.context.options.lease_seconds > 0 else {}
 
     def seconds_left(self) -> float:
-        """Return infinity: nothing waits for a lease."""
+        """Return infinity: waiting for a cluster to settle does not include its leases."""
         return inf
 
     def _changed(self, change: Change) -> None:

@@ -107,7 +107,7 @@ class SimulatedNodes(Controller):
             self._beats.add_after(key, self.context.options.heartbeat_seconds)
 
     def _introduce(self, node: Document, known: dict[str, Document]) -> None:
-        """Fill in the status that a node's kubelet would report, where it is missing."""
+        """Set the missing fields of the status that a node's kubelet would report."""
         status, now = node["status"], self.context.time()
         conditions = list(status.get("conditions") or ())
         for kind, state, reason, message in _CONDITIONS:

@@ -119,7 +119,7 @@ class EndpointsController(_OfServices):
         return {ENDPOINTS: self._changed}
 
     def _changed(self, change: Change) -> None:
-        """Reconcile Endpoints that another client changed or deleted."""
+        """Queue the service of Endpoints that were changed or deleted."""
         key = (change.new.namespace, change.new.name)
         if self.pods.selects(key):
             self.enqueue(key)

@@ -32,7 +32,7 @@ class Workqueue(Generic[K]):
         note: Callable[[str], None],
         written: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`written` returns the store's version, which bounds the writes of one turn."""
+        """`written` returns the store's resource version, by which the writes of one turn are limited."""
         self._loop = loop
         self._written = written
         self._handler = reconcile
@@ -62,7 +62,7 @@ class Workqueue(Generic[K]):
             self._turn = self._loop.call_soon(self._work)
 
     def add_after(self, key: K, seconds: float) -> None:
-        """Queue a key after some seconds, unless it is due sooner anyway."""
+        """Queue a key after some seconds, unless it is due sooner."""
         if seconds <= 0:
             self.add(key)
             return

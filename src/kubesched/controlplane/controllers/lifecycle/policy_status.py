@@ -1,6 +1,6 @@
 """The status of validating admission policies: the observed generation.
 
-From policies to their status; expressions were compiled when the policy was accepted, so there is nothing to warn of.
+From policies to their status; expressions were compiled when the policy was accepted, so there are no warnings.
 """
 
 # upstream: pkg/controller/validatingadmissionpolicystatus/controller.go (v1.36)

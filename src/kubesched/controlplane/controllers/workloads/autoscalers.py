@@ -1,4 +1,4 @@
-"""The controller behind HorizontalPodAutoscalers: every 15 seconds it reads the usage of pods and scales their owner.
+"""The controller of HorizontalPodAutoscalers, which reads the usage of pods every 15 seconds and scales their target.
 
 From autoscalers and pods to the replicas of scale targets. Nothing runs in pods, so their usage is a guess unless
 annotations give it (`usage`): an autoscaler reports a guess in its status, but does not scale by it.

@@ -1,6 +1,6 @@
 """Conditions in the status of workloads.
 
-From lists of conditions to the same lists with one more, one changed, or one fewer.
+From lists of conditions to lists with a condition added, replaced or removed.
 """
 
 # upstream: pkg/controller/deployment/util/deployment_util.go (SetDeploymentCondition) (v1.36)

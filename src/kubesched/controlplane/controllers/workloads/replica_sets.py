@@ -24,7 +24,7 @@ from kubesched.controlplane.storage.store import DELETED, Change
 
 REPLICA_SETS = "replicasets.apps"
 _FAILURE = "ReplicaFailure"
-# victims are chosen in batches of this size
+# the pods to delete are chosen in batches of this size
 _MOST_CHOSEN: Final = 500
 
 

@@ -1,6 +1,6 @@
 """The arithmetic of rollouts: the replicas of each replica set of a deployment, and the rollout's progress.
 
-From a deployment and its replica sets, all documents, to numbers. Nothing is written here.
+From a deployment and its replica sets, all documents, to numbers. Nothing is written to the server.
 """
 
 # upstream: pkg/controller/deployment/{rolling,sync}.go, pkg/controller/deployment/util/deployment_util.go (v1.36)

@@ -56,7 +56,7 @@ _ONE_OF = "exactly one of `exactly` or `firstAvailable` is required"
 
 
 class ResourceClaimStrategy(KindStrategy):
-    """The strategy of claims."""
+    """The strategy of resource claims."""
 
     returns_deleted = True
     status_keeps_metadata = True
@@ -119,7 +119,7 @@ class ResourceClaimStrategy(KindStrategy):
 
 
 class ResourceClaimTemplateStrategy(KindStrategy):
-    """The strategy of templates of claims."""
+    """The strategy of resource claim templates."""
 
     returns_deleted = True
 

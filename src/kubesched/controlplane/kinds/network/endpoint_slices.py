@@ -26,7 +26,7 @@ _PROTOCOLS = ("SCTP", "TCP", "UDP")
 
 
 class EndpointSliceStrategy(KindStrategy):
-    """Defaults and validates EndpointSlices."""
+    """Defaulting and validation of EndpointSlices."""
 
     has_generation = True
 

@@ -79,8 +79,8 @@ def _charged(quota: Document, delta: Usage, new: Document, context: StrategyCont
 
 def begin(quota: Document, store: Store, catalog: Catalog, now: datetime) -> None:
     """Set the status of a quota that is not counted yet: hard limits of the spec, and the counted usage."""
-    # differs (a new quota): the reference refuses what a quota is about until its controller has counted for the first
-    # time
+    # differs (a new quota): the reference refuses objects that a quota limits until its controller has counted for the
+    # first time
     status = quota.get("status") or {}
     if status.get("hard") is None or any(name not in (status.get("used") or {}) for name in status["hard"]):
         hard = dict((quota.get("spec") or {}).get("hard") or {})

@@ -44,7 +44,7 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
 class HorizontalPodAutoscalerStrategy(KindStrategy):
-    """The strategy of horizontal pod autoscalers, with defaults of autoscaling/v2."""
+    """Defaulting and validation of horizontal pod autoscalers, as in autoscaling/v2."""
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults and an empty status."""
