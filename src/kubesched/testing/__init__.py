@@ -1,7 +1,7 @@
 """For the tests of kubesched and of plugin authors: builders of objects and clusters.
 
-Comes in: the few words that matter to a test. Goes out: API structs and a `Cluster`. Nothing in the package imports
-this room.
+Comes in: the few arguments that matter to a test. Goes out: API structs and a `Cluster`. Nothing else in kubesched
+imports this package.
 """
 
 from kubesched.testing.builders import (

@@ -1,7 +1,7 @@
 """Keyword builders for objects: `a_pod("p", cpu="500m")`, `a_node("n", cpu="4", zone="a")`.
 
-From the few words that matter to a test to API structs, with everything else as an API server would leave it. Where
-a part has a short text (see `shorthand`), the text and the struct are both welcome.
+From the few arguments that matter to a test to API structs, with all other fields as an API server would default them.
+Where a part has a short text (see `shorthand`), both the text and the struct are accepted.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -55,7 +55,7 @@ from kubesched.testing.shorthand import (
 DELETED_AT: Final = datetime(2024, 1, 1, tzinfo=UTC)
 
 Amounts = Mapping[str, RawQuantity]
-# A weight with what it is for.
+# A weight with its term.
 Weighted = tuple[int, str | PodAffinityTerm]
 WeightedNodeTerm = tuple[int, str | NodeSelectorTerm]
 
@@ -138,7 +138,7 @@ def a_container(
     claims: Iterable[str] = (),
     sidecar: bool = False,
 ) -> Container:
-    """Return a container; `claims` are names of the pod's resource claims, `sidecar` is for lasting init containers."""
+    """Return a container; `claims` are names of the pod's resource claims, `sidecar` sets restartPolicy to Always."""
     return Container(
         name=name,
         image=image,
@@ -195,7 +195,7 @@ def a_node(
 
 
 def a_namespace(name: str, *, labels: Mapping[str, str] | None = None) -> Namespace:
-    """Return a namespace with the label of its own name, as the API server sets it."""
+    """Return a namespace with the label of its name, which the API server sets."""
     return Namespace(
         metadata=ObjectMeta(name=name, uid=name, labels={"kubernetes.io/metadata.name": name, **(labels or {})})
     )
@@ -227,7 +227,7 @@ def a_service(name: str, selector: Mapping[str, str], *, namespace: str = "defau
 
 
 def a_replica_set(name: str, selector: SelectorText, *, namespace: str = "default", replicas: int = 1) -> ReplicaSet:
-    """Return a replica set; a pod belongs to it by `owner="ReplicaSet/<name>"`."""
+    """Return a ReplicaSet; a pod with `owner="ReplicaSet/<name>"` is controlled by it."""
     return ReplicaSet(
         metadata=_meta(name, namespace), spec=ReplicaSetSpec(replicas=replicas, selector=label_selector(selector))
     )
@@ -241,7 +241,7 @@ def a_budget(
     namespace: str = "default",
     disrupted: Iterable[str] = (),
 ) -> PodDisruptionBudget:
-    """Return a disruption budget that allows so many disruptions; `disrupted` names pods already on their way out."""
+    """Return a PodDisruptionBudget with `allowed` disruptions; `disrupted` names pods that are being evicted."""
     return PodDisruptionBudget(
         metadata=_meta(name, namespace),
         spec=PodDisruptionBudgetSpec(selector=None if selector is None else label_selector(selector)),
@@ -284,7 +284,7 @@ def a_term(
     match_label_keys: Iterable[str] = (),
     mismatch_label_keys: Iterable[str] = (),
 ) -> PodAffinityTerm:
-    """Return a pod affinity term, for what `app=web@zone` cannot say."""
+    """Return a pod affinity term with fields that `app=web@zone` cannot express."""
     return PodAffinityTerm(
         label_selector=None if selector is None else label_selector(selector),
         topology_key=topology_key(topology),
@@ -334,7 +334,7 @@ def a_selector(selector: SelectorText) -> LabelSelector:
 
 
 def a_cluster(*objects: ApiObject, options: RequestOptions | None = None) -> Cluster:
-    """Return a cluster that holds the objects; `options` are the gates for what a pod counts for."""
+    """Return a cluster with the objects; `options` are the feature gates for the requests of pods."""
     cluster = Cluster(options)
     for obj in objects:
         cluster.add(obj)

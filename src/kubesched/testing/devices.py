@@ -1,7 +1,7 @@
 """Keyword builders for devices and claims: `a_slice("s", a_device("gpu-0"), node="n1")`.
 
-From the few words that matter to a test to API structs of dynamic resource allocation, with everything else as an API
-server would default it.
+From the few arguments that matter to a test to API structs of dynamic resource allocation, with all other fields as an
+API server would default them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -97,10 +97,10 @@ def a_slice(
     counters: Mapping[str, Amounts] | None = None,
     per_device: bool | None = None,
 ) -> ResourceSlice:
-    """Return a slice of devices, given as such or by name.
+    """Return a ResourceSlice of devices, given as structs or by name.
 
     The pool is named like the node, or like the slice. `nodes` is a term such as `zone=a`; without `node`, `nodes`,
-    `all_nodes` and `per_device` no node can reach it. `slices` is how many the pool has.
+    `all_nodes` and `per_device` no node can reach it. `slices` is the number of slices of the pool.
     """
     return ResourceSlice(
         metadata=ObjectMeta(name=name),
@@ -122,7 +122,7 @@ def a_slice(
 def a_device_class(
     name: str = "gpu", *expressions: str, config: Any = None, extended_resource: str | None = None
 ) -> DeviceClass:
-    """Return a class of the devices for which all CEL expressions hold; `config` are parameters for the driver."""
+    """Return a DeviceClass of the devices that match all CEL expressions; `config` are parameters for the driver."""
     return DeviceClass(
         metadata=ObjectMeta(name=name),
         spec=DeviceClassSpec(
@@ -143,7 +143,7 @@ def a_device_request(
     tolerations: Iterable[DeviceToleration] = (),
     admin_access: bool | None = None,
 ) -> DeviceRequest:
-    """Return a request for so many devices, or for all of them."""
+    """Return a request for `count` devices, or for all of them."""
     asked = _asked(expressions, count, all_devices, device_class, capacity, tolerations)
     return DeviceRequest(name=name, exactly=ExactDeviceRequest(admin_access=admin_access, **asked))
 
@@ -163,7 +163,7 @@ def an_alternative(
 
 
 def a_device_choice(name: str, *alternatives: DeviceSubRequest) -> DeviceRequest:
-    """Return a request for the first alternative that can be had."""
+    """Return a request for the first alternative that is available."""
     return DeviceRequest(name=name, first_available=alternatives)
 
 
@@ -178,7 +178,7 @@ def a_resource_claim(
 ) -> ResourceClaim:
     """Return a claim.
 
-    `match` and `distinct` name an attribute, or map attributes to the requests that they are about; `config` has
+    `match` and `distinct` name an attribute, or map attributes to the requests that they constrain; `config` has
     pairs of requests and parameters for the driver.
     """
     constraints = [DeviceConstraint(requests=of, match_attribute=name) for name, of in _constrained(match)]
@@ -199,7 +199,7 @@ def a_resource_claim(
 
 
 def a_claiming_pod(name: str, *claims: str, **words: Any) -> Pod:
-    """Return a pod that uses claims; the other words are those of `a_pod`."""
+    """Return a pod that uses claims; the other arguments are those of `a_pod`."""
     entries = tuple(PodResourceClaim(name=claim, resource_claim_name=claim) for claim in claims)
     return a_pod(name, resource_claims=entries, **words)
 
@@ -214,7 +214,7 @@ def a_device_taint(text: str) -> DeviceTaint:
 def a_taint_rule(
     name: str, taint: str, *, driver: str | None = None, pool: str | None = None, device: str | None = None
 ) -> DeviceTaintRule:
-    """Return a rule that puts a taint, `key=value:Effect`, on the devices it names, or on all."""
+    """Return a DeviceTaintRule that adds the taint `key=value:Effect` to the selected devices, or to all."""
     selector = DeviceTaintSelector(driver=driver, pool=pool, device=device)
     return DeviceTaintRule(
         metadata=ObjectMeta(name=name),
@@ -234,7 +234,7 @@ def allocate_devices(
     rules: Iterable[DeviceTaintRule] = (),
     features: DeviceFeatures | None = None,
 ) -> list[AllocationResult] | None:
-    """Return what the claims get on a node; the class is `gpu` and shares are `share-0`, `share-1`, ..."""
+    """Allocate claims on a node; None if that fails. By default the class is `gpu`; share IDs are `share-0`, ..."""
     features = features or DeviceFeatures()
     shares = counting()
     allocator = Allocator(
@@ -248,7 +248,7 @@ def allocate_devices(
 
 
 def given_devices(results: Iterable[AllocationResult] | None) -> list[list[str]] | None:
-    """Return the devices that each claim got, as `request:pool/device`."""
+    """Return the allocated devices of each claim, as `request:pool/device`."""
     if results is None:
         return None
     return [[f"{each.request}:{each.pool}/{each.device}" for each in result.devices.results] for result in results]
@@ -299,7 +299,7 @@ def _constrained(constraint: str | Mapping[str, Iterable[str]]) -> list[tuple[st
 
 
 def holding(*devices: str, share: bool = False, capacity: dict[str, str] | None = None) -> ResourceClaim:
-    """Return a claim that holds devices of the pool n1, whole or as a share with some capacity."""
+    """Return a claim to which devices of the pool n1 are allocated, whole or as a share with some capacity."""
     claim = a_resource_claim("other", a_device_request(count=len(devices)))
     whole = allocate_devices(a_node("n1", zone="a"), (claim,), [a_slice("s", *devices, node="n1")])
     assert whole is not None

@@ -1,7 +1,7 @@
-"""Short texts for the parts of objects that tests write all the time.
+"""Short texts for frequent parts of objects in tests.
 
-From texts such as `dedicated=gpu:NoSchedule` or `app=web@zone` to API structs. A struct passes through unchanged, so
-that every builder takes either. What a text cannot say is written as a struct.
+From texts such as `dedicated=gpu:NoSchedule` or `app=web@zone` to API structs. A struct is returned unchanged, so that
+every builder accepts either. Parts that a text cannot express are given as structs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ def topology_key(text: str) -> str:
 
 
 def label_selector(selector: SelectorText) -> LabelSelector:
-    """Return the selector for `app=web,tier in (a,b),!old`, for a mapping of labels, or as it is."""
+    """Return the selector for `app=web,tier in (a,b),!old` or for a mapping of labels; a struct unchanged."""
     if isinstance(selector, LabelSelector):
         return selector
     if isinstance(selector, Mapping):
@@ -101,7 +101,7 @@ def toleration(text: str | Toleration) -> Toleration:
 
 
 def node_term(text: str | NodeSelectorTerm) -> NodeSelectorTerm:
-    """Return the node selector term for `disk=ssd,cores>8`; `metadata.name` is a field, all else are labels."""
+    """Return the node selector term for `disk=ssd,cores>8`; `metadata.name` is a field, other keys are labels."""
     if isinstance(text, NodeSelectorTerm):
         return text
     expressions: list[NodeSelectorRequirement] = []
@@ -115,7 +115,7 @@ def node_term(text: str | NodeSelectorTerm) -> NodeSelectorTerm:
 
 
 def pod_term(text: str | PodAffinityTerm) -> PodAffinityTerm:
-    """Return the affinity term for `app=web@zone`: a selector of pods and the topology in which they are near."""
+    """Return the pod affinity term for `app=web@zone`: a label selector and a topology key."""
     if isinstance(text, PodAffinityTerm):
         return text
     selector, at, topology = text.rpartition("@")

@@ -1,7 +1,7 @@
 """Keyword builders for storage: `a_claim("c", size="5Gi")`, `a_volume("v", nodes="kubernetes.io/hostname=n1")`.
 
-From the few words that matter to a test to API structs, with everything else as an API server and the volume controller
-would leave it.
+From the few arguments that matter to a test to API structs, with all other fields as an API server and the persistent
+volume controller would set them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -56,7 +56,7 @@ def a_claim(
     annotations: Mapping[str, str] | None = None,
     version: str = "",
 ) -> PersistentVolumeClaim:
-    """Return a claim; `bound_to` names the volume of one that is bound for good."""
+    """Return a claim; `bound_to` names the volume of a claim whose binding is completed."""
     noted = dict(annotations or {})
     if bound_to:
         noted["pv.kubernetes.io/bind-completed"] = "yes"
@@ -138,7 +138,7 @@ def a_storage_class(
     binding_mode: str | None = "WaitForFirstConsumer",
     allowed: Mapping[str, Iterable[str]] | None = None,
 ) -> StorageClass:
-    """Return a storage class; `allowed` maps a topology to the values in which volumes may be provided."""
+    """Return a StorageClass; `allowed` maps a topology to the values in which volumes may be provisioned."""
     expressions = tuple(
         TopologySelectorLabelRequirement(key=topology_key(key), values=tuple(values))
         for key, values in (allowed or {}).items()
@@ -154,13 +154,13 @@ def a_storage_class(
 def a_csi_driver(
     name: str = "csi.example.com", *, storage_capacity: bool | None = True, required: bool | None = None
 ) -> CSIDriver:
-    """Return a CSI driver that speaks of its capacity unless told otherwise; `required` keeps pods off other nodes."""
+    """Return a CSIDriver, by default with capacity tracking; `required` keeps pods off nodes without the driver."""
     spec = CSIDriverSpec(storage_capacity=storage_capacity, prevent_pod_scheduling_if_missing=required)
     return CSIDriver(metadata=ObjectMeta(name=name), spec=spec)
 
 
 def a_csi_node(name: str, drivers: Mapping[str, int | None] | None = None, *, migrated: Iterable[str] = ()) -> CSINode:
-    """Return what CSI drivers say of a node: driver -> limit or None; `migrated` names in-tree plugins."""
+    """Return a CSINode; `drivers` maps a driver to its volume limit or None, `migrated` names in-tree plugins."""
     return CSINode(
         metadata=ObjectMeta(
             name=name, annotations={MIGRATED_PLUGINS_ANNOTATION: ",".join(migrated)} if migrated else {}
@@ -177,7 +177,7 @@ def a_csi_node(name: str, drivers: Mapping[str, int | None] | None = None, *, mi
 
 
 def an_attachment(name: str, *, node: str, volume: str | None, attacher: str = "csi.example.com") -> VolumeAttachment:
-    """Return the attachment of a persistent volume, or of something else, to a node."""
+    """Return the VolumeAttachment of a persistent volume, or of an inline volume, to a node."""
     return VolumeAttachment(
         metadata=ObjectMeta(name=name),
         spec=VolumeAttachmentSpec(
@@ -195,7 +195,7 @@ def a_storage_pool(
     largest: RawQuantity | None = None,
     nodes: SelectorText | None = "",
 ) -> CSIStorageCapacity:
-    """Return what a class can still provide to the nodes of a selector; an empty text selects all of them."""
+    """Return the CSIStorageCapacity of a class for the nodes of a selector; an empty text selects all nodes."""
     return CSIStorageCapacity(
         metadata=ObjectMeta(name=name, namespace=namespace),
         storage_class_name=storage_class,
@@ -206,7 +206,7 @@ def a_storage_pool(
 
 
 def an_ephemeral_volume(name: str = "scratch") -> Volume:
-    """Return a volume whose claim is made for the pod."""
+    """Return an ephemeral volume, whose claim is created for the pod."""
     return Volume(name=name, ephemeral=EphemeralVolumeSource())
 
 

@@ -12,7 +12,7 @@ from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.storage.store import Store
 from kubesched.up.node_pools import POOL, NodePool
 
-# as kind and minikube call theirs
+# the name in kind and minikube
 STANDARD = "standard"
 PROVISIONER = "kubesched.io/simulated"
 NODES, CSI_NODES = "nodes", "csinodes.storage.k8s.io"
@@ -39,7 +39,7 @@ class AddedObjects:
         ]
 
     def _nodes(self, manifests: Sequence[Manifest]) -> dict[str, Document]:
-        """Return the nodes that no pool made: those of pools may be given again, with another size."""
+        """Return the nodes that are not of a pool: a pool may be given again, with another size."""
         return {
             name: node
             for name, node in self._found(NODES, "Node", manifests).items()
@@ -47,7 +47,7 @@ class AddedObjects:
         }
 
     def _found(self, prefix: str, kind: str, manifests: Iterable[Manifest]) -> dict[str, Document]:
-        """Return objects by name: those in the store, and those in the manifests."""
+        """Return the objects of a kind in the store and in the manifests, by name."""
         kept = {} if self._store is None else {stored.name: stored.document() for stored in self._store.set_of(prefix)}
         return {**kept, **{each.name: each.document for each in manifests if each.kind == kind}}
 
@@ -72,7 +72,7 @@ def _storage_classes(manifests: Sequence[Manifest], store: Store | None) -> Iter
     if any(each.exported for each in manifests) or any(map(_is_default_class, manifests)):
         return
     if store is not None and store.recalled:
-        # an earlier run made it; if it is gone, a user has deleted it
+        # an earlier run created it; if it does not exist, a user has deleted it
         return
     if any(each.kind == "StorageClass" and each.name == STANDARD for each in manifests):
         return

@@ -1,6 +1,6 @@
-"""`kubesched up -- COMMAND`: a command that runs while a cluster does.
+"""`kubesched up -- COMMAND`: a command that runs while the cluster is up.
 
-In: a command, and the kubeconfig of a cluster that is ready. Out: the command's exit code, as a shell would tell it.
+In: a command, and the kubeconfig of a cluster that is ready. Out: the command's exit code, as in a shell.
 """
 
 import asyncio
@@ -15,16 +15,16 @@ import click
 
 from kubesched.up.shutdown import Shutdown
 
-# as shells have it
+# exit codes of shells
 NOT_FOUND, NOT_EXECUTABLE, BY_SIGNAL = 127, 126, 128
 
 
 async def run_command(
     command: Sequence[str], kubeconfig: Path, shutdown: Shutdown, failing: Coroutine[Any, Any, None]
 ) -> int:
-    """Run a command with KUBECONFIG set; return its exit code. Signals go to it; `failing` raises if the cluster does.
+    """Run a command with KUBECONFIG set; return its exit code. `failing` raises if the cluster fails.
 
-    A second signal ends it at once.
+    Signals are sent to the command; a second signal kills it.
     """
     watching = asyncio.create_task(failing)
     try:
@@ -35,7 +35,7 @@ async def run_command(
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
 
     def pass_on(number: int) -> None:
-        # with Ctrl-C a terminal tells everybody in front of it
+        # with Ctrl-C a terminal signals the whole foreground process group
         if number != signal.SIGINT or not sys.stdin.isatty():
             process.send_signal(number)
 

@@ -1,9 +1,9 @@
 """A cluster in one process: the embedded control plane, simulated nodes, and a scheduler, on one loop.
 
-    objects in a server ──▶ simulation makes nodes ready ──▶ all known ──▶ scheduling ──▶ settled, or until it is ended
+    objects in a server ──▶ simulation makes nodes ready ──▶ informers synced ──▶ scheduling ──▶ settled, or ended
 
-The scheduler speaks to the server as any client does, as the user and with the roles that a cluster gives it, but
-without HTTP between. A cluster has settled when no work is left (`under_way`); no clock decides that.
+The scheduler is a client with the user and roles of a scheduler in a cluster, but without HTTP. A cluster has settled
+when no work is left (`under_way`); no timeout decides that.
 """
 
 import asyncio
@@ -31,11 +31,11 @@ from kubesched.up.local_rest import LocalRest
 from kubesched.up.plugin_rights import custom_kinds, grant, not_served
 from kubesched.up.record import SchedulingRecord
 
-# how often to look whether things have settled
+# seconds between checks whether the cluster has settled
 LOOK_SECONDS = 0.02
-# what comes so soon is waited for: controllers look at changes by the batch, and pods may run but for a moment
+# timers that are due so soon are waited for: controllers handle changes in batches, and pods may run for a moment only
 NEAR_SECONDS = 1.0
-# pods in these places will be tried again without anything happening to them
+# pods in these places of the queue are tried without any further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 
 
@@ -50,7 +50,7 @@ class ClusterSpec(msgspec.Struct, frozen=True):
 
 
 class LocalCluster:
-    """A control plane that is reached by `transport`, with nodes and a scheduler of its own."""
+    """The control plane behind `transport`, with simulated nodes and a scheduler."""
 
     def __init__(self, transport: Transport, spec: ClusterSpec, note: Note) -> None:
         self.server = transport.server
@@ -58,7 +58,7 @@ class LocalCluster:
         self.simulation = Simulation(self.server, spec.simulation, note)
         self._delays = _delays(spec.simulation)
         self._rest = LocalRest(transport, SCHEDULER)
-        # events are not waited for, so pending ones do not count as under way
+        # requests for events are not counted as under way
         events = LocalRest(transport, SCHEDULER)
         clock = asyncio.get_running_loop().time
         tracebacks = PluginFailures(lambda plugin, hook, text: note(f"plugin {plugin} failed in {hook}: {text}"), clock)
@@ -70,14 +70,14 @@ class LocalCluster:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Let the cluster live while this is open."""
+        """Run the simulation and the scheduler until the block ends."""
         parts = self.parts
         async with AsyncExitStack() as stack:
             if parts.extender_client is not None:
                 stack.push_async_callback(parts.extender_client.close)
             self.simulation.start()
             stack.callback(self.simulation.stop)
-            # nodes that need no time to be ready are ready before the first pod is looked at
+            # nodes without a delay are ready before the first pod is scheduled
             while self.simulation.seconds_left() <= 0:
                 await asyncio.sleep(0)
             stack.push_async_callback(_end, asyncio.create_task(parts.recorder.run()))
@@ -89,7 +89,7 @@ class LocalCluster:
             yield
 
     def kinds_not_served(self) -> list[str]:
-        """Return a line for each kind that plugins look up and that the server does not know."""
+        """Return a line for each kind that plugins look up and that the server does not serve."""
         profiles = self.parts.scheduler.engine.profiles.values()
         plugins = [plugin for profile in profiles for plugin in profile.plugins.values()]
         return not_served(
@@ -101,35 +101,35 @@ class LocalCluster:
         )
 
     async def until_settled(self) -> None:
-        """Return when every pod is bound, or waits for something that will not happen by itself.
+        """Return when every pod is bound, or waits for an event that only a user can cause.
 
-        A pod whose attempts fail in a plugin, with the same error again and again, is not waited for.
+        A pod whose attempts keep failing in a plugin, with the same error, is not waited for.
         """
         looks = 0
-        # twice in a row: what was begun in this very turn shows in the next
+        # twice in a row: work that begins in this turn of the loop is visible in the next
         while looks < 2:
             looks = looks + 1 if self.settled else 0
             await asyncio.sleep(LOOK_SECONDS)
             self.check()
 
     async def until_ended(self) -> None:
-        """Return never, unless the scheduler fails, which is raised."""
+        """Wait until the scheduler ends; raise its error."""
         assert self._scheduling is not None
         await asyncio.wait([self._scheduling])
         self.check()
 
     def check(self) -> None:
-        """Raise what ended the scheduler, if it has ended."""
+        """Raise the error of the scheduler, if it has ended."""
         if self._scheduling is not None and self._scheduling.done():
             self._scheduling.result()
 
     @property
     def settled(self) -> bool:
-        """Return whether nothing is under way at this moment."""
+        """Return whether no work is left at this moment."""
         return next(self.under_way(), None) is None
 
     def under_way(self) -> Iterator[str]:
-        """Yield the work that is left, as texts for people."""
+        """Yield the work that is left, in sentences for people."""
         scheduler, reflectors = self.parts.scheduler, self.parts.informers.reflectors
         unknown = [name for name, reflector in reflectors.items() if not reflector.synced.is_set()]
         if unknown:
@@ -152,7 +152,7 @@ class LocalCluster:
             yield "simulated nodes or controllers are at work"
 
     def _assumed(self) -> Iterator[str]:
-        """Yield the names of pods that have a place, but are not bound to it yet."""
+        """Yield the names of assumed pods: they have a node, but are not bound to it yet."""
         scheduler = self.parts.scheduler
         for pod in scheduler.event_handlers.known_pods():
             if not pod.spec.node_name and pod.uid in scheduler.cluster.table.pods:
@@ -167,7 +167,7 @@ _WORDS = {
 
 
 def _delays(options: Options) -> float:
-    """Return how long the longest step takes that a pod may be waiting for; ends that lie further off are not near."""
+    """Return the longest delay of the simulation; timers that are due later are not waited for."""
     return max(
         NEAR_SECONDS,
         options.node_ready_seconds,

@@ -1,7 +1,7 @@
 """`kubesched up --detach`: a cluster in a process of its own, in the background.
 
-In: the arguments of the command. Out: the lines that it would print itself, once it is ready; or what it said and its
-exit code, if it does not get there.
+In: the arguments of the command. Out: the URL and the kubeconfig, once the cluster is ready; or the process's last
+output and exit code, if the start fails.
 """
 
 import os
@@ -19,12 +19,12 @@ from kubesched.controlplane.transport.private_files import state_folder
 from kubesched.up.named_clusters import NamedCluster, find
 
 POLL_SECONDS = 0.05
-# lines of its last output to print
+# lines of the process's last output to print
 MOST_LINES = 30
 
 
 def detach(arguments: Sequence[str], name: str, timeout: Duration) -> int:
-    """Start a cluster in the background and return the exit code once it is ready, or is not to be."""
+    """Start a cluster in the background; return the exit code once the cluster is ready or has failed to start."""
     log = state_folder() / f"{name}.log"
     log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = [argument for argument in arguments if argument != "--detach"]

@@ -1,6 +1,6 @@
 """The output of `kubesched up`: the placement table, and the progress while it runs.
 
-In: a cluster and its report. Out: rich's renderables, or plain text if the output is no terminal.
+In: a cluster and its report. Out: rich's renderables, or plain text if the output is not a terminal.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ from kubesched.up.placements import BOUND, OVER, PENDING, TERMINATING, Placement
 
 COLUMNS = ("NAMESPACE", "POD", "NODE", "STATUS", "REASON")
 MOST_EVENTS = 8
-# over so many seconds bindings are counted
+# the period over which the rate of bindings is computed
 RATE_SECONDS = 3.0
 # between columns
 GAP = 3
@@ -32,7 +32,7 @@ _STYLES = {"Running": "green", BOUND: "green", "Succeeded": "dim", PENDING: "yel
 
 
 def placement_table(report: PlacementReport) -> Table:
-    """Return where each pod is, and why some are nowhere."""
+    """Return the table of pods with their node, status and reason."""
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for column in COLUMNS:
         table.add_column(column, overflow="fold", no_wrap=column != COLUMNS[-1])
@@ -58,8 +58,8 @@ def report_lines(report: PlacementReport) -> Iterator[str]:
 
 
 def plain(table: Table) -> str:
-    """Return a table as text without colours, and without an end to its lines where a screen has one."""
-    # not by rich: a table of thousands of rows would take it seconds
+    """Return a table as text without colours and without line wrapping."""
+    # without rich, which takes seconds for thousands of rows
     columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
     widths = [max(map(cell_len, column)) + GAP for column in columns]
     lines = (
@@ -73,7 +73,7 @@ def plain(table: Table) -> str:
 
 
 class EventLine(NamedTuple):
-    """An event as people read it."""
+    """An event as a line for people."""
 
     time: str
     reason: str
@@ -90,7 +90,7 @@ class _Regarding(msgspec.Struct, frozen=True):
 
 
 class _Stored(msgspec.Struct, rename="camel"):
-    """An event as it is stored; which time it has depends on who wrote it."""
+    """A stored event; its writer sets either eventTime or lastTimestamp."""
 
     involved_object: _Regarding = _Regarding()
     reason: str = ""
@@ -100,7 +100,7 @@ class _Stored(msgspec.Struct, rename="camel"):
 
 
 def read_event(stored: Stored) -> EventLine:
-    """Return an event that is stored, its time as the clock on the wall has it."""
+    """Decode a stored event; its time is converted to local time."""
     event = msgspec.json.decode(stored.body, type=_Stored)
     moment = event.event_time or event.last_timestamp
     time = datetime.fromisoformat(moment).astimezone().strftime("%H:%M:%S") if moment else ""
@@ -110,7 +110,7 @@ def read_event(stored: Stored) -> EventLine:
 
 
 class Progress:
-    """Follows a cluster: how many pods stand how, how fast they are bound, what happened last."""
+    """Follows a cluster: the numbers of bound and pending pods, the rate of bindings, and the last events."""
 
     def __init__(self, cluster: LocalCluster) -> None:
         self._cluster = cluster
@@ -123,7 +123,7 @@ class Progress:
         self._stops = (store.watch("pods", self._pod_changed), store.watch("events", self._event_changed))
 
     def stop(self) -> None:
-        """Follow it no more."""
+        """End the watches."""
         for stop in self._stops:
             stop()
 
@@ -146,7 +146,7 @@ class Progress:
             self._waiting += number
 
     def per_second(self, now: float) -> float:
-        """Return how many pods were bound each second, lately."""
+        """Return the rate of bindings over the last seconds."""
         samples = self._samples
         samples.append((now, self._cluster.record.bound))
         while now - samples[0][0] > RATE_SECONDS:

@@ -1,8 +1,8 @@
-"""An API server in the same process, as clients see one: requests without HTTP between.
+"""A REST client of an API server in the same process, without HTTP.
 
-From paths and bodies to the embedded server's transport and back, with the errors of a client over HTTP: what the
-server refuses, and what the network (if there are faults) loses. Reflectors, effects and events run on it unchanged,
-in virtual time, too.
+From paths and bodies to the embedded server's transport and back, with the errors of a client over HTTP: refused
+requests and, with injected faults, lost connections. Reflectors, effects and events run on it unchanged, also in
+virtual time.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ class LocalRest:
 
     @property
     def requests(self) -> int:
-        """Return how many requests are under way, watches not counted."""
+        """Return the number of requests under way, without watches."""
         return self._under_way
 
     @property
     def streams(self) -> Sequence["LocalStream"]:
-        """Return the watches that are open."""
+        """Return the open watches."""
         return tuple(self._streams)
 
     async def get(self, path: str, query: Query | None = None) -> bytes:
@@ -52,7 +52,7 @@ class LocalRest:
         query: Query | None = None,
         content_type: str = "application/json",
     ) -> bytes:
-        """Send a request; return the body of the answer, or raise Refused or Unreachable."""
+        """Send a request; return the body of the response. Raises Refused, Unreachable."""
         self._under_way += 1
         try:
             found = await self._ask(self._request(method, path, body, query, content_type))
@@ -63,7 +63,7 @@ class LocalRest:
 
     @asynccontextmanager
     async def stream(self, path: str, query: Query) -> AsyncIterator["LocalStream | LocalPieces"]:
-        """Give the body of a response as it arrives: of a watch, or of a long list."""
+        """Yield the body of a response as a stream: of a watch, or of a long list."""
         if "watch" not in query:
             yield LocalPieces(await self.get(path, query))
             return
@@ -92,8 +92,8 @@ class LocalRest:
         )
 
     async def _ask(self, request: Request) -> Response | Watch:
-        """Return the answer to a request, or the watch that it begins."""
-        # as over a network, others have their turn in between
+        """Return the response to a request, or its watch; raises Refused, Unreachable."""
+        # as over a network, other tasks run in between
         await asyncio.sleep(0)
         away = self._transport.away
         try:
@@ -106,13 +106,13 @@ class LocalRest:
 
 
 class LocalPieces:
-    """An answer that came whole, in pieces."""
+    """Yields a whole response in pieces."""
 
     def __init__(self, answer: bytes) -> None:
         self._answer = answer
 
     async def iter_any(self) -> AsyncIterator[bytes]:
-        """Yield the answer piece by piece."""
+        """Yield the response piece by piece."""
         for begin in range(0, len(self._answer), PIECE):
             yield self._answer[begin : begin + PIECE]
 
@@ -126,11 +126,11 @@ class LocalStream:
 
     @property
     def all_taken(self) -> bool:
-        """Return whether the client has dealt with everything that has come."""
+        """Return whether the client has handled all lines so far."""
         return self._lines.all_taken
 
     async def iter_any(self) -> AsyncIterator[bytes]:
-        """Yield lines as they come, until the watch ends."""
+        """Yield lines as they arrive, until the watch ends."""
         async for lines in self._lines:
             yield lines
         if self._transport.away:

@@ -1,10 +1,10 @@
-"""Clusters on this machine by name: which are up, in which process, and how to reach them.
+"""The running clusters on this machine by name: their processes, URLs and kubeconfigs.
 
     locked ──▶ starting ──it serves──▶ up ──▶ released
                     └──────── the process dies ────┴──▶ left over, cleared by the next command
 
-Each has a folder in the user's state: `lock`, locked for as long as its process lives, `cluster.json` and, unless it
-goes elsewhere, `kubeconfig`. The lock decides: the kernel frees it however a process ends, so files beside a free
+Each has a folder in the user's state folder: `lock`, locked while its process lives, `cluster.json` and, unless it is
+written elsewhere, `kubeconfig`. The lock decides: the kernel releases it however a process ends, so files beside a free
 lock are left over. Only the owner may read them.
 """
 
@@ -26,21 +26,21 @@ from kubesched.errors import KubeschedError
 
 DEFAULT = "default"
 LOCK, RECORD, KUBECONFIG = "lock", "cluster.json", "kubeconfig"
-# commands that only look hold a lock for a moment: retry for so long
+# seconds to retry for the lock, which `find` holds for a moment
 PATIENCE_SECONDS = 0.5
 POLL_SECONDS = 0.02
 
 
 class NamedClusterError(KubeschedError):
-    """A named cluster that cannot be started, found or ended; the text names it and what to do."""
+    """A named cluster that cannot be started, found or ended; the message has its name and a remedy."""
 
 
 class NamedCluster(msgspec.Struct, frozen=True, rename="camel"):
-    """A cluster that is up, or is being started: then it has no address yet."""
+    """A cluster that is up or starting; while it is starting its URL is empty."""
 
     name: str
     pid: int
-    # what tells its process from a later one with the same number
+    # the identity of its process, which differs from that of a later process with the same PID
     process: str
     started_at: datetime
     url: str = ""
@@ -50,7 +50,7 @@ class NamedCluster(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NameLock:
-    """A name that is this process's own."""
+    """The lock on a name that this process holds."""
 
     def __init__(self, folder: Path, cluster: NamedCluster) -> None:
         self._folder = folder
@@ -81,18 +81,18 @@ class NameLock:
 
 
 def check_name(name: str) -> str:
-    """Return a name, once it is found to be one; NamedClusterError otherwise."""
+    """Return a valid name; raises NamedClusterError for an invalid one."""
     if dns_label_problems(name):
         raise NamedClusterError(f"{name!r} is no name of a cluster: expected lower-case letters, digits and '-'")
     return name
 
 
-# -- having a name
+# -- locking a name
 
 
 @contextmanager
 def locked(name: str) -> Iterator[NameLock]:
-    """Have a name for as long as a block lasts; NamedClusterError if another process has it."""
+    """Lock a name until the block ends; raises NamedClusterError if another process holds it."""
     folder = state_folder() / check_name(name)
     lock, pid = _lock_file(folder), os.getpid()
     try:
@@ -103,7 +103,7 @@ def locked(name: str) -> Iterator[NameLock]:
 
 
 def _lock_file(folder: Path) -> int:
-    """Return the descriptor of a lock that is ours from now on."""
+    """Lock the file of a folder; return its descriptor. Raises NamedClusterError."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -113,7 +113,7 @@ def _lock_file(folder: Path) -> int:
                 raise NamedClusterError(f"{folder}: {problem}")
             lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:
-            # the former owner may have removed the folder between the two
+            # the former owner may have removed the folder in between
             if not isinstance(error, FileNotFoundError) or time.monotonic() >= deadline:
                 reason = "is a file, and no folder" if isinstance(error, FileExistsError) else error.strerror
                 raise NamedClusterError(f"{folder}: {reason}; XDG_STATE_HOME leads to another folder") from None
@@ -127,7 +127,7 @@ def _lock_file(folder: Path) -> int:
 
 
 def _is_ours(lock: int) -> bool:
-    """Return whether we have a lock for ourselves now; one that was removed meanwhile locks nothing."""
+    """Try to lock a file exclusively; return whether this process holds the lock and the file still exists."""
     return _got(lock, fcntl.LOCK_EX) and os.fstat(lock).st_nlink > 0
 
 
@@ -148,7 +148,7 @@ def _taken(name: str, holder: NamedCluster | None) -> str:
 
 
 def _clear(folder: Path) -> None:
-    """Remove the cluster's files from a folder that this process has locked, and the folder if it is empty then."""
+    """Remove the cluster's files from a folder that this process has locked, and the folder if it is empty."""
     with suppress(OSError):
         for name in (RECORD, KUBECONFIG, LOCK):
             (folder / name).unlink(missing_ok=True)
@@ -162,18 +162,18 @@ def _read(folder: Path) -> NamedCluster | None:
         return None
 
 
-# -- those that are up
+# -- finding clusters
 
 
 def find(name: str) -> NamedCluster | None:
-    """Return the cluster of a name if its process lives; clear the files of one that has died."""
+    """Return the cluster of a name if its process lives; remove the files of a dead one."""
     folder = state_folder() / check_name(name)
     try:
         lock = os.open(folder / LOCK, os.O_RDWR)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        # shared: commands that only look do not take each other for the owner
+        # a shared lock, so that concurrent calls do not take each other for the owner
         if not _got(lock, fcntl.LOCK_SH):
             return _read(folder)
         if _is_ours(lock):
@@ -197,13 +197,13 @@ def find_all() -> list[NamedCluster]:
 
 
 def end(cluster: NamedCluster, seconds: float) -> bool:
-    """Ask a cluster's process to end; return whether it has within some seconds."""
+    """Send SIGTERM to a cluster's process; return whether it ends within some seconds. Raises NamedClusterError."""
     deadline = time.monotonic() + seconds
     if cluster.process == process_identity(cluster.pid):
         with suppress(ProcessLookupError):
             os.kill(cluster.pid, signal.SIGTERM)
     elif _lives(cluster):
-        # the folder is shared with another machine or container, whose processes are not ours to end
+        # the folder is shared with another machine or container, whose processes cannot be signalled
         raise NamedClusterError(f"cluster {cluster.name!r} is up, but process {cluster.pid} here is not its own")
     while _lives(cluster):
         if time.monotonic() >= deadline:
@@ -213,7 +213,7 @@ def end(cluster: NamedCluster, seconds: float) -> bool:
 
 
 def _lives(cluster: NamedCluster) -> bool:
-    """Return whether a cluster is up; another that has come under its name by now is not it."""
+    """Return whether the process of a cluster lives; a new cluster of the same name does not count."""
     there = find(cluster.name)
     return there is not None and (there.pid, there.process) == (cluster.pid, cluster.process)
 
@@ -224,6 +224,6 @@ def process_identity(pid: int) -> str:
         start = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()[19]
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
     except (OSError, LookupError, ValueError):
-        # only the lock tells that the process lives
+        # without /proc only the lock tells whether the process lives
         return ""
     return f"{boot} {start}"

@@ -1,4 +1,4 @@
-"""Nodes by the dozen: pools of nodes that are alike, from a short form.
+"""Node pools: groups of equal nodes, from a short notation.
 
     gpu=1:20, taint=key=value:NoSchedule, ... ──▶ fields ──▶ NodePool ──▶ Node documents
 
@@ -22,29 +22,29 @@ from kubesched.errors import KubeschedError
 
 MOST_NODES = 100_000
 GPU = "nvidia.com/gpu"
-# as a real cluster's feature discovery has them
+# labels of NVIDIA's GPU feature discovery
 GPU_PRESENT, GPU_COUNT = f"{GPU}.present", f"{GPU}.count"
 POOL = "kubesched.io/pool"
 USUAL_ZONES = 3
-# taints that say how a node is
+# prefix of taints for the state of a node
 _OF_STATE = "node.kubernetes.io/"
 _EFFECTS = (NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE)
 _DEFAULTS = Options().capacity
 
 
 class PoolError(KubeschedError):
-    """A text that describes no pool; the message quotes it and says what was expected."""
+    """A malformed description of a pool; the message quotes it and names the expected form."""
 
 
 class Gpus(NamedTuple):
-    """How many GPUs a node has, and how many nodes have them; None: all."""
+    """The number of GPUs of a node, and the number of nodes with GPUs; None: all."""
 
     each: int
     nodes: int | None = None
 
 
 class NodePool(msgspec.Struct, frozen=True):
-    """Nodes that are alike, but for their zones; some of them have GPUs.
+    """Nodes that differ only in their zones and GPUs.
 
     A field that is None has the value of the node that the pool copies (`like`), or the default.
     """
@@ -62,7 +62,7 @@ class NodePool(msgspec.Struct, frozen=True):
     like: str = ""
 
     def manifests(self, beside: Mapping[str, Document] | None = None) -> Iterator[Manifest]:
-        """Yield the pool's nodes; `beside` are the existing nodes by name. PoolError if that of `like` is missing."""
+        """Yield the pool's nodes; `beside` are existing nodes by name. Raises PoolError if `like` is none of them."""
         there = beside or {}
         model = _model(self.like, there) if self.like else _usual(in_zones=not there)
         names = (name for number in count(1) if (name := f"{self.name}-{number}") not in there)
@@ -73,7 +73,7 @@ class NodePool(msgspec.Struct, frozen=True):
         labels = {**model.labels, "kubernetes.io/hostname": name, POOL: self.name}
         zones = self.zones or model.zones
         if zones:
-            # zones take turns, and nodes with GPUs come first: so they are in all zones, too
+            # round-robin over zones; nodes with GPUs come first, so they are spread over all zones, too
             labels["topology.kubernetes.io/zone"] = zone_name(number % zones)
         said = {"cpu": self.cpu, "memory": self.memory, "pods": None if self.pods is None else str(self.pods)}
         room = {resource: quantity for resource, quantity in said.items() if quantity is not None}
@@ -92,11 +92,11 @@ class NodePool(msgspec.Struct, frozen=True):
         }
 
 
-# -- what nodes are like
+# -- models of nodes
 
 
 class _Model(NamedTuple):
-    """What nodes are to be like: labels, taints, room; in how many zones they are."""
+    """The model of a pool's nodes: labels, taints, capacity and the number of zones."""
 
     labels: Mapping[str, str]
     taints: Sequence[Document]
@@ -105,13 +105,13 @@ class _Model(NamedTuple):
 
 
 def _usual(*, in_zones: bool) -> _Model:
-    """Return a node with default labels and capacity; zones are made up only in a cluster without other nodes."""
+    """Return a model with default labels and capacity; nodes get zones only in a cluster without other nodes."""
     labels = {"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
     return _Model(labels, (), {"capacity": _DEFAULTS}, USUAL_ZONES if in_zones else None)
 
 
 def _model(name: str, there: Mapping[str, Document]) -> _Model:
-    """Return nodes like one that is there; what its state has brought upon it does not count."""
+    """Return the model of an existing node, without the taints for its state; raises PoolError."""
     node = there.get(name)
     if node is None:
         known = ", ".join(sorted(there)[:5]) or "none"
@@ -140,11 +140,11 @@ def zone_name(number: int) -> str:
     return f"zone-{letters}"
 
 
-# -- from words
+# -- parsing
 
 
 def parse_pool(text: str, defaults: Mapping[str, Any]) -> NodePool:
-    """Return the pool that NAME=VALUE,... describes; PoolError if that is none."""
+    """Parse a pool of the form NAME=VALUE,...; raises PoolError."""
     fields: dict[str, Any] = {}
     for part in text.split(","):
         field, equals, value = part.partition("=")
@@ -167,7 +167,7 @@ def parse_pool(text: str, defaults: Mapping[str, Any]) -> NodePool:
 
 
 def checked(pool: NodePool) -> NodePool:
-    """Return a pool, once its fields are found to go together."""
+    """Return a pool with consistent fields; raises PoolError for others."""
     if pool.gpu is not None and (pool.gpu.nodes or 0) > pool.nodes:
         raise PoolError(f"{pool.gpu.nodes} nodes are to have GPUs, but there are {pool.nodes}: say so many or fewer")
     if len({(key, effect) for key, _, effect in pool.taint}) < len(pool.taint):
@@ -176,7 +176,7 @@ def checked(pool: NodePool) -> NodePool:
 
 
 def parse_field(field: str, text: str) -> Any:
-    """Return the value of a pool's field; PoolError, which quotes the text, if it is malformed."""
+    """Parse the value of a pool's field; raises PoolError, which quotes the text, if it is malformed."""
     try:
         return _FIELDS[field](text)
     except PoolError as error:
@@ -185,7 +185,7 @@ def parse_field(field: str, text: str) -> Any:
 
 
 def _name(text: str) -> str:
-    # longer ones would leave no room for the numbers of nodes
+    # shorter than a node name, which also has the number of the node
     if dns_label_problems(text) or len(text) > 50:
         raise PoolError("expected a name of lower-case letters, digits and '-', such as large")
     return text
@@ -250,7 +250,7 @@ _FIELDS: dict[str, Callable[[str], Any]] = {
     "nodes": _whole(MOST_NODES, 100),
     "zones": _whole(MOST_NODES, 3),
     "cpu": _quantity("1m", "1000000", "8"),
-    # a number alone would be bytes
+    # at least 1Mi: a number without a unit would be bytes
     "memory": _quantity("1Mi", "1Pi", "32Gi"),
     "pods": _whole(1_000_000, 110),
     "gpu": _gpus,

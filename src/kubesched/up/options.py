@@ -1,4 +1,4 @@
-"""What simulated nodes of `kubesched up` are like: how many, how large, how fast.
+"""The options of `kubesched up` for simulated nodes: number, size, speed.
 
 In: texts of options. Out: pools of nodes and the options of a simulation; or exit code 2, with a line that names the
 option and what it expects.
@@ -22,9 +22,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 # the nodes of --nodes are node-1, node-2, ...
 NODES = "node"
 FASTEST = 1e6
-# nodes that take no time for anything, but keep their leases
+# nodes without any delay, but with leases
 AT_ONCE = Options(lease_seconds=LIFELIKE.lease_seconds)
-# --delay NAME -> the option, and what it is
+# --delay NAME -> field of Options, and its description
 DELAYS = {
     "node-ready": ("node_ready_seconds", "from a node's creation to its being ready"),
     "heartbeat": ("heartbeat_seconds", "from one sign of life of a node to the next; 0s: none"),
@@ -38,7 +38,7 @@ DELAYS = {
 
 
 def delay_lines() -> str:
-    """Return the delays there are, each with its lengths without and with --speed 1, as lines for people."""
+    """Return a line for each delay, with its length without and with --speed 1, for the help."""
     plain = AT_ONCE
     return "\n".join(
         f"  {name:<12}{getattr(plain, field):>3g}s {getattr(LIFELIKE, field):>4g}s  {what}"
@@ -50,7 +50,7 @@ def delay_lines() -> str:
 
 
 def pool_options(command: F) -> F:
-    """Give a command the options of nodes that need no manifest, and these nodes as its parameter `pools`."""
+    """Add the options of node pools to a command, which gets the pools as its parameter `pools`."""
 
     @click.option("--nodes", callback=_field, metavar="N", help="Make so many nodes: node-1, node-2, ...")
     @click.option("--zones", callback=_field, metavar="N", help="Zones they are in by turns: zone-a, ...  [3]")
@@ -68,7 +68,7 @@ def pool_options(command: F) -> F:
 
 
 def speed_options(command: F) -> F:
-    """Give a command the options of how fast nodes are, and how they behave as its parameter `simulation`."""
+    """Add the options of the simulation to a command, which gets them as its parameter `simulation`."""
 
     @click.option(
         "--speed", type=float, callback=_speed, metavar="N", help="Live as a real cluster does, N times as fast."
@@ -91,7 +91,7 @@ def speed_options(command: F) -> F:
 
 
 def duration(context: click.Context, option: click.Parameter, text: str) -> Duration:
-    """Return a duration that is longer than nothing."""
+    """Parse a positive duration (a callback of click)."""
     try:
         found = parse_duration(text)
     except ValueError:
@@ -102,7 +102,7 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> Dura
 
 
 def _field(context: click.Context, option: click.Parameter, text: str | None) -> Any:
-    """Return the value for a field of the pool, None without the option."""
+    """Parse an option as the field of a pool, None without the option."""
     if text is None:
         return None
     try:
@@ -136,11 +136,11 @@ def _speed(context: click.Context, option: click.Parameter, speed: float | None)
     return speed
 
 
-# -- together
+# -- values of several options
 
 
 def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Options:
-    """Return how simulated nodes live: at once where they can, or as real ones do, only faster."""
+    """Return the options of the simulation: without delays or, with a speed, with realistic ones divided by it."""
     if speed is None:
         return replace(AT_ONCE, **delays)
     return replace(LIFELIKE, **delays).at_speed(speed)
@@ -149,7 +149,7 @@ def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Opti
 def node_pools(fields: Mapping[str, Any], texts: Sequence[str]) -> list[NodePool]:
     """Return the pool of --nodes, with its fields (None for the default), and that of each --pool."""
     said = {name: value for name, value in fields.items() if value is not None}
-    # options of all nodes count for the nodes of --pool, too
+    # these options are the defaults of --pool, too
     shared = {name: value for name, value in said.items() if name not in ("nodes", "gpu")}
     pools = []
     if "nodes" in said:

@@ -1,6 +1,6 @@
-"""Where pods are, and why some are nowhere.
+"""The placements of pods, with the reasons of pods without a node.
 
-From the objects of a server, and what its scheduler did, to a report that people and programs can read.
+From the objects of a server, and the record of its scheduler, to a report for people and programs.
 """
 
 from collections import Counter
@@ -31,7 +31,7 @@ class PodPlacement(msgspec.Struct, frozen=True, rename="camel"):
     node: str = ""
     nominated_node: str = ""
     reason: str = ""
-    # who made it, such as Deployment/web
+    # its controller, such as Deployment/web
     owner: str = ""
 
 
@@ -41,12 +41,12 @@ class PlacementReport(msgspec.Struct, frozen=True):
     nodes: int
     pods: tuple[PodPlacement, ...]
     preempted: tuple[Preempted, ...]
-    # how many pods our scheduler found no node for, those aside that are not to be scheduled yet
+    # pods of this scheduler without a node, except gated and terminating ones
     unschedulable: int = 0
 
     def summary(self) -> str:
-        """Return it in a line."""
-        # who has run to its end is on its node no more
+        """Return the counts of nodes and pods in a line."""
+        # a terminal pod no longer counts as bound
         waiting = Counter(pod.status for pod in self.pods if not pod.node or pod.status in OVER)
         bound = len(self.pods) - waiting.total()
         parts = [f"{bound} bound", *(f"{count} {_in_words(status)}" for status, count in sorted(waiting.items()))]
@@ -113,7 +113,7 @@ class _Owners:
 
 
 def _bound_status(pod: Pod, stored: Stored) -> tuple[str, str]:
-    """Return the status of a bound pod, and the reason that its kubelet gives."""
+    """Return the status of a bound pod, and the message of its kubelet if it is terminal."""
     phase = pod.status.phase
     if phase in ("", PENDING):
         return BOUND, ""

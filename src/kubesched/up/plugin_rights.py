@@ -1,6 +1,6 @@
-"""What a scheduler in `kubesched up` may read for its plugins: kinds of their own, which no role of a cluster names.
+"""The permissions of the scheduler in `kubesched up` for the custom resources that its plugins look up.
 
-From the kinds that plugins look up to a role and its binding, and to those that the server does not serve.
+From the kinds that plugins look up to a role and its binding, and to the kinds that the server does not serve.
 """
 
 from collections.abc import Iterable, Mapping
@@ -17,7 +17,7 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def grant(server: ApiServer, names: Iterable[str]) -> None:
-    """Let the scheduler read kinds of plugins, named as `foos.v1.example.com`."""
+    """Grant the scheduler read access to kinds of plugins, named as `foos.v1.example.com`."""
     rules = [
         {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
         for plural, _, group in map(_parts, names)

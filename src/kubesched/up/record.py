@@ -1,7 +1,7 @@
-"""What a scheduler did that cannot be read from the objects it leaves behind.
+"""The record of a scheduler: results that are not in the objects of the cluster.
 
-From the scheduler's observers to values: how many were bound, who had to go for whom, why pods are held back or could
-not be placed (which their status says, too, unless it could not be written).
+From the scheduler's observers to values: the number of bindings, preempted pods, and the reasons why pods are gated or
+could not be scheduled (also in their status, unless it could not be written).
 """
 
 import re
@@ -12,15 +12,15 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import ERROR, Bound, FailedAttempt, Observer
 from kubesched.core.framework.status import Status
 
-# reasons are kept for so many pods, the last ones
+# pods for which reasons are kept; the oldest are dropped
 MOST_REASONS = 10_000
-# an error of a plugin that comes so often in a row is taken to come every time
+# equal errors of a plugin in a row after which the error is taken for permanent
 ENOUGH_FAILURES = 3
 _RAISED = re.compile(r'plugin "[^"]*" failed in ')
 
 
 class Preempted(msgspec.Struct, frozen=True):
-    """A pod that had to go, from where, and for whom (namespace/name)."""
+    """A preempted pod, its node, and the preemptor (namespace/name)."""
 
     namespace: str
     name: str
@@ -29,33 +29,33 @@ class Preempted(msgspec.Struct, frozen=True):
 
 
 class SchedulingRecord(Observer):
-    """Keeps what happened."""
+    """Records bindings, preemptions and reasons."""
 
     def __init__(self) -> None:
-        # how many bindings there were
+        # the number of bindings
         self.bound = 0
         self.preempted: list[Preempted] = []
         self._reasons: dict[str, str] = {}
-        # how often in a row a pod's attempts failed in a plugin with the same error, by UID
+        # by UID: attempts of a pod in a row that failed in a plugin with the same error
         self._failures: dict[str, int] = {}
 
     def pod_bound(self, bound: Bound) -> None:
-        """Count it."""
+        """Count a binding, and drop the reason of the pod."""
         self.bound += 1
         self._reasons.pop(bound.pod.uid, None)
         self._failures.pop(bound.pod.uid, None)
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
-        """Keep who had to go; one that was called back before it was bound is still there."""
+        """Record a preempted pod; a victim that was still waiting to be bound is not deleted, and not recorded."""
         if not in_memory:
             self.preempted.append(Preempted(victim.namespace, victim.name, node_name, preemptor.full_name))
 
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
-        """Keep why a pod is held back."""
+        """Record why a pod is gated."""
         self._keep(pod.uid, f"{plugin}: {status.message}")
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
-        """Keep why a pod could not be placed, and how often a plugin is to blame for that."""
+        """Record why a pod could not be scheduled, and count equal errors of plugins."""
         uid = failed.pod.uid
         if failed.result == ERROR and _RAISED.search(failed.message):
             again = self._reasons.get(uid) == failed.message
@@ -65,11 +65,11 @@ class SchedulingRecord(Observer):
         self._keep(uid, failed.message)
 
     def fails_for_good(self, uid: str) -> bool:
-        """Return whether attempts of a pod fail in a plugin, again and again, with the same error."""
+        """Return whether the attempts of a pod keep failing in a plugin with the same error."""
         return self._failures.get(uid, 0) >= ENOUGH_FAILURES
 
     def reason(self, uid: str) -> str:
-        """Return why a pod was not placed when it was last looked at, an empty text if that is not known."""
+        """Return why the last attempt of a pod failed, an empty text if unknown."""
         return self._reasons.get(uid, "")
 
     def _keep(self, uid: str, reason: str) -> None:

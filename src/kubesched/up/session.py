@@ -35,15 +35,15 @@ from kubesched.up.shutdown import Shutdown
 
 HOST = "127.0.0.1"
 REFRESH_SECONDS = 0.2
-# without a terminal, the progress is printed so often
+# seconds between lines of progress without a terminal
 LINE_SECONDS = 10.0
 MOST_NAMED = 5
-# things have settled, and pods are left that found no node
+# exit code if the cluster has settled with unschedulable pods
 UNSCHEDULABLE_CODE = 3
 
 
 def note(line: str) -> None:
-    """Write a line for people."""
+    """Write a line to standard error."""
     click.echo(line, err=True)
 
 
@@ -59,7 +59,7 @@ class Endpoint(NamedTuple):
 class RunMode(NamedTuple):
     """Whether to end once the cluster has settled, how long that may take, and how to print the placements.
 
-    Or else the command to run meanwhile.
+    Or else the command to run while the cluster is up.
     """
 
     settles: bool
@@ -79,7 +79,7 @@ class Session:
         self._spec = spec
         self._mode = mode
         self._endpoint = endpoint
-        # where the kubeconfig is
+        # the path of the kubeconfig
         self._file: Path | None = None
 
     async def run(self, shutdown: Shutdown) -> int:
@@ -95,13 +95,13 @@ class Session:
             self._check_kinds(cluster)
             starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
             code = await self._live(cluster, starting, ending, shutdown)
-            # whatever is still under way has a moment to come to its end
+            # work that is under way has a moment to finish
             shutdown.soon(code)
             await _cancelled(starting)
         return code
 
     def _check_kinds(self, cluster: LocalCluster) -> None:
-        """Check that the kinds that plugins look up are served: nothing is scheduled before they are."""
+        """Check that the kinds that plugins look up are served, since nothing is scheduled before they are."""
         problems = cluster.kinds_not_served()
         if problems and self._mode.settles:
             raise KubeschedError("; ".join(problems))
@@ -144,7 +144,7 @@ class Session:
         ]
         self._file = files[0]
         endpoint.lock.serves(http.url, files[0])
-        # standard output is for the result, or for the command
+        # standard output is for the result or the command
         aside = self._mode.settles or bool(self._mode.command)
         click.echo(f"API server at {http.url}; objects loaded: {self._objects}.", err=aside)
         click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}", err=aside)
@@ -168,7 +168,7 @@ class Session:
             settling.cancel()
         problem = "" if settled else self._problem(cluster, ending)
         if problem:
-            # before all that there is to print: it may be much
+            # before the report, which may be long
             note(problem)
         report = read_report(cluster)
         self._print(report, settled=settled)
@@ -218,7 +218,7 @@ class Session:
 
 
 async def _cancelled(task: "asyncio.Task[Any]") -> None:
-    """Return when a task has come to an end."""
+    """Cancel a task, and wait until it has ended."""
     if not task.done():
         task.cancel()
         with suppress(asyncio.CancelledError):
@@ -231,7 +231,7 @@ def _print_event(change: Change) -> None:
 
 
 class _Screen:
-    """The progress on a terminal; without one, a line from time to time."""
+    """Shows the progress on a terminal; without a terminal, as a line from time to time."""
 
     def __init__(self, cluster: LocalCluster, *, stderr: bool = False) -> None:
         self._progress = Progress(cluster)

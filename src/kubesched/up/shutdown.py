@@ -5,7 +5,7 @@
     a second signal ────────────────────▶ the process ends at once
     time is up ─────────────────────────▶ the same; the loop looks at the time itself
 
-A blocked loop handles no signal. So signals are handled in the interpreter's main thread, and a thread keeps the time.
+A blocked loop handles no signals, so Python's own signal handlers are used, and a timer thread for --timeout.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import click
 
-# how long a loop may take to end
+# seconds in which the loop has to end
 LAST_SECONDS = 5.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -36,11 +36,11 @@ class Shutdown:
         self.signals = 0
         # gets the first signal, if set, and ends the run: the child of `-- COMMAND`
         self.pass_on: Callable[[int], Any] | None = None
-        # what must not be left behind, however the process ends
+        # cleanup functions, called however the process ends
         self.at_end: list[Callable[[], Any]] = []
 
     def __enter__(self) -> Self:
-        """Listen to signals and keep the time."""
+        """Install the signal handlers and start the timer."""
         if threading.current_thread() is threading.main_thread():
             self._before = {number: signal.signal(number, self._signalled) for number in SIGNALS}
         if self._deadline is not None:
@@ -55,7 +55,7 @@ class Shutdown:
 
     @property
     def seconds_left(self) -> float:
-        """Return how long the run may still take."""
+        """Return the seconds until the timeout, infinity without one."""
         return float("inf") if self._deadline is None else max(0.0, self._deadline - time.monotonic())
 
     def in_loop(self) -> asyncio.Event:
@@ -67,11 +67,11 @@ class Shutdown:
         return told
 
     def soon(self, code: int = 1) -> None:
-        """End the process with a code if it has not ended by itself within a moment."""
+        """End the process with a code unless it ends by itself within LAST_SECONDS."""
         self._after(LAST_SECONDS, lambda: self.at_once(code))
 
     def at_once(self, code: int, words: str = "") -> None:
-        """End the process."""
+        """Print a message, clean up, and end the process."""
         if words:
             click.echo(words, err=True)
         for clean in self.at_end:
@@ -85,14 +85,14 @@ class Shutdown:
         if self.signals > 1:
             self.at_once(1)
         if self._tell is None:
-            # nothing has begun that would have to be ended; no error, which some would take for theirs
+            # no loop runs yet; SystemExit is not caught by handlers of errors
             click.echo("ended before everything was loaded", err=True)
             raise SystemExit(1)
         if self.pass_on is not None:
             self.pass_on(number)
             return
         self._tell()
-        # the loop's own message comes first
+        # after the message of the loop itself
         self._after(LAST_SECONDS, lambda: self.at_once(1, "ended, with something still under way"))
 
     def _time_is_up(self) -> None:

@@ -1,6 +1,6 @@
-"""How a cluster stands that runs in another process: what its API says.
+"""The status of a cluster in another process, by its API.
 
-From a name and a kubeconfig to counts; a cluster that does not answer is a value, too.
+From a name and a kubeconfig to counts; a cluster that does not answer has a status, too.
 """
 
 from datetime import datetime
@@ -40,7 +40,7 @@ class _Meta(msgspec.Struct, rename={"following": "continue", "remaining": "remai
 
 
 class _Page(msgspec.Struct):
-    """A page of a list, of which only the length is read."""
+    """A page of a list, whose items are only counted."""
 
     metadata: _Meta
     items: list[msgspec.Raw]
@@ -64,7 +64,7 @@ async def read_status(cluster: NamedCluster) -> ClusterStatus:
 
 
 async def _count(rest: Rest, resource: str, selector: str = "") -> int:
-    """Return how many objects there are; without a selector one of them is enough to learn it."""
+    """Return the number of objects; without a selector the first page has the remaining count."""
     query = {"limit": str(PAGE), "fieldSelector": selector} if selector else {"limit": "1"}
     count = 0
     while True:

@@ -1,6 +1,6 @@
 """`kubesched up status` and `kubesched up down`: the clusters of `kubesched up` that run on this machine.
 
-In: names. Out: a table of the clusters with their numbers of nodes and pods; or that a cluster has ended.
+In: names. Out: a table of the clusters with their numbers of nodes and pods; or the message that a cluster has ended.
 """
 
 import asyncio
@@ -48,7 +48,7 @@ Exit code: 0 if it has ended; 1 if there is none of that name, or it has not end
 
 
 def name_option(*declared: str, **options: Any) -> Callable[[F], F]:
-    """Return an option that is the name of a cluster."""
+    """Return an option for the name of a cluster."""
     return click.option(*declared, callback=_name, metavar="NAME", **options)
 
 

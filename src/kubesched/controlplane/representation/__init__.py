@@ -1,1 +1,1 @@
-"""How objects and the API itself are shown to clients: encoders, media types, tables, discovery, OpenAPI."""
+"""Representations of objects and of the API itself: encoders, media types, tables, discovery, OpenAPI."""

@@ -1,7 +1,7 @@
 """Aggregated discovery: all groups, versions and resources in one document.
 
-From the catalog to what clients ask for under /api and /apis before anything else, with a tag by which they know next
-time that nothing has changed. The documents are made when they are first asked for, and again when there is more.
+From the catalog to the documents under /api and /apis, which clients request first, with an ETag for their caches. The
+documents are made at the first request, and again when the catalog changes.
 """
 
 # upstream: apiserver/pkg/endpoints/discovery/aggregated/{handler,wrapper,negotiation,etag}.go, api/apidiscovery/v2
@@ -17,10 +17,10 @@ from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.representation.negotiation import JSON, Representation, clauses
 
 GROUP, KIND = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
-# differs (aggregated discovery): the reference has ceased to serve the older one, which clients before 1.30 ask for
+# differs (aggregated discovery): the reference no longer serves v2beta1, which clients before 1.30 request
 _FORMS = tuple(Representation(GROUP, version, KIND) for version in ("v2", "v2beta1"))
 _ANY = (JSON, "application/*", "*/*")
-# the kinds of subresources that are not of the kind of their resource
+# the kinds of subresources, where they differ from the kind of the resource
 _KINDS = {
     "scale": ("autoscaling", "v1", "Scale"),
     "binding": ("", "v1", "Binding"),
@@ -36,11 +36,11 @@ class AggregatedDiscovery:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._resources: tuple[Resource, ...] = ()
-        # by path and version: the document, and its tag
+        # by path and version: the document, and its ETag
         self._made: dict[tuple[str, str], tuple[bytes, str]] = {}
 
     def answer(self, request: Request, path: str) -> Response | None:
-        """Return the aggregated form, None if it is not what a client wants most."""
+        """Return the aggregated form, None if the client prefers the plain one."""
         version = _wanted_version(request)
         if version is None:
             return None
@@ -78,7 +78,7 @@ class AggregatedDiscovery:
 
 
 def _wanted_version(request: Request) -> str | None:
-    """Return the version of the aggregated form that a client takes before any plain one."""
+    """Return the version of the aggregated form that a client prefers to the plain one, None if it prefers that."""
     for clause in clauses(request.headers.get("accept", "")):
         wanted = clause.wanted()
         if clause.kind in _ANY and wanted is None:
@@ -110,7 +110,7 @@ def _resource(resource: Resource) -> Document:
 
 
 def subresource_kind(resource: Resource, name: str) -> tuple[str, str, str]:
-    """Return group, version and kind of what a subresource takes or gives."""
+    """Return group, version and kind of a subresource."""
     if name in _STREAMS:
         return resource.group, resource.version, f"{resource.kind}{_STREAMS[name]}Options"
     return _KINDS.get(name, (resource.group, resource.version, resource.kind))
@@ -118,7 +118,7 @@ def subresource_kind(resource: Resource, name: str) -> tuple[str, str, str]:
 
 def _subresource(resource: Resource, name: str) -> Document:
     group, version, kind = subresource_kind(resource, name)
-    # what the group and version of the resource say already is left out
+    # group and version are left out if they are those of the resource
     if (group, version) == (resource.group, resource.version):
         group = version = ""
     verbs = list(resource.subresources[name])

@@ -1,6 +1,6 @@
-"""What there is: groups, versions, resources, health, version.
+"""Discovery: groups, versions, resources, health, version.
 
-From the catalog to the documents that clients ask for before anything else.
+From the catalog to the documents that clients request first.
 """
 
 # upstream: apiserver/pkg/endpoints/discovery, pkg/server/routes/version.go (v1.36)
@@ -28,19 +28,19 @@ VERSION = {
     "compiler": "",
     "platform": "kubesched/python",
 }
-# the reference keeps these in an older version
+# resources that the reference stores in an older version
 _KEPT_IN = {"customresourcedefinitions.apiextensions.k8s.io": "apiextensions.k8s.io/v1beta1"}
 
 
 class Discovery:
-    """Answers requests that are about no resource."""
+    """Answers requests for non-resource paths."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
         self._aggregated = AggregatedDiscovery(catalog)
 
     def answer(self, request: Request) -> Response | None:
-        """Return the answer, None if a path leads nowhere."""
+        """Return the response, None if the path does not exist."""
         path = request.path.removesuffix("/") or "/"
         if path.startswith(HEALTH):
             return health(request, path)
@@ -76,7 +76,7 @@ class Discovery:
         return None
 
     def _paths(self) -> list[str]:
-        """Return where there is something to find."""
+        """Return all non-resource paths."""
         paths = {"/api", "/apis", "/openapi/v2", "/openapi/v3", "/version", *HEALTH}
         for group, versions in self._catalog.versions().items():
             start = f"/apis/{group}" if group else "/api"
@@ -93,7 +93,7 @@ class Discovery:
 
 
 def storage_version_hash(catalog: Catalog, resource: Resource) -> Document:
-    """Return the mark of the version in which objects of a resource are kept, nothing for what is not kept."""
+    """Return the hash of a resource's storage version, nothing for a resource that is not stored."""
     if "list" not in resource.verbs:
         return {}
     kept_in = resource.stored_version or _KEPT_IN.get(resource.prefix)
@@ -131,7 +131,7 @@ def _subresource(resource: Resource, name: str) -> Document:
         "kind": kind,
         "verbs": list(resource.subresources[name]),
     }
-    # what the group and version of the resource say already is left out
+    # group and version are left out if they are those of the resource
     if (group, version) != (resource.group, resource.version):
         entry |= {"group": group, "version": version}
     return entry

@@ -1,7 +1,7 @@
 """The encoders of objects: as stored, in another version of their kind, as rows of a table, or as metadata.
 
-From stored objects to the bytes that are sent, one by one or as a list. What is made for one who watches is made once
-for each change; tables show ages, so theirs is made anew every second.
+From stored objects to the bytes that are sent, one by one or as a list. For watches each change is encoded once; rows
+of tables are encoded anew every second, since they show ages.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/response.go, apimachinery/pkg/apis/meta/v1/types.go (Table) (v1.36)
@@ -35,14 +35,14 @@ _encode = msgspec.json.encode
 
 
 class LatestBody:
-    """The bytes of the change that was encoded last: watches get it one after the other, and none needs it later."""
+    """Caches the encoded object of the latest change: watches get the same change one after the other."""
 
     def __init__(self) -> None:
         self._change: Change | None = None
         self._body = b""
 
     def of(self, change: Change, encode: Callable[[Stored], bytes]) -> bytes:
-        """Return the bytes of a change, encoded if it is another one than last time."""
+        """Return the encoded object of a change; encode it unless this is the latest change."""
         if self._change is not change:
             self._change, self._body = change, encode(change.new)
         return self._body
@@ -85,12 +85,12 @@ class StoredEncoder(Encoder):
         return stored.body
 
     def encode_change(self, change: Change) -> bytes:
-        """Return the object of a change, as it is kept."""
+        """Return the stored bytes of the changed object."""
         return change.new.body
 
 
 class CachedEncoder(Encoder):
-    """Objects in a representation that is made from the stored one, once for each change."""
+    """Encodes objects in another representation than the stored one; caches it with each change."""
 
     @property
     def name(self) -> str:
@@ -98,7 +98,7 @@ class CachedEncoder(Encoder):
         raise NotImplementedError
 
     def encode_change(self, change: Change) -> bytes:
-        """Return the object of a change, made once for all who want it so."""
+        """Return the object of a change, encoded once for all watches of this representation."""
         name = self.name
         body = change.bodies.get(name)
         if body is None:
@@ -111,7 +111,7 @@ class ConvertingEncoder(CachedEncoder):
 
     @property
     def name(self) -> str:
-        """Return the version."""
+        """Return the cache key: the version."""
         return self.resource.api_version
 
     def encode(self, stored: Stored) -> bytes:
@@ -132,7 +132,7 @@ class MetadataEncoder(CachedEncoder):
 
     @property
     def name(self) -> str:
-        """Return the kind of it."""
+        """Return the cache key: kind and version of the metadata."""
         return f"{METADATA} {self._kind['apiVersion']}"
 
     def encode(self, stored: Stored) -> bytes:
@@ -174,7 +174,7 @@ class TableEncoder(CachedEncoder):
         return self.encode_document(stored.document())
 
     def encode_document(self, document: Document) -> bytes:
-        """Return a table with one row; the first to be made has the columns."""
+        """Return a table with one row; the encoder's first table has the columns."""
         self._has_columns, columns = True, not self._has_columns
         meta = {"resourceVersion": document["metadata"].get("resourceVersion", "")}
         return self._table(meta, [document], columns=columns)
@@ -211,7 +211,7 @@ class TableEncoder(CachedEncoder):
         conditions = self._printer.conditions(document)
         if conditions:
             row["conditions"] = conditions
-        # differs (rows of tables): the reference has the owners of fields in here, too; no client reads them in a table
+        # differs (rows of tables): the reference includes managedFields, which no client reads in a table
         if self._included == "Object":
             row["object"] = from_storage(self.resource, document)
         elif self._included == "Metadata":
@@ -234,7 +234,7 @@ def encoder_for(
     listing: bool = False,
     latest: LatestBody | None = None,
 ) -> Encoder:
-    """Return the encoder that a request's Accept header asks for; raises ApiError for a list of a single object.
+    """Return the encoder for a request's Accept header; raises ApiError 406 for a list of a single object.
 
     The watches of a server share `latest`.
     """
@@ -262,7 +262,7 @@ def _not_a_list(wanted: Representation, resource: Resource) -> ApiError:
 
 
 def _joined(head: bytes, field: str, items: Sequence[bytes]) -> list[bytes]:
-    """Return a list's JSON in chunks, its items as they are."""
+    """Return the JSON of a list in chunks; `items` are JSON already."""
     chunks = [head[:-1], f',"{field}":['.encode()]
     for number in range(0, len(items), 500):
         if number:

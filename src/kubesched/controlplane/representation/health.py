@@ -1,7 +1,6 @@
-"""Whether the server is well: one word, or a line for each check that a Kubernetes API server has.
+"""Health checks: one word, or a line for each check of a Kubernetes API server.
 
-From a path to plain text. There is one process that answers or does not, so every check says the same; the names are
-the reference's.
+From a path to plain text. All checks pass while the process answers; the names are those of the reference.
 """
 
 # upstream: apiserver/pkg/server/healthz/healthz.go (v1.36)
@@ -32,7 +31,7 @@ _READY = ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *_CHECKS, "s
 
 
 def health(request: Request, path: str) -> Response | None:
-    """Return how the server is, as a whole or by one check; None for a check that there is not."""
+    """Return the health of the server as a whole or by one check; None if the check does not exist."""
     _, kind, *rest = path.split("/", 2)
     checks = _READY if kind == "readyz" else _ALIVE
     if f"/{kind}" not in HEALTH or (rest and rest[0] not in checks):

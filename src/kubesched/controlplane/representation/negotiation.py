@@ -1,7 +1,7 @@
-"""Media types: what a client sends, and in which form it wants its answer.
+"""Content negotiation: the media types of bodies and of responses.
 
-From a request's headers to a request with JSON in it, and to the form that is asked for; or to a refusal where a client
-insists on another. Bodies may be JSON, YAML or Kubernetes' Protocol Buffers, answers are JSON.
+From a request's headers to a request with a JSON body, and to the accepted representation; or to an error 406 or 415.
+Bodies may be JSON, YAML or Kubernetes' Protocol Buffers, responses are JSON.
 """
 
 # upstream: apiserver/pkg/endpoints/handlers/negotiation/negotiate.go, pkg/endpoints/handlers/rest.go
@@ -23,7 +23,7 @@ from kubesched.controlplane.representation.protobuf import ProtobufError, from_p
 
 JSON, YAML, PROTOBUF = "application/json", "application/yaml", "application/vnd.kubernetes.protobuf"
 OFFERED = (JSON,)
-# in a body; YAML is parsed slowly, while other requests wait
+# of a YAML body, which is parsed slowly while other requests wait
 MOST_YAML_NODES = 50_000
 UNDERSTOOD = (JSON, YAML, PROTOBUF)
 # differs (media types): the reference also answers in YAML and Protocol Buffers
@@ -33,20 +33,20 @@ TABLE, METADATA, METADATA_LIST = "Table", "PartialObjectMetadata", "PartialObjec
 
 
 class Clause(NamedTuple):
-    """One media type that a client takes."""
+    """A media type that a client accepts."""
 
     kind: str
     parameters: Mapping[str, str]
 
     def wanted(self) -> "Representation | None":
-        """Return the kind of object that is wanted instead of the plain one, None for the plain one."""
+        """Return the representation in the parameters, None for the plain object."""
         if not self.parameters.keys() & {"as", "g", "v"}:
             return None
         return Representation(*(self.parameters.get(name, "") for name in ("g", "v", "as")))
 
 
 class Representation(NamedTuple):
-    """A kind of object in which another is wanted."""
+    """A kind into which objects are transformed for a client: Table, PartialObjectMetadata."""
 
     group: str = ""
     version: str = ""
@@ -65,7 +65,7 @@ _FORMS = {
 
 
 def requested_representation(request: Request) -> Representation:
-    """Return in which form a client wants objects: the first of those it takes that there is."""
+    """Return the first representation in the Accept header that is supported; raises ApiError 406 if none is."""
     return _wanted_form(request.headers.get("accept", ""))
 
 
@@ -85,13 +85,13 @@ def _wanted_form(accept: str) -> Representation:
 
 
 def check_accepts_json(request: Request) -> None:
-    """Raise ApiError unless a client takes JSON."""
+    """Raise ApiError 406 unless a client accepts JSON."""
     if not accepts(request, *_GOOD_ENOUGH):
         raise not_acceptable(OFFERED)
 
 
 def check_takes_plain(request: Request) -> None:
-    """Raise ApiError for a client that takes nothing but tables of what cannot be shown in one."""
+    """Raise ApiError 406 if a client accepts nothing but tables, of an object that has none."""
     if not all(
         clause.wanted() is not None and clause.wanted() != WITHOUT_MANAGED_FIELDS
         for clause in clauses(_accept(request))
@@ -105,7 +105,7 @@ def _accept(request: Request) -> str:
 
 
 def in_json(request: Request, resource: Resource) -> Request:
-    """Return a request whose body, if it is an object, is JSON; refuses forms that are not understood."""
+    """Convert the body of a request to JSON; raises ApiError 415 for an unsupported media type."""
     kind = _kind(request.headers.get("content-type", ""))
     if request.method == "PATCH":
         if kind not in (*PATCHES, APPLY_PATCH):
@@ -130,14 +130,14 @@ def _yaml_in_json(body: bytes) -> bytes:
 
 
 def accepts(request: Request, *forms: str) -> bool:
-    """Return whether a client takes one of these media types; one that does not say takes any."""
+    """Return whether a client accepts one of these media types; without an Accept header it accepts any."""
     accept = request.headers.get("accept", "")
     return not accept or any(clause.kind in forms for clause in clauses(accept))
 
 
 @lru_cache(maxsize=256)
 def clauses(accept: str) -> tuple[Clause, ...]:
-    """Return the clauses of an Accept header, the best first."""
+    """Return the clauses of an Accept header, by descending quality."""
     found = []
     for text in accept.split(","):
         parameters = {}

@@ -1,7 +1,7 @@
-"""Bodies in Protocol Buffers, as Go's typed clients send them for kinds they are built with (kubectl create, drain).
+"""Bodies in Protocol Buffers, which Go's typed clients send for built-in kinds (kubectl create, drain).
 
-From bytes to the JSON of the same object, by the shapes of kinds: a body says its version and kind, and its fields come
-by number. Whatever a field is not known by is passed over, as every reader of Protocol Buffers does.
+From bytes to the JSON of the same object, by the shapes of kinds: a body has apiVersion, kind and fields by number.
+Unknown fields are ignored, as by every decoder of Protocol Buffers.
 """
 
 # upstream: apimachinery/pkg/runtime/serializer/protobuf/protobuf.go, pkg/runtime/generated.proto (Unknown),
@@ -31,16 +31,16 @@ _EXTENSIONS = "apiextensions.k8s.io/v1"
 _NUMBERS = {Scalar.INT32: 32, Scalar.INT64: 64}
 _TEXTS = (Scalar.STRING, Scalar.QUANTITY, Scalar.MILLI_QUANTITY)
 
-# a field by its number: its name, none for a type that is embedded, and its type
+# number of a field -> its name, empty for an embedded type, and its type
 Members = dict[int, tuple[str, Type]]
 
 
 class ProtobufError(ValueError):
-    """A body that cannot be read."""
+    """A malformed body."""
 
 
 def from_protobuf(body: bytes, resource: Resource) -> bytes:
-    """Return the object in a body as JSON, of the kind that it says or else of a resource; raises ProtobufError."""
+    """Convert a body to JSON, by its own kind or else by that of the resource; raises ProtobufError."""
     if not body.startswith(_MAGIC):
         raise ProtobufError("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     if body == _MAGIC:
@@ -83,7 +83,7 @@ def _message(shape: Shape, data: bytes, depth: int) -> dict[str, Any]:
 
 
 def _elements(element: Type, raw: bytes | int, depth: int) -> list[Any]:
-    """Return an element of a list, or several numbers that come packed."""
+    """Return an element of a list, or several packed numbers."""
     if isinstance(raw, bytes) and isinstance(element, ScalarType) and element.scalar in (*_NUMBERS, Scalar.BOOL):
         found, at = [], 0
         while at < len(raw):
@@ -121,7 +121,7 @@ def _value(type_: Type, raw: bytes | int, depth: int) -> Any:
             alternatives = _ALTERNATIVES.get(type_.go)
             return _scalar(type_.scalar, raw) if alternatives is None else alternatives(_as_bytes(raw), depth)
         case ListType():
-            # a named list is a message with its elements in it
+            # a named list is a message with the elements as field 1
             items = [_elements(type_.element, each, depth) for number, each in _fields(_as_bytes(raw)) if number == 1]
             return [each for some in items for each in some]
         case MapType():
@@ -159,7 +159,7 @@ def _int_or_string(parts: dict[int, bytes | int]) -> int | str:
 
 
 def _time(parts: dict[int, bytes | int], scalar: Scalar) -> str | None:
-    """Return a time as JSON has it, None for the zero of times."""
+    """Return a time as in JSON, None for the zero time."""
     seconds, nanos = (_signed(part, 64) if isinstance(part, int) else 0 for part in (parts.get(1, 0), parts.get(2, 0)))
     if not parts:
         return None
@@ -167,7 +167,7 @@ def _time(parts: dict[int, bytes | int], scalar: Scalar) -> str | None:
         moment = _EPOCH + timedelta(seconds=seconds, microseconds=nanos // 1000)
     except OverflowError:
         return None
-    # not strftime, which writes the year 1 with one digit
+    # isoformat, since strftime writes the year 1 with one digit
     text = moment.isoformat(timespec="microseconds" if scalar is Scalar.MICRO_TIME else "seconds")
     return text.removesuffix("+00:00") + "Z"
 
@@ -179,7 +179,7 @@ def _raw(data: bytes) -> Any:
         raise ProtobufError("an embedded object is not JSON") from None
 
 
-# -- schemas that may be something else
+# -- schemas with alternatives
 
 
 def _schema_or_array(data: bytes, depth: int) -> Any:
@@ -198,7 +198,7 @@ def _schema_or_texts(data: bytes, depth: int) -> Any:
 
 
 def _one_schema(data: bytes, number: int, depth: int) -> Any:
-    """Return the schema under a number, None if there is none."""
+    """Return the schema in the field with a number, None if there is none."""
     raw = dict(_fields(data)).get(number)
     return None if raw is None else _schema(raw, depth)
 
@@ -214,7 +214,7 @@ _ALTERNATIVES: dict[str, Callable[[bytes, int], Any]] = {
 }
 
 
-# -- what stands for what
+# -- field numbers
 
 
 @cache
@@ -230,7 +230,7 @@ def members_of(shape: Shape) -> Members:
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
-    """Yield the number and the content of each field."""
+    """Yield the number and the content of each field; raises ProtobufError."""
     at = 0
     while at < len(data):
         tag, at = _varint(data, at)
@@ -252,7 +252,7 @@ def _fields(data: bytes) -> Iterator[tuple[int, bytes | int]]:
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a number and where it ends."""
+    """Return the number at a position, and the position after it; raises ProtobufError."""
     number = shift = 0
     while True:
         if at >= len(data):
@@ -279,7 +279,7 @@ def _as_bytes(raw: bytes | int) -> bytes:
 
 
 def _double(raw: bytes | int) -> float:
-    """Return the number in 64 bits of a float; a whole one as such, since JSON has no point in it."""
+    """Return the float in 64 bits; an integer for a whole number, which JSON writes without a point."""
     if not isinstance(raw, int):
         raise ProtobufError("proto: wrong wireType")
     (number,) = unpack("<d", raw.to_bytes(8, "little"))

@@ -1,10 +1,10 @@
-"""OpenAPI: what kinds there are and what is in them, for clients that merge, check and explain by it.
+"""OpenAPI: the kinds and their fields, for clients that merge, validate and explain objects.
 
     shapes, descriptions ──definitions──┬──▶ second edition: one document, JSON or Protocol Buffers
                                         └──▶ third edition: an index, and a document for each group and version
 
-From the catalog and the shapes of kinds to documents. They are made when they are first asked for, and again when there
-are other kinds.
+From the catalog and the shapes of kinds to documents, which are made at the first request, and again when the catalog
+changes.
 """
 
 # upstream: apiserver/pkg/server/routes/openapi.go, kube-openapi/pkg/{handler,handler3,builder3} (v1.36)
@@ -21,7 +21,7 @@ from kubesched.controlplane.representation.openapi.documents import second_editi
 from kubesched.controlplane.representation.openapi.protobuf_writer import in_protobuf
 from kubesched.controlplane.schema import Schemas
 
-# as clients ask for it, which is no well-formed media type, and as it is answered
+# the media type in Accept headers, which is malformed, and that of the response
 ASKED = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _ANY = (JSON, "application/*", "*/*")
@@ -35,11 +35,11 @@ class OpenApi:
         self._catalog = catalog
         self._schemas = schemas
         self._resources: tuple[Resource, ...] = ()
-        # by path and form: the document, and its tag
+        # by path and media type: the document, and its ETag
         self._made: dict[tuple[str, str], tuple[bytes, str]] = {}
 
     def answer(self, request: Request) -> Response | None:
-        """Return the answer, None if a path leads nowhere."""
+        """Return the response, None if the path does not exist."""
         path = request.path.removesuffix("/")
         if self._catalog.resources is not self._resources:
             self._resources = self._catalog.resources
@@ -55,7 +55,7 @@ class OpenApi:
         return _tagged(request, form, *self._document(path, form))
 
     def _places(self) -> dict[str, tuple[str, str]]:
-        """Return group and version of each document of the third edition."""
+        """Return the group and version of each OpenAPI v3 document, by path."""
         return {
             (f"apis/{group}/{version}" if group else f"api/{version}"): (group, version)
             for group, versions in self._catalog.versions().items()
@@ -63,7 +63,7 @@ class OpenApi:
         }
 
     def _url(self, place: str) -> str:
-        """Return where a document is, with a mark by which a changed one is another."""
+        """Return the URL of an OpenAPI v3 document, with its hash."""
         path = f"{_THIRD}/{place}"
         return f"{path}?hash={self._document(path, JSON)[1]}"
 

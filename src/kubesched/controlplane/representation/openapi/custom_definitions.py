@@ -1,7 +1,6 @@
 """The definitions of custom kinds in both versions of OpenAPI.
 
-From schemas to definitions. The third edition has them as they are; in the second, alternatives and nulls cannot be
-said.
+From schemas to definitions. OpenAPI v3 has the schemas unchanged; v2 has no alternatives and no nullable fields.
 """
 
 # upstream: apiextensions-apiserver/pkg/controller/openapi/{builder/builder,v2/conversion}.go (v1.36)
@@ -18,18 +17,18 @@ _UNSAID = ("oneOf", "anyOf", "allOf", "not", "nullable", "default")
 
 
 def definition_name(resource: Resource) -> str:
-    """Return the name of the definition of a kind: its group backwards, its version, and itself."""
+    """Return the name of the definition of a kind: its reversed group, its version and the kind."""
     return ".".join([*reversed(resource.group.split(".")), resource.version, resource.kind])
 
 
 def definition_of(schema: Schema, metadata: Schema, texts: dict[str, Schema], kind: Schema) -> Schema:
-    """Return the definition of a kind; `metadata` refers to that of all objects, `texts` are what every object says."""
+    """Return the definition of a kind; `metadata` refers to ObjectMeta, `texts` has apiVersion and kind."""
     found = _with_metadata({"type": "object", **schema}, metadata, texts)
     return {**found, _WHICH_KIND: [kind]}
 
 
 def _with_metadata(schema: Schema, metadata: Schema, texts: dict[str, Schema]) -> Schema:
-    """Return a schema in which resources have what every object has."""
+    """Add apiVersion, kind and metadata to the schema of a resource and of embedded resources."""
     described = metadata.get("description")
     found = {**schema, "properties": {**schema.get("properties", {})}}
     for name, text in texts.items():
@@ -56,9 +55,9 @@ def _embedded(schema: Any, metadata: Schema, texts: dict[str, Schema]) -> Any:
 
 
 def root_in_second(schema: Schema) -> Schema:
-    """Return the definition of a kind in the second edition.
+    """Return the definition of a kind in OpenAPI v2.
 
-    Of one that takes whatever comes only that it is an object: clients would refuse what is not among its properties.
+    A kind that preserves unknown fields is just an object there: clients would refuse fields beside its properties.
     """
     if schema.get(PRESERVE):
         return {name: schema[name] for name in ("type", _WHICH_KIND) if name in schema}
@@ -67,12 +66,12 @@ def root_in_second(schema: Schema) -> Schema:
 
 
 def in_second(schema: Any) -> Any:
-    """Return a schema without what the second edition cannot say."""
+    """Return a schema without the keywords that OpenAPI v2 lacks."""
     if not isinstance(schema, dict):
         return schema
     found = {name: each for name, each in schema.items() if name not in _UNSAID}
     if schema.get("nullable"):
-        # a client that knows the type would refuse a null
+        # clients would refuse a null if they knew the type
         found = {name: each for name, each in found.items() if name not in ("type", "items", "properties")}
     if "properties" in found:
         found["properties"] = {name: in_second(each) for name, each in found["properties"].items()}

@@ -1,7 +1,7 @@
-"""Definitions: the shapes of kinds in the words of OpenAPI.
+"""Definitions: the shapes of kinds as OpenAPI schemas.
 
-From shapes to schemas by name, each with the types it refers to. A schema here is as the second edition has it; the
-third differs in how it refers to others (`documents`).
+From shapes to schemas by name, each with the types it refers to. The schemas are those of OpenAPI v2; v3 differs in its
+references (`documents`).
 """
 
 # upstream: kube-openapi/pkg/{generators,builder}, api/openapi-spec/swagger.json (v1.36)
@@ -42,7 +42,7 @@ _METADATA = {
     "$ref": f"{REFERENCE}{_META}.ObjectMeta",
     "description": "Standard object's metadata: its name, labels and whatever else every object has.",
 }
-# scalars with a name of their own
+# scalars with a definition
 _NAMED: dict[Scalar, tuple[str, Schema]] = {
     Scalar.QUANTITY: (f"{_MACHINERY}.api.resource.Quantity", _QUANTITY),
     Scalar.MILLI_QUANTITY: (f"{_MACHINERY}.api.resource.Quantity", _QUANTITY),
@@ -75,7 +75,7 @@ _NAMED_TYPES: dict[str, tuple[str, Schema]] = {
         {"description": "A schema, or a list of texts."},
     ),
 }
-# groups whose types live in packages of their own
+# groups whose types have other package names
 _PACKAGES = {
     _META_VERSION: _META,
     "apiextensions.k8s.io/v1": _EXTENSIONS,
@@ -85,7 +85,7 @@ _PACKAGES = {
 
 
 def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
-    """Return the definitions of kinds, their lists, and everything that they refer to."""
+    """Return the definitions of kinds, of their lists, and of all types that they refer to."""
     found: Definitions = {}
     waiting: list[Shape] = [shape for shape in map(library().kind, *zip(*_SHARED, strict=True)) if shape is not None]
     for resource in resources:
@@ -114,7 +114,7 @@ def definitions_of(resources: list[Resource], schemas: Schemas) -> Definitions:
     return dict(sorted(found.items()))
 
 
-# what every resource's paths speak of
+# types that the paths of every resource use
 _SHARED = ((_META_VERSION, "Status"), (_META_VERSION, "DeleteOptions"))
 
 
@@ -140,14 +140,14 @@ def _name(api_version: str, name: str) -> str:
     if package := _PACKAGES.get(api_version):
         return f"{package}.{name}"
     group, _, version = api_version.rpartition("/")
-    # groups of others are written backwards, as all domains
+    # groups of other domains are reversed
     if group and "." in group and not group.endswith(".k8s.io"):
         return ".".join([*reversed(group.split(".")), version, name])
     return f"io.k8s.api.{group.partition('.')[0] or 'core'}.{version}.{name}"
 
 
 def which_kind(resource: Resource, suffix: str = "") -> Schema:
-    """Return how documents say which kind something is about."""
+    """Return the group, version and kind of a resource for x-kubernetes-group-version-kind."""
     return {"group": resource.group, "kind": resource.kind + suffix, "version": resource.version}
 
 
@@ -215,7 +215,7 @@ def _property(shape: Shape, field: Field) -> Schema:
 
 
 def _home(shape: Shape, field: Field) -> str:
-    """Return the type in which a field is written down."""
+    """Return the type that declares a field."""
     return field.embedded[-1] if field.embedded else shape.name
 
 
@@ -233,12 +233,12 @@ def _schema(type_: Type) -> Schema:
 
 
 def _named(type_: ScalarType) -> tuple[str, Schema] | None:
-    """Return the definition of a scalar that has a name of its own."""
+    """Return the name and schema of a scalar with a definition, None for others."""
     return _NAMED_TYPES.get(type_.go) or _NAMED.get(type_.scalar)
 
 
 def _mentioned(shape: Shape) -> Iterator[Type]:
-    """Yield the types of a shape's fields, and what lists and maps consist of."""
+    """Yield the types of a shape's fields; of lists and maps the types of their elements."""
     for field in shape.fields.values():
         type_ = field.type
         while isinstance(type_, ListType | MapType):

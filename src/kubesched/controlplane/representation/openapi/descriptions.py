@@ -1,7 +1,7 @@
-"""What types and fields are for, in a sentence: what `kubectl explain` shows.
+"""Descriptions of types and fields, which `kubectl explain` shows.
 
 From a type, or one of its fields, to a text. Types and fields that explain themselves, or are rarely looked up, have
-none. Texts are in `texts`, one module for what pods consist of and one for everything else.
+none. Texts are in `texts`, one module for the parts of pods and one for everything else.
 """
 
 import re
@@ -9,7 +9,7 @@ from functools import cache
 
 from kubesched.controlplane.representation.openapi.texts import objects, pods
 
-# fields that are the same in all types
+# fields with the same description in all types
 _COMMON = {
     "apiVersion": "APIVersion defines the versioned schema of the object: the group and version it is written in.",
     "kind": "The kind of object that this is.",

@@ -1,7 +1,7 @@
-"""The documents of both editions: paths, what can be done there, and definitions.
+"""The documents of OpenAPI v2 and v3: paths with their operations, and definitions.
 
-From resources to documents. The second edition has everything in one; the third has a document for each group and
-version, and refers to definitions so that a field can have a description of its own.
+From resources to documents. OpenAPI v2 is one document; v3 has a document for each group and version, with references
+that leave room for a description of the field.
 """
 
 # upstream: kube-openapi/pkg/{builder,builder3}, apiserver/pkg/endpoints/installer.go (v1.36)
@@ -28,7 +28,7 @@ Document = dict[str, Any]
 _INFO = {"title": "Kubernetes", "version": GIT_VERSION}
 _COMPONENTS = "#/components/schemas/"
 _STATUS = f"{_COMPONENTS}io.k8s.apimachinery.pkg.apis.meta.v1.Status"
-# what a query may say, by what is done
+# query parameters of writes
 _WRITE_OPTIONS = {
     "dryRun": "All: nothing is kept.",
     "fieldManager": "The name under which changed fields are owned.",
@@ -40,7 +40,7 @@ _ACTIONS = {"create": "post", "update": "put"}
 
 
 def second_edition(resources: Iterable[Resource], schemas: Schemas) -> Document:
-    """Return all definitions in one document."""
+    """Return the OpenAPI v2 document of all resources."""
     found = list(resources)
     paths = {path: _second_operations(operations) for path, operations in _paths(found).items()}
     custom = {kind_name(each) for each in found if each.schema is not None}
@@ -52,7 +52,7 @@ def second_edition(resources: Iterable[Resource], schemas: Schemas) -> Document:
 
 
 def third_edition(resources: list[Resource], schemas: Schemas) -> Document:
-    """Return the document of a group and version."""
+    """Return the OpenAPI v3 document of a group and version."""
     definitions = definitions_of(resources, schemas)
     return {
         "openapi": "3.0.0",
@@ -63,7 +63,7 @@ def third_edition(resources: list[Resource], schemas: Schemas) -> Document:
 
 
 def _in_third(schema: Schema) -> Schema:
-    """Return a schema that refers to others as the third edition does, where a reference stands alone."""
+    """Convert a schema to OpenAPI v3, where a reference has no other keywords beside it."""
     found: Schema = {}
     for key, value in schema.items():
         match key:
@@ -88,7 +88,7 @@ def _in_third(schema: Schema) -> Schema:
 
 
 def _paths(resources: Iterable[Resource]) -> dict[str, Document]:
-    """Return the paths with their operations, as OpenAPI v3 has them."""
+    """Return the paths with their operations, in the form of OpenAPI v3."""
     paths: dict[str, Document] = {}
     for resource in resources:
         start = f"/apis/{resource.group}/{resource.version}" if resource.group else f"/api/{resource.version}"
@@ -98,7 +98,7 @@ def _paths(resources: Iterable[Resource]) -> dict[str, Document]:
         paths[many] = {
             _METHODS[verb]: _operation(resource, verb) for verb in ("create", "list") if verb in resource.verbs
         }
-        # kubectl asks what a server understands by the PATCH of a kind, also of kinds that cannot be patched
+        # kubectl reads the features of the server from the PATCH operation of a kind, even if it cannot be patched
         verbs = [verb for verb in ("get", "update", "patch", "delete") if verb in (*resource.verbs, "patch")]
         paths[one] = {_METHODS[verb]: _operation(resource, verb) for verb in verbs}
         paths[one]["parameters"] = _path_parameters(resource)
@@ -123,13 +123,13 @@ def _operation(resource: Resource, verb: str, subresource: str = "") -> Document
         "responses": {"200": {"description": "OK", "content": {"application/json": body}}},
     }
     if options:
-        # an empty list is none to Go's types, which would not give it back
+        # Go's types drop an empty list
         operation["parameters"] = [
             {"name": name, "in": "query", "description": text, "schema": {"type": "string"}}
             for name, text in options.items()
         ]
     if subresource:
-        # the kind of the resource would make clients take this path for the resource's own
+        # with the kind, clients would take this path for the resource itself
         del operation[WHICH_KIND]
         operation["responses"] = {"200": {"description": "OK"}}
     if verb == "delete":
@@ -143,7 +143,7 @@ def _operation(resource: Resource, verb: str, subresource: str = "") -> Document
 
 
 def _second_operations(operations: Document) -> Document:
-    """Return the operations of a path as the second edition has them."""
+    """Convert the operations of a path to OpenAPI v2."""
     found: Document = {}
     for method, operation in operations.items():
         if method == "parameters":

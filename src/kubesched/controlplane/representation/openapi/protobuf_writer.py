@@ -1,6 +1,6 @@
-"""The second edition in Protocol Buffers, the form in which Go clients ask for it.
+"""OpenAPI v2 in Protocol Buffers, the encoding that Go clients request.
 
-From a document to bytes. Paths are left out: clients of this encoding read definitions.
+From a document to bytes. Paths are left out: clients of this encoding only read definitions.
 """
 
 # field numbers: gnostic-models/openapiv2/OpenAPIv2.proto
@@ -16,7 +16,7 @@ _REQUIRED, _ADDITIONAL, _TYPE, _ITEMS, _PROPERTIES, _EXTENSION = 19, 21, 22, 23,
 
 
 def in_protobuf(document: dict[str, Any]) -> bytes:
-    """Return a document of the second edition in Protocol Buffers."""
+    """Encode an OpenAPI v2 document in Protocol Buffers."""
     info = _field(1, document["info"]["title"].encode()) + _field(2, document["info"]["version"].encode())
     return b"".join(
         (
@@ -51,7 +51,7 @@ def _parts(schema: dict[str, Any]) -> Iterator[bytes]:
         elif key == "additionalProperties":
             yield _field(_ADDITIONAL, _field(1, _schema(value)))
         elif key.startswith("x-"):
-            # any value is written as YAML, of which JSON is a part
+            # values of extensions are YAML, a superset of JSON
             yield _field(_EXTENSION, _named(key, _field(2, msgspec.json.encode(value) + b"\n")))
 
 
@@ -60,7 +60,7 @@ def _named(name: str, value: bytes) -> bytes:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """Return a field of bytes, its number and length before it."""
+    """Encode a field of bytes: its number, its length and the bytes."""
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 

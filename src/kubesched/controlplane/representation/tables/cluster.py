@@ -1,4 +1,4 @@
-"""What a cluster consists of in tables: nodes, namespaces, events, leases, configuration, quotas."""
+"""Tables of nodes, namespaces, events, leases, configuration and quotas."""
 
 # upstream: pkg/printers/internalversion/printers.go (v1.36)
 

@@ -1,4 +1,4 @@
-"""What keeps pods in number in tables: deployments, sets, jobs, budgets, autoscalers."""
+"""Tables of workloads, disruption budgets and autoscalers."""
 
 # upstream: pkg/printers/internalversion/printers.go (v1.36)
 
@@ -30,7 +30,7 @@ from kubesched.controlplane.representation.tables.printing import (
     yes_or_no,
 )
 
-# conditions in the order in which they count; none stands for a job that is being deleted
+# conditions by precedence; the empty one stands for a terminating job
 _JOB_STATES = ("Complete", "Failed", "", "Suspended", "FailureTarget", "SuccessCriteriaMet")
 _METRICS = {
     "External": "external",
@@ -42,7 +42,7 @@ _METRICS = {
 
 
 def _replicas(document: Document) -> Cells:
-    """Return name, and how many there should be, are, and are ready."""
+    """Return the name, and the numbers of desired, current and ready replicas."""
     found = status(document)
     return [
         name(document),

@@ -1,4 +1,4 @@
-"""What columns show, in a sentence; columns that say it themselves have none."""
+"""Descriptions of columns; columns that explain themselves have none."""
 
 DESCRIPTIONS = {
     "Name": "The name of the object, unique among those of its kind in its namespace.",

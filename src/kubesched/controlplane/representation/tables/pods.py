@@ -1,4 +1,4 @@
-"""Pods in a table: how many containers are ready, what the pod is doing, how often it was restarted."""
+"""The table of pods: ready containers, status, restarts."""
 
 # upstream: pkg/printers/internalversion/printers.go (printPod) (v1.36)
 
@@ -27,7 +27,7 @@ _ENDED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod
 
 
 class _Summary:
-    """What the containers of a pod add up to."""
+    """The totals of a pod's containers, and its status."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -82,13 +82,13 @@ def _summary(pod: Document) -> _Summary:
 
 
 def _sidecars(pod: Document) -> set[str]:
-    """Return the names of the init containers that go on."""
+    """Return the names of the sidecars: init containers that are restarted always."""
     found = spec(pod).get("initContainers") or ()
     return {each.get("name", "") for each in found if each.get("restartPolicy") == "Always"}
 
 
 def _initializing(pod: Document, summary: _Summary) -> bool:
-    """Take in the init containers; return whether one of them is not done."""
+    """Add the init containers to the summary; return whether one of them has not completed."""
     sidecars = _sidecars(pod)
     for number, container in enumerate(status(pod).get("initContainerStatuses") or ()):
         summary.count_restarts(container)
@@ -116,7 +116,7 @@ def _why_ended(ended: Document) -> str:
 
 
 def _running(pod: Document, summary: _Summary) -> None:
-    """Count the containers; of init containers only sidecars count."""
+    """Add the containers to the summary; of the init containers only sidecars are counted."""
     summary.restarts, summary.last_restart = 0, ""
     for container in _not_ended(pod):
         summary.count_restarts(container)

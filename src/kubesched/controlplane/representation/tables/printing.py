@@ -1,4 +1,4 @@
-"""What all tables are made of: columns, cells, ages, labels.
+"""The parts of all tables: columns, cells, ages, labels.
 
 From parts of documents to the texts in cells.
 """
@@ -34,16 +34,16 @@ class Column(NamedTuple):
 
 
 class Printer(NamedTuple):
-    """The columns of a kind, and the cells of one object at some time."""
+    """The columns of a kind's table, and the cells of an object."""
 
     columns: tuple[Column, ...]
     cells: Callable[[Document, datetime], Cells]
-    # what a row says besides its cells
+    # the conditions of a row
     conditions: Callable[[Document], list[Any]] = lambda document: []
 
 
 def columns(text: str) -> tuple[Column, ...]:
-    """Return columns: names, with a type where that is not text; those behind a bar are shown on demand."""
+    """Parse columns: `Name, Ready:integer | Node`; a column is a string by default, those after the bar are wide."""
     found = []
     for priority, part in enumerate(text.split(" | ")):
         for entry in part.split(", "):
@@ -77,7 +77,7 @@ def is_terminating(document: Document) -> bool:
 
 
 def condition(document: Document, kind: str) -> Document | None:
-    """Return a condition of an object."""
+    """Return a condition of an object, None if it is not set."""
     return next((each for each in status(document).get("conditions") or () if each.get("type") == kind), None)
 
 
@@ -90,12 +90,12 @@ def age(document: Document, now: datetime) -> str:
 
 
 def since(time: str | None, now: datetime) -> str:
-    """Return how long ago something was."""
+    """Return the duration since a timestamp."""
     return human_duration((now - moment(time)).total_seconds()) if time else UNKNOWN
 
 
 def human_duration(seconds: float) -> str:
-    """Return a duration as people say it, in two or three figures."""
+    """Format a duration in seconds for people, with one or two units."""
     integer = int(seconds)
     if integer < -1:
         return "<invalid>"
@@ -136,7 +136,7 @@ def selector(found: Any) -> str:
 
 
 def selector_text(found: Any, invalid: str = "<error>") -> str:
-    """Return a selector as it is written in a query; nothing if it selects everything or nothing."""
+    """Return a selector in query syntax; an empty text if it selects everything or is missing."""
     if found is None:
         return ""
     try:
@@ -159,7 +159,7 @@ def some(texts: Iterable[str], most: int = 3, separator: str = ",") -> str:
 
 
 def yes_or_no(value: bool | None) -> str:
-    """Return a boolean in words."""
+    """Return True, False or <unset>."""
     return UNSET if value is None else str(bool(value))
 
 

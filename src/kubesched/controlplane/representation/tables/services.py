@@ -1,4 +1,4 @@
-"""How pods are reached in tables: services, endpoints, ingresses."""
+"""Tables of services, endpoints, ingresses, network policies and addresses."""
 
 # upstream: pkg/printers/internalversion/printers.go (v1.36)
 
@@ -45,7 +45,7 @@ def _port(port: Document) -> str:
 
 
 def _external(service: Document) -> str:
-    """Return where a service is reached from outside."""
+    """Return the external addresses of a service."""
     wanted = spec(service)
     addresses = list(wanted.get("externalIPs") or ())
     match wanted.get("type"):
