@@ -177,9 +177,6 @@ def test_struct_with_labels_and_expressions() -> None:
     )
     assert str(selector) == "a=1,b=2,c notin (y,z)"
     assert selector.keys == {"a", "b", "c"}
-    assert selector.exact_value("a") == "1"
-    assert selector.exact_value("c") is None
-    assert selector.exact_value("d") is None
 
 
 @pytest.mark.parametrize(

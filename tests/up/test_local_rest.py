@@ -227,7 +227,7 @@ def test_a_reflector_is_told_to_list_anew_while_it_watches() -> None:
         await reflector.synced.wait()
         # this event is lost
         (watch,) = transport.server.watching.watches
-        watch.gate = lambda kind, body: None
+        watch.send_through(lambda kind, body: None)
         await rest.send("POST", PODS, a_body("a"))
         await asyncio.sleep(5)
         assert heard.names == []

@@ -182,14 +182,6 @@ class Selector:
         """Return the selector with further requirements; NOTHING stays NOTHING."""
         return self if self.matches_nothing else selector_of((*self.requirements, *requirements))
 
-    def exact_value(self, key: str) -> str | None:
-        """Return the one value that the selector demands for a label key, or None if it leaves a choice."""
-        for requirement in self.requirements:
-            if requirement.key == key:
-                exact = _KINDS[requirement.operator] == _ANY_OF and len(requirement.values) == 1
-                return requirement.values[0] if exact else None
-        return None
-
 
 def selector_of(requirements: Iterable[Requirement]) -> Selector:
     """Return the conjunction of the requirements, sorted by key."""

@@ -339,7 +339,7 @@ def test_without_faults_a_watch_goes_straight_through() -> None:
         transport = Transport(world.server)
         watch = await transport.ask(Request("GET", NODES, {"watch": ["1"]}))
         assert isinstance(watch, Watch)
-        assert watch.gate is None
+        assert watch._gate is None
         transport.stop()
         assert watch.ended
 

@@ -198,7 +198,7 @@ def test_a_target_is_a_path_and_a_query(target: str, path: str, query: Mapping[s
 
 def test_a_fault_in_the_server_is_a_500_and_no_end() -> None:
     class Broken(AlwaysAllow):
-        def user_of(self, headers: Mapping[str, str], certificate_subject: Any = None) -> User:
+        def user_of(self, headers: Mapping[str, str]) -> User:
             raise KeyError("oops") if "x-break" in headers else ApiError(401, "Unauthorized", "Unauthorized")
 
     async def work(http: HttpServer) -> None:

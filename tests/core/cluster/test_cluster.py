@@ -32,7 +32,8 @@ def test_a_pod_that_was_confirmed_is_not_forgotten_any_more() -> None:
     placed = cluster.assume(cluster.pending["default-p"], "n1")
     cluster.add(a_pod("p", cpu="1", node="n2"))
     cluster.forget(placed)
-    assert cluster.table.row_of_pod("default-p") == cluster.table.row_of["n2"]
+    table = cluster.table
+    assert table.slots.row_of(table.pods["default-p"].slot) == table.row_of["n2"]
     assert cluster.table.requested[0, :2].tolist() == [0, 1000]
 
 

@@ -190,12 +190,12 @@ def test_a_world_is_the_table_after_the_change(
     rows = table.present_rows()
     worlds = fit.filter_worlds(pod, rows)
     here = {row: index for index, row in enumerate(rows.tolist())}
-    gone = [each for each in table.pods.values() if table.row_of_pod(each.uid) in here]
+    gone = [each for each in table.pods.values() if table.slots.row_of(each.slot) in here]
     for each in gone:
-        worlds.change(np.array([here[table.row_of_pod(each.uid)]]), np.array([each.slot]), -1)
+        worlds.change(np.array([here[table.slots.row_of(each.slot)]]), np.array([each.slot]), -1)
     without = listed(worlds.verdict())
     for each in gone:
-        worlds.change(np.array([here[table.row_of_pod(each.uid)]]), np.array([each.slot]), 1)
+        worlds.change(np.array([here[table.slots.row_of(each.slot)]]), np.array([each.slot]), 1)
     assert listed(worlds.verdict()) == listed(fit.filter_nodes(CycleState(), pod, Nodes(table, rows)))
     for each in gone:
         cluster.remove_pod(each.uid)

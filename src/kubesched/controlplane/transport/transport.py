@@ -198,7 +198,7 @@ def trouble(watch: Watch, dice: WatchDice | None, server: ApiServer) -> None:
     if dice is None or watch.ended:
         return
     gate = _Gate(watch, dice)
-    watch.gate = gate.pass_on
+    watch.send_through(gate.pass_on)
     watch.on_end(gate.close)
     lifetime = dice.lifetime()
     if lifetime:

@@ -88,11 +88,6 @@ class NodeTable:
         """Return the rows that have a Node object."""
         return np.flatnonzero(self.present[: self.size])
 
-    def row_of_pod(self, uid: str) -> int:
-        """Return the row a pod is accounted on, or -1."""
-        pod = self.pods.get(uid)
-        return -1 if pod is None else self.slots.row_of(pod.slot)
-
     def allocatable_of(self, row: int, resource: str) -> int:
         """Return how much of a resource a row offers."""
         if resource in NATIVE:

@@ -41,7 +41,7 @@ class Watch:
         self._on_ready: Callable[[], object] = lambda: None
         self._on_end: list[Callable[[], object]] = []
         # called in place of `put` to inject faults; calls `put` itself
-        self.gate: Callable[[str, bytes], None] | None = None
+        self._gate: Callable[[str, bytes], None] | None = None
         self._encoder = encoder
         self._matches = matches
         # three pieces for each line, so that watches share the bodies
@@ -127,10 +127,14 @@ class Watch:
         return self._encoder.encode_document(document)
 
     def _send(self, kind: str, body: bytes) -> None:
-        if self.gate is None:
+        if self._gate is None:
             self.put(kind, body)
         else:
-            self.gate(kind, body)
+            self._gate(kind, body)
+
+    def send_through(self, gate: Callable[[str, bytes], None]) -> None:
+        """Send lines to a gate first, which passes them on by `put`, drops or delays them."""
+        self._gate = gate
 
     def put(self, kind: str, body: bytes) -> None:
         """Add the line of an event to the queue; end the watch if the queue is full."""
