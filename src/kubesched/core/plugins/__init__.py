@@ -1,5 +1,5 @@
 """The in-tree plugins, each under its upstream name.
 
-From pods and node columns to verdicts and scores. No import of another plugin, no I/O, and no change of the table other
-than through the cluster. One module per plugin, a folder where it is large.
+From pods and node columns to verdicts and scores. Plugins do not import each other, do no I/O, and change the table
+only through the cluster. One module per plugin, or a folder if it is large.
 """

@@ -1,6 +1,6 @@
 """DefaultBinder: binds a pod through the API server.
 
-From a decision to a `Bind` effect; what the server refuses comes back as an error.
+From a decision to a `Bind` effect; a refusal of the server becomes an error status.
 """
 
 # upstream: defaultbinder/default_binder.go (v1.36)
@@ -24,7 +24,7 @@ class DefaultBinder(BindPlugin):
         self._effects = effects
 
     async def bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Bind the pod; return the error if that was refused."""
+        """Bind the pod; return an error if the server refused."""
         try:
             await self._effects.perform(Bind(pod.namespace, pod.name, pod.uid, node_name))
         except EffectError as refused:

@@ -1,8 +1,8 @@
-"""GangScheduling: at least so many pods of a group, or none.
+"""GangScheduling: at least minCount pods of a group are scheduled, or none.
 
-From a pod and the state of its group to whether it may be tried (PreEnqueue: are enough pods of the gang there?) and
-whether it may be bound (Permit: have enough of them a place?). Pods without a group pass, and so do
-groups that are no gangs.
+From a pod and the state of its group to whether it may be scheduled (PreEnqueue: do enough pods of the gang exist?) and
+whether it may be bound (Permit: have enough of them a node?). Pods without a group pass, as do pods of groups that are
+no gangs.
 """
 
 # upstream: plugins/gangscheduling/gangscheduling.go, plugins/helper/podgroup.go (v1.36)
@@ -26,7 +26,7 @@ TOO_FEW_PLACES = Status(Code.WAIT, ("waiting for minCount pods from a gang to be
 
 
 class GangScheduling(PreEnqueuePlugin, PermitPlugin):
-    """Holds the pods of a gang back until there are enough of them."""
+    """Gates the pods of a gang until there are enough of them, and lets them wait in Permit for each other."""
 
     name = "GangScheduling"
 
@@ -36,14 +36,14 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
         self._waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can complete a gang."""
+        """Return the events that can complete a gang."""
         return (
             Registration(ClusterEvent(Resource.POD, Action.ADD), after_pod_added),
             Registration(ClusterEvent(Resource.POD_GROUP, Action.ADD), after_group_added),
         )
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Hold a pod back whose group does not exist, or whose gang is not complete."""
+        """Gate a pod whose group does not exist, or whose gang is not complete."""
         key = group_of(pod)
         if key is None:
             return None
@@ -54,7 +54,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
         return TOO_FEW_PODS if gang is not None and len(self._groups.state(key)) < gang.min_count else None
 
     def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
-        """Let a pod wait until enough pods of its gang have a place; the last of them lets all others go on."""
+        """Let a pod wait until enough pods of its gang have a node; the last of them allows all others."""
         key = group_of(pod)
         if key is None:
             return Permission(SUCCESS)
@@ -87,12 +87,12 @@ def after_pod_added(pod: PodInfo, old: object, new: PodInfo) -> Hint:
 
 
 def after_group_added(pod: PodInfo, old: object, new: PodGroup) -> Hint:
-    """Return whether it is the pod's own group that appeared."""
+    """Return whether the new group is the pod's own."""
     return Hint.when(group_of(pod) == (new.namespace, new.name))
 
 
 def _activate(cycle: CycleState, uids: dict[str, PodInfo]) -> None:
-    """Have the others of the gang tried at once."""
+    """Have the other pods of the gang activated."""
     named = cycle.get(PODS_TO_ACTIVATE)
     if named is None:
         named = set()

@@ -2,7 +2,7 @@
 
 From the images that nodes report to a score. An image counts by its size, scaled by the share of nodes that hold it, so
 that a node which is the only one to hold an image does not attract every pod. Hence a node's score depends on the other
-nodes; the question is asked anew only when the holders of one of its images, or the number of nodes, changed.
+nodes; the question is evaluated again only when the holders of one of its images, or the number of nodes, changed.
 """
 
 # upstream: imagelocality/image_locality.go (v1.36)
@@ -23,7 +23,7 @@ from kubesched.core.framework.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.status import Status
 
 _MIB: Final = 1024 * 1024
-# Below the first size an image is not worth a thought; above the second, per container, more makes no difference.
+# Images below the first size score 0; above the second, per container, more bytes make no difference.
 MIN_BYTES: Final = 23 * _MIB
 MAX_BYTES_PER_CONTAINER: Final = 1000 * _MIB
 
@@ -85,7 +85,7 @@ class ImageQuestion(ScoreQuestion):
         self.raw = scores_of(held, self._images.containers)
 
     def catch_up(self, changes: Changes) -> None:
-        """Evaluate again if the holders of an image changed; what else changed in a row's images does not matter."""
+        """Evaluate again if the holders of one of the images changed; changes of other images do not matter."""
         if self._versions != self._current_versions():
             self.evaluate()
             self.generation += 1

@@ -1,6 +1,6 @@
 """The registry of the in-tree plugins.
 
-From plugin classes to factories by name; `config.intree` knows the same names for configurations alone.
+From plugin classes to factories by name; `config.intree` has the same names for configurations.
 """
 
 from kubesched.core.framework.plugin import Plugin

@@ -45,17 +45,17 @@ _CONFLICT = unresolvable("pod affinity terms conflict")
 
 
 class Required(NamedTuple):
-    """What a pod requires of its node, and the nodes it names, if every term names some; None if it asks nothing."""
+    """The required affinity of a pod, None without any; and the nodes it names, if every term names some."""
 
     affinity: RequiredNodeAffinity | None
     node_names: frozenset[str] | None
 
 
 class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
-    """Rejects nodes that the pod does not select, and prefers those it prefers."""
+    """Rejects nodes that required terms do not match, and scores nodes by preferred terms."""
 
     name = "NodeAffinity"
-    # A term may ask for the node's name, which comes and goes with the row.
+    # A term may match the node's name, which changes when a row is recycled.
     reads = Reads.LABELS | Reads.PRESENCE
     key_of_template = True
     score_reads = Reads.LABELS | Reads.PRESENCE
@@ -81,7 +81,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return pod.derive(required_of)
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
-        """Return Skip where nothing is required, or the nodes that the required terms name."""
+        """Return Skip if nothing is required, or the nodes that the required terms name."""
         required = pod.derive(required_of)
         if required.affinity is None and self._added is None:
             return SKIP
@@ -114,7 +114,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         return pod.derive(preferred_of)
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
-        """Return Skip where nothing is preferred, or what is wrong with the preferred terms."""
+        """Return Skip if nothing is preferred, or the error of the preferred terms."""
         preferred = pod.derive(preferred_of)
         if isinstance(preferred, Status):
             return preferred
@@ -169,11 +169,11 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
 
 
 def required_of(pod: PodInfo) -> Required:
-    """Return what a pod requires of its node."""
+    """Return the required affinity of a pod."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     if required is None:
-        # an empty nodeSelector is one
+        # an empty nodeSelector counts, too
         asks = pod.spec.node_selector is not None
         return Required(required_node_affinity(pod.spec) if asks else None, None)
     return Required(required_node_affinity(pod.spec), named_nodes(required.node_selector_terms))
@@ -195,7 +195,7 @@ def named_nodes(terms: Iterable[pods.NodeSelectorTerm]) -> frozenset[str] | None
 
 
 def preferred_of(pod: PodInfo) -> PreferredTerms | Status | None:
-    """Return what a pod prefers, what is wrong with it, or None if the pod says nothing."""
+    """Return the preferred terms of a pod, their error, or None without any."""
     affinity = pod.spec.affinity.node_affinity if pod.spec.affinity is not None else None
     preferred = affinity.preferred_during_scheduling_ignored_during_execution if affinity is not None else None
     if preferred is None:

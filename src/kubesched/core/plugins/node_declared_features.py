@@ -1,7 +1,7 @@
 """NodeDeclaredFeatures: pods that need a feature go to nodes that declare it.
 
-From `status.declaredFeatures` of nodes, and from what a pod's specification implies, to a rejection. Each distinct list
-of declared features is looked at once.
+From `status.declaredFeatures` of nodes, and from the features that a pod's spec requires, to a rejection. Each distinct
+list of declared features is evaluated once.
 """
 
 # upstream: nodedeclaredfeatures/nodedeclaredfeatures.go, component-helpers/nodedeclaredfeatures/features (v1.36)
@@ -39,7 +39,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
     def __init__(self, gates: FeatureGates) -> None:
         self._enabled = gates.enabled("NodeDeclaredFeatures")
         if self._enabled:
-            # without its gate Filter does not miss what PreFilter did not write
+            # with its gate, Filter is an error if PreFilter did not run
             self.without_pre_filter = _NOT_FOUND
 
     def key(self, pod: PodInfo) -> Hashable:
@@ -83,7 +83,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
 
 
 def required_features(pod: PodInfo) -> frozenset[str]:
-    """Return the features that a pod's specification needs a node to have."""
+    """Return the features of nodes that a pod's spec requires."""
     required = set()
     spec = pod.spec
     rules = (rule for container in (*spec.containers, *spec.init_containers) for rule in container.restart_policy_rules)
@@ -95,7 +95,7 @@ def required_features(pod: PodInfo) -> frozenset[str]:
 
 
 def understood(declared: Iterable[str]) -> frozenset[str]:
-    """Return the declared features that count: the list should be sorted, and what is out of order is not seen."""
+    """Return the declared features that count: the list should be sorted, and features out of order are ignored."""
     seen = set()
     highest = ""
     for feature in declared:
@@ -112,6 +112,6 @@ def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
 
 
 def after_pod_update(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
-    """Return whether it was this pod, and it now requires other features."""
+    """Return whether the updated pod is this one, and now requires other features."""
     changed = new.uid == pod.uid and required_features(new) != required_features(old)
     return Hint.when(changed)

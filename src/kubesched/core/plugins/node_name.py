@@ -1,4 +1,4 @@
-"""NodeName: a pod that names its node goes nowhere else.
+"""NodeName: a pod that names its node fits on that node only.
 
 From `spec.nodeName` to a rejection of all other nodes.
 """
@@ -25,13 +25,13 @@ class NodeName(FilterPlugin):
     """Rejects all nodes but the one the pod names, if it names one."""
 
     name = "NodeName"
-    # A row keeps its name for as long as its node is there.
+    # A row keeps its name as long as its node exists.
     reads = Reads.PRESENCE
     # Pods of one template differ in just this field.
     key_of_template = False
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the node name asked for."""
+        """Return the pod's spec.nodeName."""
         return pod.spec.node_name
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
@@ -51,5 +51,5 @@ class NodeName(FilterPlugin):
         return Verdict.rejecting(nodes.gather(others), _ANOTHER_NODE)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return new nodes: one of them may be the node asked for."""
+        """Return new nodes: one of them may be the named node."""
         return (Registration(ClusterEvent(Resource.NODE, Action.ADD)),)

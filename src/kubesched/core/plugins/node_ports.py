@@ -41,11 +41,11 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
         self._table = cluster.table
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the host ports asked for."""
+        """Return the pod's host ports."""
         return frozenset(pod.digest.host_ports)
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
-        """Return Skip if the pod asks for no host port."""
+        """Return Skip if the pod has no host port."""
         return None if pod.digest.host_ports else SKIP
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
@@ -65,7 +65,7 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
         return PortWorlds(self._table, pod.digest.host_ports, rows)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return pods that go and nodes that come."""
+        """Return deleted pods and new nodes."""
         return (
             Registration(ClusterEvent(Resource.POD, Action.DELETE), after_pod_deleted),
             Registration(ClusterEvent(Resource.NODE, Action.ADD)),
@@ -73,9 +73,9 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
 
 
 class PortWorlds(FilterWorlds):
-    """Worlds as the ports in use that stand in the pod's way: `used[port, world]`.
+    """The ports in use that conflict with the pod's: `used[port, world]`.
 
-    As upstream keeps them, ports in use are a set: taking a pod away frees its ports, even if another pod has them too.
+    As upstream, ports in use are a set: removing a pod frees its ports, even if another pod has them, too.
     """
 
     def __init__(self, table: NodeTable, wanted: Sequence[HostPort], rows: NDArray[np.intp]) -> None:
@@ -116,7 +116,7 @@ class PortWorlds(FilterWorlds):
         return selected
 
     def _code(self, port: HostPort) -> int:
-        """Return the index of a port, giving it one when it is new."""
+        """Return the index of a port; a new port gets the next one."""
         code = self._index.setdefault(port, len(self._index))
         if code == len(self._used):
             self._used = np.vstack([self._used, np.zeros((1, self._used.shape[1]), np.bool_)])

@@ -1,4 +1,4 @@
-"""The pre-check of a node's event: could this node take this pod, judged by the two of them alone?
+"""The pre-check of a node event: whether a pod fits the node, by filters that read only these two.
 
 From a waiting pod and a node that was added or changed to yes or no. Without queueing hints (the gate
 SchedulerQueueingHints) the event moves only the pods for which the answer is yes.

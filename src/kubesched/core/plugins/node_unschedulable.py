@@ -70,5 +70,5 @@ def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
 
 
 def after_toleration_change(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
-    """Return whether this pod now tolerates cordons."""
+    """Return whether the updated pod is this one, and now tolerates cordons."""
     return Hint.when(new.uid == pod.uid and tolerates_cordon(new))

@@ -1,7 +1,7 @@
-"""PodGroupPodsCount: placements that take more pods of a group are better.
+"""PodGroupPodsCount: prefers placements that fit more pods of a group.
 
-From the pods that would find a place in a placement to a score; pods of the group that have one already count, too, so
-that a small difference in numbers is a small difference in scores.
+From the pods that fit in a placement to a score; pods of the group that are scheduled already count, too, so that a
+small difference in numbers is a small difference in scores.
 """
 
 # upstream: plugins/podgrouppodscount/podgroup_pods_count.go (v1.36)
@@ -18,7 +18,7 @@ from kubesched.core.framework.status import Status, error
 
 
 class PodGroupPodsCount(PlacementScorePlugin):
-    """Counts pods."""
+    """Scores placements by the number of pods."""
 
     name = "PodGroupPodsCount"
 
@@ -30,7 +30,7 @@ class PodGroupPodsCount(PlacementScorePlugin):
         return ()
 
     def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
-        """Return how many pods the group has once these have their places."""
+        """Return how many scheduled pods the group has with these pods."""
         key = group_of(pods[0]) if pods else None
         return len(pods) + (len(self._groups.state(key).scheduled) if key is not None else 0)
 

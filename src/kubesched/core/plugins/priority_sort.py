@@ -1,4 +1,4 @@
-"""PrioritySort: the active queue by priority, then by time.
+"""PrioritySort: orders activeQ by priority, then by time.
 
 From a pod and the time at which it entered the queue to the key it is popped by.
 """
@@ -14,7 +14,7 @@ from kubesched.core.framework.queue_order import active_order
 
 
 class PrioritySort(QueueSortPlugin):
-    """Pops pods of higher priority first, and of those the one that waits longest."""
+    """Orders pods by priority, and pods of equal priority by their time in the queue."""
 
     name = "PrioritySort"
 

@@ -1,6 +1,6 @@
-"""SchedulingGates: a pod with scheduling gates stays out of the active queue.
+"""SchedulingGates: a pod with scheduling gates does not enter activeQ.
 
-From `spec.schedulingGates` to a refusal at PreEnqueue that names the gates.
+From `spec.schedulingGates` to a rejection at PreEnqueue that names the gates.
 """
 
 # upstream: schedulinggates/scheduling_gates.go (v1.36)
@@ -14,23 +14,23 @@ from kubesched.core.framework.status import Status, unresolvable
 
 
 class SchedulingGates(PreEnqueuePlugin):
-    """Holds back pods that carry scheduling gates."""
+    """Gates pods that have scheduling gates."""
 
     name = "SchedulingGates"
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Return a refusal that lists the gates in their order, or None."""
+        """Return a rejection that lists the gates in their order, or None."""
         gates = pod.spec.scheduling_gates
         if not gates:
             return None
         return unresolvable(f"waiting for scheduling gates: [{' '.join(gate.name for gate in gates)}]")
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return the one event that helps: the last gate of the pod is gone."""
+        """Return the one event that helps: the last gate of the pod is removed."""
         event = ClusterEvent(Resource.POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
         return (Registration(event, after_gates_eliminated),)
 
 
 def after_gates_eliminated(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
-    """Return whether it was this pod whose gates are gone."""
+    """Return whether the pod whose gates were removed is this one."""
     return Hint.when(new.uid == pod.uid)

@@ -1,7 +1,7 @@
-"""TaintToleration: which taints a pod puts up with.
+"""TaintToleration: the taints of nodes and the tolerations of a pod.
 
 From nodes' taints and a pod's tolerations to a rejection (NoSchedule, NoExecute) and to a score that falls with the
-number of PreferNoSchedule taints that are not tolerated. Each distinct set of taints is looked at once.
+number of PreferNoSchedule taints that are not tolerated. Each distinct set of taints is evaluated once.
 """
 
 # upstream: tainttoleration/taint_toleration.go (v1.36)
@@ -53,16 +53,16 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     # -- Filter
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the tolerations that bear on NoSchedule and NoExecute."""
+        """Return the tolerations for NoSchedule and NoExecute."""
         return pod.derive(_forbidding_key)
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
-        """Return a rejection if a taint forbids the pod."""
+        """Return a rejection if the pod does not tolerate a NoSchedule or NoExecute taint."""
         taints = node.taints
         return _UNTOLERATED if taints and self._forbidden(taints, pod) else None
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Reject the nodes with a taint that forbids the pod."""
+        """Reject the nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""
         tolerated = tolerated_rows(nodes.table, pod.spec.tolerations, nodes.rows, comparison=self._comparison)
         return Verdict.rejecting(~tolerated, _UNTOLERATED)
 
@@ -72,7 +72,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
     # -- Score
 
     def score_key(self, pod: PodInfo) -> Hashable:
-        """Return the tolerations that bear on PreferNoSchedule."""
+        """Return the tolerations for PreferNoSchedule."""
         return pod.derive(_discouraging_key)
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
@@ -80,7 +80,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
         return None
 
     def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
-        """Return the number of discouraging taints that the pod does not tolerate."""
+        """Return the number of PreferNoSchedule taints that the pod does not tolerate."""
         taints = node.taints
         return self._discouraging(taints, pod.derive(_of_discouragement)) if taints else 0
 
@@ -122,7 +122,7 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
 
 
 def after_toleration_change(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
-    """Return whether it was this pod that got a toleration."""
+    """Return whether the pod whose tolerations changed is this one."""
     return Hint.when(new.uid == pod.uid)
 
 
@@ -144,5 +144,5 @@ def _with_effect(tolerations: Iterable[Toleration], *effects: str) -> tuple[Tole
 
 
 def _key_of(tolerations: Iterable[Toleration]) -> Hashable:
-    # neither their order nor the seconds for which they hold make a difference
+    # neither their order nor tolerationSeconds matters
     return frozenset((t.key, t.operator or "Equal", t.value, t.effect) for t in tolerations)

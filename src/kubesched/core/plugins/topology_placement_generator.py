@@ -1,7 +1,7 @@
 """TopologyPlacementGenerator: placements for a group of pods, one for each value of a node label.
 
-From a group's topology constraint to the sets of nodes that share a value. A group without a constraint may go
-anywhere; one of which pods have a place already stays where they are.
+From a group's topology constraint to the sets of nodes that share a value. A group without a constraint may be placed
+anywhere; a group with scheduled pods stays in their domain.
 """
 
 # upstream: plugins/topologyaware/topology_placement.go (v1.36)
@@ -28,7 +28,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         self._groups = cluster.pod_groups
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can bring a domain about: nodes and their labels, and pods that leave one."""
+        """Return the events that can make a domain fit: new nodes, node labels, and deleted pods."""
         # differs (a group that no domain): the reference registers for nothing, and tries such groups again after their
         # backoff
         return (
@@ -41,7 +41,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         constraints = group.spec.scheduling_constraints
         if constraints is None or not constraints.topology:
             return [everywhere]
-        # there is at most one constraint as yet
+        # the API allows one constraint so far
         key = constraints.topology[0].key
         required = self._domain_of_scheduled(group, key)
         if isinstance(required, Status):
@@ -55,7 +55,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
         return [Placement(domain, np.array(rows, np.intp)) for domain, rows in rows_of.items()]
 
     def _domain_of_scheduled(self, group: PodGroup, key: str) -> str | Status | None:
-        """Return the domain that pods of the group are in already, None if none has a place, or why there is none."""
+        """Return the domain of the group's scheduled pods, None without any, or an error if they have no common one."""
         found: str | None = None
         for pod in self._groups.state((group.namespace, group.name)).scheduled.values():
             node_name = pod.spec.node_name

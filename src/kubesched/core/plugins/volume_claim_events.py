@@ -1,6 +1,6 @@
-"""Which pods an event about a persistent volume claim is for: those whose volumes stand for it.
+"""The pods that an event of a persistent volume claim concerns: those whose volumes refer to it.
 
-For all plugins whose hints ask just that.
+For all plugins whose hints check just that.
 """
 
 from kubesched.api.storage import PersistentVolumeClaim

@@ -1,8 +1,8 @@
 """VolumeRestrictions: volumes that only one pod may use.
 
-From a pod's claims and disks, and those of the pods that are placed, to a rejection. A claim with ReadWriteOncePod that
-any pod uses bars the pod from every node, unless preemption takes that pod away; a disk bars it from the nodes where it
-is mounted in a way that conflicts.
+From a pod's claims and disks, and those of placed pods, to a rejection. A ReadWriteOncePod claim that another pod uses
+rejects every node, unless preemption evicts that pod; a disk rejects the nodes where it is mounted in a conflicting
+way.
 """
 
 # upstream: volumerestrictions/volume_restrictions.go (v1.36)
@@ -43,7 +43,7 @@ IN_USE = StateKey[int]("PreFilterVolumeRestrictions")
 
 
 class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
-    """Rejects nodes where the pod would share what cannot be shared."""
+    """Rejects nodes on which a disk or claim of the pod conflicts with another pod's."""
 
     name = "VolumeRestrictions"
     looks_up = ("PersistentVolumeClaim",)
@@ -56,7 +56,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
     # -- PreFilter
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the disks asked for; whether claims are in use is for each pod to be found out."""
+        """Return the pod's disks; UNCACHED if its claims have to be checked in each cycle."""
         uses = pod.derive(volume_uses)
         if not uses.claims:
             return uses.mounts
@@ -76,7 +76,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
         return None
 
     def _exclusive_claims(self, pod: PodInfo) -> frozenset[str] | Status:
-        """Return the names of the pod's claims that one pod may use at a time, or a rejection for a missing claim."""
+        """Return the names of the pod's ReadWriteOncePod claims, or a rejection for a missing claim."""
         names = set()
         for name in pod.derive(volume_uses).claims:
             claim = claim_of(self._objects, pod, name)
@@ -120,7 +120,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
     # -- events
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can end a conflict."""
+        """Return the events that can end a conflict."""
         return (
             Registration(ClusterEvent(Resource.POD, Action.DELETE), after_pod_deleted),
             Registration(ClusterEvent(Resource.NODE, Action.ADD)),
@@ -131,16 +131,16 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
 
 
 def _claim_status(in_use: int | None) -> Status | None:
-    """Return what the number of claims in use means; None if PreFilter did not count them."""
+    """Return the status for a number of claims in use; an error if PreFilter did not count them."""
     if in_use is None:
         return _UNPREPARED
     return _CLAIM_TAKEN if in_use > 0 else None
 
 
 class RestrictionWorlds(FilterWorlds):
-    """Worlds as two sums: references to the pod's exclusive claims, and mounts that conflict on the row.
+    """Two sums per world: references to the pod's exclusive claims, and conflicting mounts on the row.
 
-    As upstream counts, a pod of any namespace that names a claim adds to and takes from the first.
+    As upstream, a pod of any namespace with a claim of that name changes the first.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class RestrictionWorlds(FilterWorlds):
         self._mounts = pod.derive(volume_uses).mounts
         self._in_use: NDArray[np.int64] = np.full(len(rows), in_use, np.int64)
         self._conflicts = disk_conflicts(table, self._mounts, rows)
-        # slot -> what its pod adds to either sum
+        # slot -> its pod's part of either sum
         self._references: NDArray[np.int64] = np.zeros(table.slots.size, np.int64)
         self._mounted: NDArray[np.int64] = np.zeros(table.slots.size, np.int64)
         users = table.volume_users
@@ -167,9 +167,9 @@ class RestrictionWorlds(FilterWorlds):
         self._mounted[other.slot] = sum(mount.conflicts(existing) for mount in self._mounts for existing in uses.mounts)
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Count the claims and disks of pods that come, or no longer those of pods that go."""
+        """Add the claims and disks of added pods, or subtract those of removed pods."""
         for slot in slots[self._table.slots.row[slots] == NOWHERE].tolist():
-            # a pod that is only nominated is on no row that was looked at
+            # a pod that is only nominated was not counted with any row
             other = self._table.slots.pods[slot]
             assert other is not None, "a world is changed by pods that have a slot"
             self._learn(other)
@@ -205,7 +205,7 @@ def after_claim_added(pod: PodInfo, old: PersistentVolumeClaim | None, new: Pers
 
 
 def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
-    """Return whether the deleted pod was in the way: a disk that conflicts, or the same claim in any mode."""
+    """Return whether the deleted pod had a conflicting disk, or the same claim in any mode."""
     if old.namespace != pod.namespace:
         return Hint.QUEUE_SKIP
     wanted, had = pod.derive(volume_uses), old.derive(volume_uses)

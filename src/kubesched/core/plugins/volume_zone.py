@@ -1,8 +1,7 @@
 """VolumeZone: bound volumes and nodes in the same zone.
 
 From the zone and region labels of the volumes that a pod's claims are bound to, to a rejection of nodes with other
-labels. Nodes without any such label are taken to be everywhere. Claims that wait for their first consumer have no zone
-yet.
+labels. Nodes without any such label match every zone. Claims that wait for their first consumer have no zone yet.
 """
 
 # upstream: volumezone/volume_zone.go (v1.36)
@@ -40,13 +39,13 @@ from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 TOPOLOGY_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)
-# where a node is asked that lacks the label under its old name
+# the label to use if a node lacks the beta label
 _TODAY = {BETA_ZONE: ZONE, BETA_REGION: REGION}
 _CONFLICT = unresolvable("node(s) had no available volume zone")
 
 
 class Topology(NamedTuple):
-    """A label that nodes need, with the values that will do."""
+    """A label that nodes need, with its allowed values."""
 
     key: str
     values: frozenset[str]
@@ -57,7 +56,7 @@ TOPOLOGIES = StateKey[Topologies]("PreFilterVolumeZone")
 
 
 class VolumeZone(PreFilterPlugin, FilterPlugin):
-    """Rejects nodes from which a bound volume cannot be reached."""
+    """Rejects nodes in other zones than a bound volume."""
 
     name = "VolumeZone"
     looks_up = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
@@ -74,7 +73,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         return UNCACHED if isinstance(topologies, Status) else topologies
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        """Return Skip if no volume has a zone, or a rejection if a claim or its volume is not there."""
+        """Return Skip if no volume has a zone, or a rejection if a claim or its volume does not exist."""
         topologies = self._topologies(pod)
         if isinstance(topologies, Status):
             return topologies
@@ -109,7 +108,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         return Verdict.rejecting(conflict, _CONFLICT)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can bring a volume and a node together."""
+        """Return the events that can bring a volume and a node into the same zone."""
         changed = Action.ADD | Action.UPDATE
         return (
             Registration(ClusterEvent(Resource.STORAGE_CLASS, Action.ADD), after_storage_class_added),
@@ -123,12 +122,12 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     # -- the volumes of a pod
 
     def _wanted(self, cycle: CycleState, pod: PodInfo) -> Topologies | Status:
-        """Return what PreFilter found; where it is not enabled, look now."""
+        """Return the topologies that PreFilter found; without PreFilter, look them up."""
         topologies = cycle.get(TOPOLOGIES)
         return self._topologies(pod) if topologies is None else topologies
 
     def _topologies(self, pod: PodInfo) -> Topologies | Status:
-        """Return the labels of the volumes that the pod's claims are bound to, or why there are none."""
+        """Return the topologies of the volumes that the pod's claims are bound to, or a rejection."""
         found: dict[Topology, None] = {}
         for name in pod.derive(volume_uses).claims:
             if not name:
@@ -164,7 +163,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
 
 
 def topologies_of(pv: PersistentVolume) -> Topologies:
-    """Return the zone and region labels of a volume; a label that cannot be read is ignored."""
+    """Return the zone and region labels of a volume; an invalid label is ignored."""
     labels = pv.metadata.labels
     parsed = ((key, _zones(labels[key])) for key in TOPOLOGY_LABELS if key in labels)
     return tuple(Topology(key, values) for key, values in parsed if values)
@@ -208,7 +207,7 @@ def _answers(
 
 
 def after_storage_class_added(pod: PodInfo, old: StorageClass | None, new: StorageClass) -> Hint:
-    """Return whether claims of the class need no volume yet."""
+    """Return whether the class has the mode WaitForFirstConsumer."""
     return Hint.when(new.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER)
 
 
@@ -218,6 +217,6 @@ def after_claim_change(pod: PodInfo, old: PersistentVolumeClaim | None, new: Per
 
 
 def after_volume_change(pod: PodInfo, old: PersistentVolume | None, new: PersistentVolume) -> Hint:
-    """Return whether the volume is new or somewhere else than before."""
+    """Return whether the volume is new, or its zone or region labels changed."""
     moved = old is None or topologies_of(old) != topologies_of(new)
     return Hint.when(moved)

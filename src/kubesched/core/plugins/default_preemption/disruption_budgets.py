@@ -1,7 +1,7 @@
-"""Disruption budgets: the eviction of which potential victims would violate one.
+"""Disruption budgets: the potential victims whose eviction would violate one.
 
 From PodDisruptionBudget objects to a mask over the potential victims of many worlds. Whether a budget selects a pod is
-asked once per label group; the answers are kept while the budgets stay the same.
+evaluated once per label group, and kept until the budgets change.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ REMEMBERED_GROUPS = 100_000
 
 
 class DisruptionBudget(NamedTuple):
-    """A budget with its compiled selector; `disrupted` are names of pods that it has already paid for."""
+    """A budget with its compiled selector; `disrupted` are the names in status.disruptedPods, which count already."""
 
     namespace: str
     selector: Selector
@@ -41,10 +41,10 @@ class DisruptionBudgets:
 
     # upstream: plugins/defaultpreemption/default_preemption.go, filterPodsWithPDBViolation (v1.36)
     def violating(self, worlds: NDArray[np.intp], slots: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which pods violate a budget, taken away one after the other in each world.
+        """Return which pods violate a budget, evicted one after the other in each world.
 
-        Pod `slots[i]` is a potential victim in world `worlds[i]`; those of a world come most important first. A budget
-        starts afresh in each world, and counts also the pods that it cannot afford.
+        Pod `slots[i]` is a potential victim in world `worlds[i]`; the victims of a world come most important first.
+        Budgets are counted separately in each world, and beyond the allowed disruptions, too.
         """
         violating = np.zeros(len(slots), np.bool_)
         if not self._refresh():
@@ -58,14 +58,14 @@ class DisruptionBudgets:
 
     # upstream: framework/preemption/preemption.go, filterVictimsWithPDBViolation (v1.36)
     def violating_units(self, units: Sequence[Sequence[PodInfo]]) -> list[bool]:
-        """Return which units violate a budget, taken away one after the other; one pod that does is enough for all."""
+        """Return which units violate a budget, evicted one after the other; a unit does if one of its pods does."""
         if not self._refresh():
             return [False] * len(units)
         left = [budget.disruptions_allowed for budget in self._budgets]
         return [any(self._breaks(pod, left) for pod in unit) for unit in units]
 
     def _breaks(self, pod: PodInfo, left: list[int]) -> bool:
-        """Take a pod off what budgets have left, up to the first that cannot afford it; return whether there is one."""
+        """Subtract a pod from its budgets, up to the first one that is exceeded; return whether one is."""
         for index in self._budgets_selecting(int(self._table.slots.group[pod.slot])):
             if pod.name not in self._budgets[index].disrupted:
                 left[index] -= 1
@@ -108,7 +108,7 @@ class DisruptionBudgets:
         return found
 
     def _already_paid(self, slots: NDArray[np.intp], budgets: NDArray[np.intp]) -> NDArray[np.bool_] | None:
-        """Return which pairs do not count since the budget lists the pod as disrupted; None if no budget lists any."""
+        """Return which pairs do not count, since the budget lists the pod as disrupted; None if no budget lists any."""
         if not any(budget.disrupted for budget in self._budgets):
             return None
         pods = self._table.slots.pods
@@ -135,7 +135,7 @@ def _compiled(budget: PodDisruptionBudget) -> DisruptionBudget:
 
 
 def _means(budget: DisruptionBudget, group: LabelGroup) -> bool:
-    """Return whether a budget selects the pods of a group; none selects pods without labels."""
+    """Return whether a budget selects the pods of a label group; no budget selects pods without labels."""
     if budget.namespace != group.namespace or not group.labels or budget.selector.empty:
         return False
     return budget.selector.matches(group.labels)

@@ -1,8 +1,8 @@
-"""The dry run: on which rows would evicting pods help, and whom would it hit?
+"""The dry run: the rows on which evicting pods would help, and the victims there.
 
 From rows to victims, all rows at once. Every row is a world. All less important pods are taken out of each world; where
-the pod then fits, they are put back, the most important first and budget breakers before all others, and those
-that have to be taken out again are the victims. Round k handles the k-th pod of every world.
+the pod then fits, they are put back by importance, pods whose eviction violates a budget before all others; those that
+have to be taken out again are the victims. Round k handles the k-th pod of every world.
 """
 
 # upstream: plugins/defaultpreemption/default_preemption.go, SelectVictimsOnNode (v1.36)
@@ -19,16 +19,16 @@ from kubesched.core.framework.cycle import CycleState, WhatIf
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 
 NOBODY = -1
-# A status index that no status has: the row has nobody to evict.
+# A status index that no status has: the row has no pod to evict.
 NO_VICTIMS = -1
 
 
 class DryRun(NamedTuple):
-    """What became of the rows that were tried.
+    """The results for the rows that were tried.
 
-    `ids[i]` is the status index that keeps the pod off `rows[i]` even with nobody left there to evict, 0 if it fits, or
-    NO_VICTIMS. `victims` has a line for each row: pods by slot, most important first, then NOBODY; `chosen` marks those
-    that must go, `violations` counts how many of them break a budget.
+    `ids[i]` is the status index that rejects the pod on `rows[i]` even without any potential victims, 0 if it fits, or
+    NO_VICTIMS. `victims` has a line for each row: pods by slot, most important first, then NOBODY; `chosen` marks the
+    victims among them, `violations` counts how many of these violate a budget.
     """
 
     rows: NDArray[np.intp]
@@ -41,7 +41,7 @@ class DryRun(NamedTuple):
 def dry_run(
     cycle: CycleState, pod: PodInfo, table: NodeTable, rows: NDArray[np.intp], budgets: DisruptionBudgets
 ) -> DryRun:
-    """Return what preemption for `pod` would do on each of `rows`."""
+    """Return the results of preemption for `pod` on each of `rows`."""
     victims = potential_victims(table, pod.priority, rows)
     ids = np.full(len(rows), NO_VICTIMS, np.int16)
     chosen = np.zeros(victims.shape, np.bool_)
@@ -68,7 +68,7 @@ def potential_victims(table: NodeTable, priority: int, rows: NDArray[np.intp]) -
     slots = table.slots
     line_of_row = np.full(table.size + 1, NOBODY, np.intp)
     line_of_row[rows] = np.arange(len(rows))
-    # the last entry is for pods that are nowhere
+    # the last entry is for pods on no row
     line = line_of_row[slots.row[: slots.size]]
     lower = np.flatnonzero((line != NOBODY) & (slots.priority[: slots.size] < priority))
     line = line[lower]
@@ -90,7 +90,7 @@ def by_importance(slots: PodSlots, victims: NDArray[np.intp], *, latest_first: b
     With `latest_first`, pods that have not started are sorted by arrival, the latest first. The reference gives such a
     pod the current time as its start, anew in each comparison; its sort then reverses their order.
     """
-    # 64 bits, so that every priority has a negative and nobody comes after all of them
+    # 64 bits, so that every priority can be negated and NOBODY comes after all of them
     rank = np.where(victims == NOBODY, 2**32, -slots.priority[victims].astype(np.int64))
     start = slots.start[victims]
     keys: tuple[NDArray[Any], ...] = (start, rank)
@@ -101,7 +101,7 @@ def by_importance(slots: PodSlots, victims: NDArray[np.intp], *, latest_first: b
 
 
 def _violating(budgets: DisruptionBudgets, victims: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which of the ordered victims break a budget."""
+    """Return which of the ordered victims violate a budget."""
     mask = victims != NOBODY
     worlds = np.broadcast_to(np.arange(len(victims))[:, None], victims.shape)[mask]
     violating = np.zeros(victims.shape, np.bool_)
@@ -119,10 +119,10 @@ def _evict_all(worlds: WhatIf, victims: NDArray[np.intp]) -> None:
 def _reprieve(
     worlds: WhatIf, fitting: NDArray[np.intp], victims: NDArray[np.intp], violating: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
-    """Put pods back into the worlds `fitting` while the pod still fits; return those that cannot stay."""
+    """Put pods back into the worlds `fitting` while the preemptor still fits; return the pods that cannot stay."""
     chosen = np.zeros(victims.shape, np.bool_)
     lines = np.arange(len(victims))
-    # Those that would break a budget get the first chance to stay. Each line is a permutation of its places.
+    # Pods whose eviction violates a budget are put back first. Each line is a permutation of its places.
     turns = np.argsort(~violating, axis=1, kind="stable") if violating.any() else None
     for turn in range(victims.shape[1]):
         place = np.full(len(lines), turn) if turns is None else turns[:, turn]
@@ -138,5 +138,5 @@ def _reprieve(
 
 
 def _judge(worlds: WhatIf, some: NDArray[np.intp]) -> NDArray[np.int16]:
-    """Return the verdicts of some worlds; picking out many costs more than asking all."""
+    """Return the verdicts of some worlds; selecting many costs more than judging all."""
     return worlds.judge()[some] if 2 * len(some) > len(worlds.rows) else worlds.judge(some)

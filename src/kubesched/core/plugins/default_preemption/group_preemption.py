@@ -1,9 +1,9 @@
-"""Preemption for a whole group of pods: whom to evict, anywhere in the cluster, so that the group can be placed?
+"""Preemption for a pod group: the victims to evict, anywhere in the cluster, so that the group can be placed.
 
-From a group and a way to try it to victims. Everybody less important is taken off the table; if the group can then be
-placed, they are put back one by one, the most important first and budget breakers before all others, and those with
-whom the group does not fit any more are the victims. In the end the table is as before. Pods of a group go together or
-stay together if its disruption mode says so.
+From a group and a trial of its placement to victims. All less important pods are taken off the table; if the group can
+then be placed, they are put back one by one by importance, pods whose eviction violates a budget before all others;
+those with which the group does not fit any more are the victims. In the end the table is as before. Pods of another
+group are evicted together if its disruption mode says so.
 """
 
 # upstream: framework/preemption/podgrouppreemption.go, types.go (v1.36)
@@ -27,7 +27,7 @@ NO_VICTIMS = unresolvable("No preemption victims found for incoming preemptor")
 
 
 class Unit(msgspec.Struct):
-    """Pods that are evicted together; most are a pod alone. `start` is that of the first pod that was met."""
+    """Pods that are evicted together, mostly a single pod. `start` is the start time of its first pod."""
 
     priority: int
     of_group: bool
@@ -43,7 +43,7 @@ class Unit(msgspec.Struct):
 def victims_for_group(
     cluster: Cluster, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
 ) -> Generator[ExtenderArgs, ExtenderResult, PodGroupPostFilterResult]:
-    """Return success and the victims, most important first, or why evicting others does not help the group."""
+    """Return success and the victims, most important first, or why preemption does not help the group."""
     if any(pod.spec.preemption_policy == "Never" for pod in pods):
         return PodGroupPostFilterResult(NEVER)
     less_important = [unit for unit in units_of(cluster) if unit.priority < (group.spec.priority or 0)]
@@ -55,7 +55,7 @@ def victims_for_group(
         status = yield from trial()
         if not status.ok:
             return PodGroupPostFilterResult(status)
-        # the places, in the order of importance, of the units that have to go
+        # the positions, in the order of importance, of the units to evict
         victims = set(range(len(less_important)))
         for place in sorted(victims, key=lambda place: (not breaking[place], place)):
             removed.put_back(less_important[place].pods)

@@ -1,7 +1,7 @@
-"""The DefaultPreemption plugin: may this pod preempt, where would it help, and where is it least harmful?
+"""The DefaultPreemption plugin: whether a pod may preempt, the candidate nodes, and the best of them.
 
-From the verdicts of a failed cycle to a result that names all candidates, those that tie for best, and the node to
-nominate. Nobody is evicted here.
+From the verdicts of a failed scheduling cycle to a result with all candidates, those that tie for best, and the node to
+nominate. No pod is evicted here.
 """
 
 # upstream: framework/preemption/preemption.go, plugins/defaultpreemption/default_preemption.go (v1.36)
@@ -41,7 +41,7 @@ NOBODY_TO_EVICT = "No preemption victims found for incoming pod"
 
 
 class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePlugin):
-    """Finds room by evicting less important pods."""
+    """Finds victims for an unschedulable pod or pod group."""
 
     name = "DefaultPreemption"
     looks_up = ("PodDisruptionBudget",)
@@ -65,13 +65,13 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
     # -- the queue
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return the deletion of pods, which ends a preemption; without asynchronous preemption nobody is held back."""
+        """Return the deletion of pods, which ends a preemption; nothing if preemption is not asynchronous."""
         if not self._asynchronous:
             return ()
         return (Registration(ClusterEvent(Resource.POD, Action.DELETE), after_pod_deletion),)
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Hold back a pod whose victims are still being deleted."""
+        """Gate a pod whose victims are still being evicted."""
         if not self._asynchronous:
             return None
         group_name = _group_name(pod)
@@ -87,7 +87,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
     # -- PostFilter
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
-        """Return where evictions would help the pod, as a dry run."""
+        """Return the candidate nodes for preemption and the node to nominate; a dry run."""
         refusal = self._group_refusal(pod) or self._refusal(pod, verdicts)
         if refusal:
             return PostFilterResult(unschedulable(f"preemption: {refusal}"))
@@ -107,7 +107,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
     def pod_group_post_filter(
         self, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
     ) -> Generator[ExtenderArgs, ExtenderResult, PodGroupPostFilterResult]:
-        """Return the victims that make room for a whole pod group, or why there is none."""
+        """Return the victims whose eviction lets a pod group fit, or why there are none."""
         return victims_for_group(self._cluster, self._budgets, group, pods, trial)
 
     def _group_refusal(self, pod: PodInfo) -> str:
@@ -132,7 +132,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
         if row is None or not table.present[row]:
             return ""
         if verdicts.status(row).code is Code.UNSCHEDULABLE_AND_UNRESOLVABLE:
-            # no room will come of waiting there
+            # waiting for victims there does not help
             return ""
         leaving = any(
             other.priority < pod.priority and terminating_by_preemption(other) for other in table.pods_on[row].values()
@@ -151,7 +151,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
         )
 
     def _runs(self, cycle: CycleState, pod: PodInfo, rows: NDArray[np.intp], draw: int | None) -> Iterator[DryRun]:
-        """Yield dry runs: one over all rows, or with a draw as many as it takes to find enough candidates."""
+        """Yield dry runs: one over all rows, or with a draw over parts of them until there are enough candidates."""
         table = self._cluster.table
         if draw is None or not len(rows):
             yield dry_run(cycle, pod, table, rows, self._budgets)
@@ -169,7 +169,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
                 return
 
     def _candidates(self, runs: Sequence[DryRun], limit: int) -> Candidates:
-        """Return the candidates of some dry runs, no more than a search that ends at `limit` comes by."""
+        """Return the candidates of some dry runs, at most as many as a search with this limit finds."""
         lines = [np.flatnonzero(run.chosen.any(axis=1)) for run in runs]
         violations = np.concatenate([run.violations[line] for run, line in zip(runs, lines, strict=True)])
         counts = np.concatenate(
@@ -178,14 +178,14 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
         slots = np.concatenate([run.victims[run.chosen] for run in runs])
         rows = np.concatenate([run.rows[line] for run, line in zip(runs, lines, strict=True)])
         harmless = np.flatnonzero(violations == 0)
-        # found in the order of the visit: the search ends at the limit, but not before one that breaks no budget
+        # in the order of the visit: the search ends at the limit, but not before a candidate that violates no budget
         end = max(limit, int(harmless[0]) + 1) if len(harmless) else limit
         return Candidates(
             self._cluster.table, rows[:end], violations[:end], slots[: int(counts[:end].sum())], counts[:end]
         )
 
     def _helpless(self, runs: Sequence[DryRun], statuses: StatusTable) -> PostFilterResult:
-        """Return why preemption helps on no node; an earlier nomination is void."""
+        """Return why preemption helps on no node; it clears an earlier nomination."""
         ids = np.concatenate([run.ids for run in runs])
         rows = np.concatenate([run.rows for run in runs])
         failures = [statuses[index] for index in np.unique(ids[ids > 0]).tolist()]
@@ -193,7 +193,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
             f'running "{status.plugin}" filter plugin: {status.message}' for status in failures if not status.rejected
         ]
         names = self._cluster.table.names
-        # The pod fits with everybody back in place, though it did not fit before.
+        # The pod fits with all pods back in place, though it did not fit before.
         problems += [f'expected at least one victim pod on node "{names[row]}"' for row in rows[ids == 0].tolist()]
         if problems:
             text = problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]"
@@ -207,12 +207,12 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
 
 
 def after_pod_deletion(pod: PodInfo, old: object, new: object) -> Hint:
-    """Leave it to the plugins that rejected the pod to say whether a deletion helps."""
+    """Return Skip: the plugins that rejected the pod decide whether a deletion helps."""
     return Hint.QUEUE_SKIP
 
 
 def terminating_by_preemption(pod: PodInfo) -> bool:
-    """Return whether a pod is going because the scheduler evicted it."""
+    """Return whether a pod is terminating because the scheduler preempted it."""
     if not pod.terminating:
         return False
     for condition in pod.status.conditions:

@@ -1,8 +1,8 @@
 """PreBind: the allocations that Reserve holds are written to the API server.
 
 From the state of a cycle to claims that are allocated and reserved for the pod, and to a pod whose status names the
-extended resource claim; then devices that need time to be bound to the node are waited for. As soon as a claim
-shows its allocation it is no longer in flight: at no moment do its devices look free.
+extended resource claim; then the binding conditions of devices are awaited. An allocation stays in flight until its
+claim is reported with it: at no moment do its devices look free.
 """
 
 # upstream: dynamicresources.go, PreBind, bindClaim, isPodReadyForBinding; extendeddynamicresources.go (v1.36)
@@ -37,7 +37,7 @@ class TooLateError(NotBoundError):
 
 
 class ClaimBinder:
-    """Writes claims; `conditions` tells whether binding conditions count."""
+    """Writes the claims of pods; `conditions` is whether binding conditions are awaited."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ClaimBinder:
         """Write all claims of the pod, and wait until they are ready; raises NotBoundError."""
         for index, claim in enumerate(state.claims):
             if not self._finder.is_reserved_for(pod, claim):
-                # pods that share a claim would only be in each other's way
+                # pods that share a claim would only cause conflicts
                 async with self._waits.in_turn((CLAIM, claim.uid)):
                     state.claims[index] = await self._bind_claim(pod, state, index)
         if state.plan is not None and state.plan.node_allocatable:
@@ -98,7 +98,7 @@ class ClaimBinder:
 
         await self._waits.between_cycles(show)
         if extended_resource_claim:
-            # so that Unreserve can delete it if the pod cannot be told
+            # so that Unreserve can delete it if the pod's status cannot be written
             state.claims[index] = written
             mappings = [to_builtins(mapping) for mapping in plan.mappings] if plan is not None else []
             status = {"requestMappings": mappings, "resourceClaimName": written.name}
@@ -134,8 +134,8 @@ class ClaimBinder:
     # -- waiting
 
     async def _until_known(self, claim: ResourceClaim) -> None:
-        """Return when a claim that was created has been reported, so that it can be shown as it is."""
-        # if not in time it exists nevertheless; its devices are taken once it is reported
+        """Wait until a created claim is reported by its informer."""
+        # after the timeout it exists nevertheless; its devices count as allocated once it is reported
         with suppress(TimedOut):
             await self._waits.until(lambda: self._claims.get(claim.full_name), (CLAIM,), REPORT_SECONDS)
 
@@ -160,7 +160,7 @@ class ClaimBinder:
             self._tell(pod, state, outcome, self._observers.clock() - began)
 
     def _tell(self, pod: PodInfo, state: PodDevices, outcome: str, seconds: float) -> None:
-        """Tell whose devices were waited for, and what it came to."""
+        """Report to observers the drivers whose devices were waited for, and the outcome."""
         allocations = [claim.status.allocation for claim in state.claims if claim.status.allocation is not None]
         devices = [device for allocation in allocations for device in allocation.devices.results]
         self._observers.device_conditions_awaited(
@@ -172,7 +172,7 @@ class ClaimBinder:
         )
 
     def _ready(self, state: PodDevices) -> bool | None:
-        """Return True when all claims are ready; raises an error if one never will be."""
+        """Return True once all claims are ready; raises an error if one cannot become ready."""
         for index, claim in enumerate(state.claims):
             if claim.name == EXTENDED_RESOURCE_CLAIM_NAME:
                 continue

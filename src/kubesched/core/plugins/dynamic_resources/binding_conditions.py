@@ -13,17 +13,17 @@ from kubesched.errors import KubeschedError
 
 
 class BindingFailedError(KubeschedError):
-    """A device that cannot be bound to, as its driver says."""
+    """The driver reports that binding a device failed."""
 
 
 def has_binding_conditions(claim: ResourceClaim) -> bool:
-    """Return whether a claim holds devices that must be waited for."""
+    """Return whether a claim has devices with binding conditions."""
     allocation = claim.status.allocation
     return allocation is not None and any(result.binding_conditions for result in allocation.devices.results)
 
 
 def is_ready(claim: ResourceClaim) -> bool:
-    """Return whether nothing is left to wait for; raises BindingFailedError if waiting is in vain."""
+    """Return whether all binding conditions are true; raises BindingFailedError if a failure condition is."""
     allocation = claim.status.allocation
     if allocation is None:
         return False
@@ -48,7 +48,7 @@ def is_ready(claim: ResourceClaim) -> bool:
 
 
 def is_too_late(claim: ResourceClaim, now: datetime, timeout: timedelta) -> bool:
-    """Return whether the devices of a claim had all the time there is to get ready."""
+    """Return whether the binding conditions of a claim have timed out."""
     allocation = claim.status.allocation
     if allocation is None or allocation.allocation_timestamp is None:
         return False
@@ -56,7 +56,7 @@ def is_too_late(claim: ResourceClaim, now: datetime, timeout: timedelta) -> bool
 
 
 def is_broken(claim: ResourceClaim, now: datetime, timeout: timedelta) -> bool:
-    """Return whether an allocation had better be given up: binding failed, or took too long."""
+    """Return whether an allocation should be released: binding failed or timed out."""
     try:
         return not is_ready(claim) and is_too_late(claim, now, timeout)
     except BindingFailedError:

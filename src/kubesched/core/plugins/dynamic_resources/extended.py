@@ -1,8 +1,8 @@
-"""Extended resources that devices stand for: the claim the scheduler makes up for them.
+"""Extended resources that are backed by devices: the claim that the scheduler creates for them.
 
-From a pod's extended resources and what a node offers itself to device requests, and to the mapping by which the
-kubelet finds each container's devices. A node's own device plugin comes first: only resources that a node does not
-offer are asked for through the claim, so every such set of resources has a variant of the claim.
+From a pod's extended resources and a node's allocatable ones to device requests, and to the mapping by which the
+kubelet finds each container's devices. A node's own device plugin comes first: the claim requests only resources that
+the node does not offer, so every such set of resources has a variant of the claim.
 """
 
 # upstream: dynamicresources/extendeddynamicresources.go (v1.36)
@@ -21,23 +21,23 @@ from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, Devic
 from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM, ResourceClaims
 from kubesched.core.cluster.pod_info import PodInfo
 
-# No claim can have this name: it is what the extended resource claim is called until it is written.
+# The name of the extended resource claim until it is written; no claim can have this name.
 EXTENDED_RESOURCE_CLAIM_NAME: Final = "<extended-resources>"
 GENERATED_NAME: Final = "-extended-resources-"
 
 
 def may_be_devices(resource: str) -> bool:
-    """Return whether a resource is of a kind that devices can stand for."""
+    """Return whether a resource may be backed by devices."""
     return is_extended_resource(resource) or resource.startswith(IMPLICIT_PREFIX)
 
 
 def extended_resources(pod: PodInfo) -> Mapping[str, int]:
-    """Return the resources a pod asks for that devices could stand for."""
+    """Return the requested resources of a pod that may be backed by devices."""
     return {name: amount for name, amount in pod.resources.scalar.items() if amount and may_be_devices(name)}
 
 
 def extended_resource_claim_of(pod: PodInfo, claims: ResourceClaims) -> ResourceClaim:
-    """Return the claim of an earlier attempt, or a new one that asks for nothing yet."""
+    """Return the claim of an earlier attempt, or a new one without requests."""
     for claim in claims.extended_resource_claims_of(pod.uid):
         if claim.namespace == pod.namespace and any(
             owner.controller and (owner.name, owner.uid) == (pod.name, pod.uid)
@@ -49,7 +49,7 @@ def extended_resource_claim_of(pod: PodInfo, claims: ResourceClaims) -> Resource
         metadata=ObjectMeta(
             namespace=pod.namespace,
             name=EXTENDED_RESOURCE_CLAIM_NAME,
-            # of no object, but unique; the allocation is in flight under it
+            # not the UID of an object, but unique; the allocation is in flight under it
             uid=f"{EXTENDED_RESOURCE_CLAIM_NAME}/{pod.uid}",
             generate_name=pod.name + GENERATED_NAME,
             owner_references=(owner,),
@@ -59,14 +59,14 @@ def extended_resource_claim_of(pod: PodInfo, claims: ResourceClaims) -> Resource
 
 
 class Variant(NamedTuple):
-    """The extended resource claim for nodes that lack certain resources."""
+    """The extended resource claim for nodes that do not offer certain resources."""
 
     claim: ResourceClaim
     mappings: tuple[ContainerExtendedResourceRequest, ...]
 
 
 def variant(claim: ResourceClaim, spec: PodSpec, resources: Sequence[str], classes: DeviceClasses) -> Variant:
-    """Return the claim with requests for some of the pod's resources, and which container gets what."""
+    """Return the claim with requests for some of the pod's resources, and the mapping of containers to requests."""
     containers = (*spec.init_containers, *spec.containers)
     requests: list[DeviceRequest] = []
     mappings: list[ContainerExtendedResourceRequest] = []
@@ -85,8 +85,8 @@ def variant(claim: ResourceClaim, spec: PodSpec, resources: Sequence[str], class
 class _Planner:
     """Plans the requests for one resource.
 
-    Containers that run side by side each get a request of their own. Init containers run one after the other and before
-    the others: they use the devices of later containers, and what they need beyond that they share.
+    Containers that run at the same time each get a request of their own. Init containers run one after the other,
+    before the others: they reuse the devices of later containers, and share the devices that they need beyond these.
     """
 
     def __init__(self, containers: Sequence[Container], init_count: int, resource: str, class_name: str) -> None:
@@ -117,7 +117,7 @@ class _Planner:
             if request is not None:
                 own.append(request)
         if own:
-            # the first of the largest serves all of them
+            # the first of the largest is enough for all of them
             largest = max(own, key=_count)
             self.requests.append(largest)
             replaced = {request.name for request in own}
@@ -131,7 +131,7 @@ class _Planner:
     def _ask(
         self, number: int, container: Container, reusable: Sequence[DeviceRequest]
     ) -> tuple[DeviceRequest | None, list[ContainerExtendedResourceRequest]]:
-        """Return the request a container needs beyond what it can reuse (None if nothing), and its mappings."""
+        """Return the request of a container beyond reusable ones (None if these suffice), and its mappings."""
         asked = container.resources.requests
         if self._resource not in asked:
             return None, []

@@ -1,8 +1,7 @@
-"""Filter: on which nodes a pod's claims can be served.
+"""Filter: the nodes on which a pod's claims can be allocated.
 
-From the claims of a pod and rows of the table to a verdict. Allocated claims must be reachable from the node; the
-others must find devices there. What differs between nodes is found once per kind of node: which extended resources a
-node offers itself, and which devices it can reach.
+From the claims of a pod and rows of the table to a verdict. Allocated claims must be usable on the node; the others
+must find devices there. Nodes that offer the same extended resources and can use the same devices are judged together.
 """
 
 # upstream: dynamicresources.go, Filter; extendeddynamicresources.go, filterExtendedResources (v1.36)
@@ -34,23 +33,23 @@ STALE_CLAIM = unresolvable("cannot schedule extended resource claim")
 
 
 class Part(NamedTuple):
-    """The positions (among the rows asked about) of nodes that need the same variant of the extended resource claim."""
+    """The positions, among the judged rows, of nodes that need the same variant of the extended resource claim."""
 
     positions: NDArray[np.intp]
     variant: Variant | None
 
 
 class DeviceFilter:
-    """Judges nodes; what belongs to one pod is in the state of its cycle."""
+    """Judges nodes; the state of a cycle holds all that belongs to one pod."""
 
     def __init__(self, cluster: Cluster, classes: DeviceClasses, node_allocatable: NodeAllocatable | None) -> None:
         self._table = cluster.table
         self._classes = classes
-        # what claims take of CPU and memory, where that is looked at
+        # checks the CPU and memory that claims take; None if its gate is off
         self._node_allocatable = node_allocatable
 
     def judge(self, pod: PodInfo, state: PodDevices, nodes: Nodes) -> Verdict:
-        """Return the verdict; the state remembers the rows that passed."""
+        """Return the verdict; the rows that passed are stored in the state."""
         verdicts = _Verdicts(len(nodes))
         rows = np.array(nodes.row_numbers(), np.intp)
         state.resize(self._table.size)
@@ -62,7 +61,7 @@ class DeviceFilter:
             unavailable |= mask
         for part in self._parts(pod, state, rows, verdicts):
             if part.variant is None and not state.user_count:
-                # the node's own device plugin serves the pod
+                # the node's own device plugin provides all resources
                 continue
             if self._node_allocatable is not None:
                 self._judge_one_by_one(pod, state, nodes, part, verdicts)
@@ -95,7 +94,7 @@ class DeviceFilter:
             yield Part(everywhere, None)
             return
         if claim.spec.devices.requests:
-            # of an earlier attempt; PostFilter has it deleted
+            # of an earlier attempt; PostFilter deletes it
             verdicts.reject(everywhere, STALE_CLAIM)
             return
         backed = sorted(name for name in state.extended if self._classes.of_resource(name) is not None)
@@ -107,7 +106,7 @@ class DeviceFilter:
             yield Part(judged[alike], self._variant(pod, state, resources))
 
     def _without(self, resources: Set[str], rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return the positions of rows that do not know every one of some resources, be it none of it."""
+        """Return the positions of rows whose allocatable lacks one of some resources; an amount of 0 is enough."""
         nodes = self._table.nodes
         absent = [
             position
@@ -117,7 +116,7 @@ class DeviceFilter:
         return np.array(absent, np.intp)
 
     def _variant(self, pod: PodInfo, state: PodDevices, resources: tuple[str, ...]) -> Variant | None:
-        """Return the extended resource claim for nodes that lack some resources; None if a node needs none of it."""
+        """Return the extended resource claim for nodes that do not offer some resources; None if no claim is needed."""
         if not resources and not state.user_count:
             return None
         claim = state.extended_resource_claim
@@ -130,7 +129,7 @@ class DeviceFilter:
     # -- what devices there are
 
     def _judge_alike(self, state: PodDevices, rows: NDArray[np.intp], part: Part, verdicts: "_Verdicts") -> None:
-        """Judge nodes by what they have in common."""
+        """Judge nodes that can use the same devices together."""
         claims = self._claims(state, part.variant)
         positions = part.positions
         solved = state.search.judge(claims, self._table.nodes, rows[positions])
@@ -142,7 +141,7 @@ class DeviceFilter:
     def _judge_one_by_one(
         self, pod: PodInfo, state: PodDevices, nodes: Nodes, part: Part, verdicts: "_Verdicts"
     ) -> None:
-        """Judge nodes singly, with what the claims take of each node's CPU and memory."""
+        """Judge nodes one by one, with the CPU and memory that the claims take on each."""
         rows = nodes.row_numbers()
         position_of = {rows[position]: position for position in part.positions.tolist()}
         for node in nodes:
@@ -158,7 +157,7 @@ class DeviceFilter:
                 state.scores[node.row] = sum(scores) + _score_of_allocated(state)
 
     def plan(self, pod: PodInfo, state: PodDevices, node_name: str) -> AllocationPlan | Status | None:
-        """Return what the claims get on a node that passed; None if it did not, or nothing is to be allocated."""
+        """Return the allocations on a node that passed; None if it did not, or nothing is to be allocated."""
         row = self._table.row_of.get(node_name)
         if row is None or row >= len(state.passed) or not state.passed[row]:
             return None
@@ -175,7 +174,7 @@ class DeviceFilter:
     def _plan_on(
         self, pod: PodInfo, state: PodDevices, node: NodeRow, variant: Variant | None
     ) -> AllocationPlan | Status:
-        """Return what the claims get on a node, or why they get nothing."""
+        """Return the allocations of the claims on a node, or why there are none."""
         checks = self._node_allocatable
         if checks is not None:
             for claim in state.claims:
@@ -203,7 +202,7 @@ class DeviceFilter:
         return taken if isinstance(taken, Status) else msgspec.structs.replace(plan, node_allocatable=taken)
 
     def _claims(self, state: PodDevices, variant: Variant | None) -> Sequence[ResourceClaim]:
-        """Return the claims that devices are to be found for, the extended resource claim as the node needs it."""
+        """Return the claims to allocate; the extended resource claim is the node's variant."""
         return [
             variant.claim if variant is not None and state.is_extended_resource_claim(index) else state.claims[index]
             for index in state.to_solve()
@@ -229,7 +228,7 @@ class _Verdicts:
 
 
 def _alike(masks: Sequence[NDArray[np.bool_]], count: int) -> Iterator[NDArray[np.intp]]:
-    """Yield the positions, of so many, that have the same in every mask; masks may be many."""
+    """Yield groups of positions that are equal in every mask; masks may be many."""
     if not count:
         return
     if not masks:
@@ -242,7 +241,7 @@ def _alike(masks: Sequence[NDArray[np.bool_]], count: int) -> Iterator[NDArray[n
 
 
 def _score_of_others(state: PodDevices) -> int:
-    """Return how good the alternatives are that need no search."""
+    """Return the preference score of claims that need no search."""
     shared = sum(preference_score(state.claims[index], allocation) for index, allocation in state.shared.items())
     return shared + _score_of_allocated(state)
 

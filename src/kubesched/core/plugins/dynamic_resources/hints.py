@@ -1,6 +1,6 @@
-"""Which events help a pod that was refused for its claims.
+"""Queueing hints for a pod that was rejected because of its claims.
 
-From an event's old and new object to whether another attempt is worth it.
+From an event's old and new object to whether the pod may become schedulable.
 """
 
 # upstream: dynamicresources.go, EventsToRegister, isSchedulableAfterClaimChange, isSchedulableAfterPodChange (v1.36)
@@ -20,7 +20,7 @@ class DeviceHints:
         self._finder = finder
 
     def registrations(self) -> Sequence[Registration]:
-        """Return what can make devices available."""
+        """Return the events that can make devices available."""
         changed = Action.ADD | Action.UPDATE
         node_actions = Action.ADD | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_ALLOCATABLE
         return (
@@ -32,7 +32,7 @@ class DeviceHints:
         )
 
     def after_claim_change(self, pod: PodInfo, old: ResourceClaim | None, new: ResourceClaim) -> Hint:
-        """Return whether a claim that appeared or changed helps: it is the pod's, or it let go of devices."""
+        """Return whether a new or changed claim helps: it is the pod's, or its devices were deallocated."""
         try:
             uses_it = any(claim.uid == new.uid for claim in self._finder.claims(pod))
         except NotReadyError:
@@ -44,7 +44,7 @@ class DeviceHints:
         return Hint.QUEUE
 
     def after_pod_change(self, pod: PodInfo, old: PodInfo | None, new: PodInfo) -> Hint:
-        """Return whether the pod's own claims are there now."""
+        """Return whether the pod's own claims exist now."""
         if pod.uid != new.uid:
             return Hint.QUEUE_SKIP
         try:
@@ -55,7 +55,7 @@ class DeviceHints:
 
 
 def _let_go(old: ResourceClaim | None, new: ResourceClaim) -> bool:
-    """Return whether a claim let go of devices, which any pod may need."""
+    """Return whether a claim was deallocated: any pod may need its devices."""
     return old is not None and old.status.allocation is not None and new.status.allocation is None
 
 

@@ -1,7 +1,7 @@
-"""Claims that take of a node's CPU, memory or huge pages: whether what a pod takes in all fits the node.
+"""Claims that take CPU, memory or huge pages of a node: whether a pod with its claims fits the node.
 
-From the devices a pod's claims would get and what these devices stand for to the amounts per claim, which become part
-of the pod's status, and to a rejection where the node has not that much left. Behind a feature gate of its own.
+From the devices that a pod's claims would get, and the node resources that these map to, to the amounts per claim,
+which become part of the pod's status, and to a rejection if the node has less left. It has a feature gate of its own.
 """
 
 # upstream: dynamicresources/nodeallocatabledynamicresources.go (v1.36)
@@ -33,11 +33,11 @@ HUGE_PAGES = "hugepages-"
 
 
 class MissingDeviceError(KubeschedError):
-    """What an allocation stands for cannot be told."""
+    """The device or capacity of an allocation is missing, so that its node resources are unknown."""
 
 
 class NodeAllocatable:
-    """Checks what claims take of nodes; `pod_level` is the PodLevelResources gate."""
+    """Checks the node resources that claims take; `pod_level` is the PodLevelResources gate."""
 
     def __init__(self, tracker: DeviceTracker, finder: PodClaimFinder, *, pod_level: bool) -> None:
         self._tracker = tracker
@@ -45,7 +45,7 @@ class NodeAllocatable:
         self._pod_level = pod_level
 
     def sharing(self, pod: PodInfo, node: NodeRow, claim: ResourceClaim) -> Status | None:
-        """Return why an allocated claim cannot be used: another pod on the node takes of the node through it."""
+        """Return a rejection if another pod on the node takes node resources through the same allocated claim."""
         users = {
             other.uid
             for other in node.pods
@@ -62,7 +62,7 @@ class NodeAllocatable:
     def taken(
         self, pod: PodInfo, node: NodeRow, state: PodDevices, plan: AllocationPlan
     ) -> tuple[NodeAllocatableResourceClaimStatus, ...] | Status:
-        """Return what each claim takes of the node, or why that cannot be had."""
+        """Return the node resources that each claim takes, or why the node does not have them."""
         concerned = {
             index: allocation
             for index, allocation in plan.allocations.items()
@@ -89,7 +89,7 @@ class NodeAllocatable:
     def _statuses(
         self, pod: PodInfo, state: PodDevices, allocations: Mapping[int, AllocationResult]
     ) -> tuple[NodeAllocatableResourceClaimStatus, ...]:
-        """Return what each claim takes, and the containers that refer to it, by claim name."""
+        """Return the resources that each claim takes, and the containers that use it."""
         names = {name: claim.uid for name, claim in self._finder.named_claims(pod)}
         containers = (*pod.spec.init_containers, *pod.spec.containers)
         statuses = []
@@ -137,14 +137,14 @@ class NodeAllocatable:
     def _misfit(
         self, pod: PodInfo, node: NodeRow, statuses: tuple[NodeAllocatableResourceClaimStatus, ...]
     ) -> Status | None:
-        """Return what the pod, with what its claims take, asks too much of."""
+        """Return a rejection if the requests of the pod and its claims exceed the node, or the pod-level requests."""
         status = msgspec.structs.replace(pod.status, node_allocatable_resource_claim_statuses=statuses)
         whole = msgspec.structs.replace(pod.pod, status=status)
         demand = pod_requests(whole, RequestRules(pod_level=self._pod_level, claim_resources=True))
         return self._beyond_pod_level(whole, demand) or _insufficient(node, not_negative(demand))
 
     def _beyond_pod_level(self, pod: Pod, demand: Requests) -> Status | None:
-        """Return why the resources of the pod as a whole do not cover its containers and claims."""
+        """Return a rejection if the pod-level requests do not cover containers and claims."""
         if not self._pod_level or pod.spec.resources is None or not pod.spec.resources.requests:
             return None
         parts = pod_requests(pod, RequestRules(pod_level=False, claim_resources=True))
@@ -160,7 +160,7 @@ class NodeAllocatable:
 def _amount(
     claim: ResourceClaim, result: DeviceRequestAllocationResult, resource: str, mapping: NodeAllocatableResourceMapping
 ) -> Quantity | None:
-    """Return how much of a resource a device stands for; None if this mapping does not apply."""
+    """Return the amount of a node resource that a device takes; None if this mapping does not apply."""
     multiplier = quantity_of(mapping.allocation_multiplier) if mapping.allocation_multiplier is not None else None
     key = mapping.capacity_key
     if not key:
@@ -180,7 +180,7 @@ def _amount(
 
 
 def _insufficient(node: NodeRow, demand: Resources) -> Status | None:
-    """Return what a node has not enough left of."""
+    """Return a rejection if the node does not have enough of a resource left."""
     offered, free = node.allocatable, node.free
     native = (
         ("cpu", demand.milli_cpu, free.milli_cpu, offered.milli_cpu),

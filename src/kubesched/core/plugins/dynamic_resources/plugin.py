@@ -1,7 +1,7 @@
-"""The hooks of DynamicResources; what they do is in the modules beside this one.
+"""The hooks of DynamicResources; the modules beside this one implement them.
 
-Pods that ask for no devices all share one answer: Skip, score 0. For others everything is asked anew in each cycle,
-since claims belong to one pod.
+Pods without devices all share one result: Skip, score 0. For others everything is evaluated in each cycle, since claims
+belong to one pod.
 """
 
 # upstream: plugins/dynamicresources/dynamicresources.go (v1.36)
@@ -51,7 +51,7 @@ from kubesched.core.plugins.dynamic_resources.solving import Solver
 from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS, STATE, AllocationPlan, PodDevices
 from kubesched.core.plugins.dynamic_resources.writing import NotBoundError
 
-# What a hook says that does not find what PreFilter would have written.
+# The error of a hook that does not find the state which PreFilter writes.
 NOT_FOUND = "not found"
 NO_DEVICES = ""
 BINDING_TIMEOUT = timedelta(seconds=600)
@@ -66,12 +66,12 @@ class DynamicResources(
     ReservePlugin,
     PreBindPlugin,
 ):
-    """Sees to it that pods get the devices they claim."""
+    """Allocates devices for the claims of pods."""
 
     name = "DynamicResources"
     looks_up = ("ResourceClaim", "ResourceSlice", "DeviceClass")
     without_pre_filter = NOT_FOUND
-    # whether a resource stands for devices depends on the device classes there are
+    # whether a resource is backed by devices depends on the device classes
     key_of_template = False
     alive_only = True
     reads = Reads.NOTHING
@@ -114,7 +114,7 @@ class DynamicResources(
         if gates.enabled("DRANodeAllocatableResources"):
             pod_level = gates.enabled("PodLevelResources")
             node_allocatable = NodeAllocatable(tracker, self._finder, pod_level=pod_level)
-            # then what pods have left of a node matters, too
+            # then the free resources of a node matter, too
             self.reads = Reads.RESOURCES
         self._filter = DeviceFilter(cluster, classes, node_allocatable)
         self._hints = DeviceHints(self._finder)
@@ -133,11 +133,11 @@ class DynamicResources(
     # -- the queue
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can make devices available."""
+        """Return the events that can make devices available."""
         return self._hints.registrations() if self._enabled else ()
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Hold a pod back whose claims are not there."""
+        """Gate a pod whose claims do not exist yet."""
         if not self._enabled or not pod.spec.resource_claims:
             return None
         try:
@@ -149,7 +149,7 @@ class DynamicResources(
     # -- filtering
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the same for all pods that ask for no devices; the others are judged anew in each cycle."""
+        """Return the same key for all pods without devices; the others are judged anew in each cycle."""
         return UNCACHED if self._enabled and self._preparation.concerns(pod) else NO_DEVICES
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
@@ -164,13 +164,13 @@ class DynamicResources(
         return None
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Return the nodes on which the claims cannot be served."""
+        """Reject the nodes on which the claims cannot be allocated."""
         state = cycle.get(STATE)
         return Verdict.uniform(len(nodes), None) if state is None else self._filter.judge(pod, state, nodes)
 
     # upstream: dynamicresources.go, PostFilter (v1.36)
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
-        """Give back an idle claim that was in the way on a node."""
+        """Deallocate an unused claim that was the reason to reject a node."""
         if not self._enabled:
             return PostFilterResult(unschedulable("plugin disabled"))
         if self._unprepared(cycle):
@@ -184,7 +184,7 @@ class DynamicResources(
         return PostFilterResult(release.status, effects=release.effects)
 
     def _in_the_way(self, state: PodDevices, verdicts: NodeVerdicts) -> list[int]:
-        """Return the claims that were the reason to reject a node which nothing else was in the way of."""
+        """Return the claims because of which this plugin rejected a node."""
         present = self._table.present[: self._table.size]
         rows = verdicts.rows_with(NOT_AVAILABLE.code, present)
         ours = NOT_AVAILABLE.by(self.name)
@@ -195,11 +195,11 @@ class DynamicResources(
     # -- scoring
 
     def score_key(self, pod: PodInfo) -> Hashable:
-        """Return the same for all pods that ask for no devices."""
+        """Return the same key for all pods without devices."""
         return self.key(pod)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
-        """Return how good the alternatives are that can be had on each node; 0 without devices."""
+        """Return the preference scores of the allocations on each node; 0 without devices."""
         state = cycle.get(STATE)
         if state is None or not self._prioritized or len(state.scores) < self._table.size:
             return np.zeros(len(nodes), np.int64)
@@ -213,7 +213,7 @@ class DynamicResources(
     # -- reserving and binding
 
     def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Hold the devices that the claims get on the node."""
+        """Hold the devices that are allocated to the claims on the node."""
         if self._enabled and self._unprepared(cycle):
             return error(NOT_FOUND)
         state = cycle.get(STATE)
@@ -222,7 +222,7 @@ class DynamicResources(
         return self._reservations.reserve(pod, state, node_name, _group_allocations(cycle))
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Let go of the devices, and have undone what was written."""
+        """Release the devices, and submit effects that undo what was written."""
         state = cycle.get(STATE)
         if state is not None:
             self._reservations.unreserve(pod, state, _group_allocations(cycle))
@@ -234,7 +234,7 @@ class DynamicResources(
         return SKIP if cycle.get(STATE) is None else None
 
     async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Write allocations and reservations, and wait for devices that take time."""
+        """Write allocations and reservations, and wait for binding conditions."""
         if self._enabled and self._unprepared(cycle):
             return error(NOT_FOUND)
         state = cycle.get(STATE)
@@ -247,18 +247,18 @@ class DynamicResources(
         return None
 
     def plan(self, cycle: CycleState, pod: PodInfo, node_name: str) -> AllocationPlan | None:
-        """Return what the pod's claims get on a node; None where the pod has no plan there."""
+        """Return the allocations of the pod's claims on a node; None without a plan for the node."""
         state = cycle.get(STATE)
         plan = self._filter.plan(pod, state, node_name) if state is not None else None
         return None if isinstance(plan, Status) else plan
 
     def _unprepared(self, cycle: CycleState) -> bool:
-        """Return whether PreFilter did not run: it is switched off, or an earlier plugin's rejection ended it."""
+        """Return whether PreFilter did not run: it is disabled, or an earlier plugin rejected the pod."""
         return self.name not in (cycle.get(PRE_FILTERED) or ())
 
 
 def _group_allocations(cycle: CycleState) -> set[str] | None:
-    """Return the claims that get their devices in the cycle of the pod's group; None for a pod that is tried alone."""
+    """Return the claims that are allocated in the cycle of the pod's group; None for a pod that is scheduled alone."""
     if cycle.group is None:
         return None
     allocations = cycle.group.get(GROUP_ALLOCATIONS)

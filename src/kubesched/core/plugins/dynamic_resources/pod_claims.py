@@ -1,7 +1,7 @@
-"""Which resource claims a pod uses, and whom they are reserved for.
+"""The resource claims of a pod, and the consumers they are reserved for.
 
-From a pod's specification and status to its claims, or to the reason why it must wait: a claim that is missing, not
-generated yet, being deleted, or of another owner.
+From a pod's spec and status to its claims, or to the reason why it must wait: a claim that does not exist, is not
+generated yet, terminating, or of another owner.
 """
 
 # upstream: dynamic-resource-allocation/resourceclaim/resourceclaim.go, dynamicresources.go (v1.36)
@@ -37,11 +37,11 @@ class PodClaimFinder:
         self.of_groups = of_groups
 
     def named_claims(self, pod: PodInfo) -> Iterator[tuple[str, ResourceClaim]]:
-        """Yield each claim under the name the pod gives it; raises NotReadyError at the first it has to wait for."""
+        """Yield each claim with its name in the pod's spec; raises NotReadyError at the first one that is not ready."""
         for entry in pod.spec.resource_claims:
             name, generated = _claim_name(pod, entry)
             if name is None:
-                # it was decided that there shall be none
+                # the controller decided that no claim is needed
                 continue
             full_name = f"{pod.namespace}/{name}"
             claim = self._claims.get(full_name)
@@ -54,7 +54,7 @@ class PodClaimFinder:
             yield entry.name, claim
 
     def claims(self, pod: PodInfo) -> list[ResourceClaim]:
-        """Return the pod's claims in the order of its specification; raises NotReadyError."""
+        """Return the pod's claims in the order of its spec; raises NotReadyError."""
         return [claim for _, claim in self.named_claims(pod)]
 
     def _check_owner(self, pod: PodInfo, claim: ResourceClaim) -> None:
@@ -77,7 +77,7 @@ class PodClaimFinder:
     # -- reservations
 
     def is_reserved_for(self, pod: PodInfo, claim: ResourceClaim) -> bool:
-        """Return whether a claim is reserved for the pod, or for its group where groups count."""
+        """Return whether a claim is reserved for the pod, or for its group if its gate is enabled."""
         group = group_name_of(pod) if self.of_groups else ""
         return any(
             consumer.uid == pod.uid
@@ -89,7 +89,7 @@ class PodClaimFinder:
         )
 
     def consumers(self, pod: PodInfo) -> dict[str, ResourceClaimConsumerReference]:
-        """Return whom each entry of the pod's claims is to be reserved for, by its name; raises NotReadyError."""
+        """Return the consumer to reserve each entry of the pod's claims for, by its name; raises NotReadyError."""
         group = self.pod_group(pod)
         if group is None:
             own = consumer_of(pod)
@@ -97,7 +97,7 @@ class PodClaimFinder:
         return {entry.name: self._consumer(pod, group, entry) for entry in pod.spec.resource_claims}
 
     def pod_group(self, pod: PodInfo) -> PodGroup | None:
-        """Return the group whose claims count for the pod, or None; raises NotReadyError if it is not known."""
+        """Return the group whose claims count for the pod, or None; raises NotReadyError if it does not exist."""
         name = group_name_of(pod)
         if not self.of_groups or not name:
             return None
@@ -117,7 +117,7 @@ class PodClaimFinder:
         return consumer_of(pod)
 
     def group_claims(self, group: PodGroup) -> Iterator[ResourceClaim]:
-        """Yield the claims that a group shares; raises NotReadyError at the first that is missing."""
+        """Yield the claims that a group shares; raises NotReadyError at the first that does not exist."""
         for entry in group.spec.resource_claims:
             name, generated = _group_claim_name(group, entry)
             if name is None:
@@ -136,7 +136,7 @@ def group_name_of(pod: PodInfo) -> str:
 
 
 def consumer_of(pod: PodInfo) -> ResourceClaimConsumerReference:
-    """Return how a reservation names the pod."""
+    """Return the consumer reference of the pod."""
     return ResourceClaimConsumerReference(resource=PODS, name=pod.name, uid=pod.uid)
 
 
@@ -147,14 +147,14 @@ def is_controlled_by(claim: ResourceClaim, uid: str) -> bool:
 
 
 def used_claim_names(pod: PodInfo) -> list[str]:
-    """Return the claims that a pod names or that were made for it, by namespace and name, be they there or not."""
+    """Return namespace/name of the claims that a pod names or that were generated for it, whether they exist or not."""
     generated = [status.resource_claim_name for status in pod.status.resource_claim_statuses]
     named = [entry.resource_claim_name for entry in pod.spec.resource_claims]
     return [f"{pod.namespace}/{name}" for name in (*named, *generated) if name is not None]
 
 
 def _claim_name(pod: PodInfo, entry: PodResourceClaim) -> tuple[str | None, bool]:
-    """Return the claim's name (None: there is to be none), and whether it was generated."""
+    """Return the claim's name (None if no claim is needed), and whether it was generated."""
     if entry.resource_claim_name is not None:
         return entry.resource_claim_name, False
     if entry.resource_claim_template_name is None:

@@ -1,4 +1,4 @@
-"""How good an allocation is: alternatives that come first in a request are preferred."""
+"""The preference score of an allocation: alternatives that come first in a request are preferred."""
 
 # upstream: dynamicresources.go, computeScore (v1.36)
 
@@ -6,13 +6,13 @@ from typing import Final
 
 from kubesched.api.devices import AllocationResult, ResourceClaim
 
-# How much better the first alternative of a request is than none.
+# The score of the first alternative of a request.
 # upstream: api/resource/v1/types.go, FirstAvailableDeviceRequestMaxSize (v1.36)
 MOST_ALTERNATIVES: Final = 8
 
 
 def preference_score(claim: ResourceClaim, allocation: AllocationResult) -> int:
-    """Return how good the alternatives are that a claim got."""
+    """Return the preference score of the alternatives that were allocated to a claim."""
     taken = {result.request for result in allocation.devices.results if result.request.count("/") == 1}
     if not taken:
         return 0

@@ -1,6 +1,6 @@
-"""PreFilter: whether a pod's claims can be looked at at all.
+"""PreFilter: the state of a cycle, if the pod's claims can be used.
 
-From a pod to the state of its cycle, or to a status: nothing to do, wait for something, or an error in a claim.
+From a pod to the state of its cycle, or to a status: a claim is not ready, or has an error.
 """
 
 # upstream: dynamicresources.go, PreFilter; extendeddynamicresources.go, preFilterExtendedResources (v1.36)
@@ -45,7 +45,7 @@ class Preparation:
         self._extended = extended
 
     def concerns(self, pod: PodInfo) -> bool:
-        """Return whether a pod asks for devices."""
+        """Return whether a pod requests devices."""
         return bool(pod.spec.resource_claims) or (bool(pod.resources.scalar) and self._asks_for_extended(pod))
 
     def _asks_for_extended(self, pod: PodInfo) -> bool:
@@ -88,20 +88,20 @@ class Preparation:
     def _look_at(
         self, index: int, claim: ResourceClaim, state: PodDevices, shared_in_group: Container[str]
     ) -> Status | None:
-        """Note where an allocated claim is available; return why one that is not allocated cannot be, or None."""
+        """Store the nodes that can use an allocated claim; return why another claim cannot be allocated, or None."""
         if claim.status.allocation is not None:
             return _note_reach(index, claim.status.allocation, state)
         pending = self._claims.pending_allocation(claim.uid)
         if pending is not None:
             if claim.uid in shared_in_group:
-                # made for another pod of the group in the same cycle
+                # allocated for another pod of the group in the same cycle
                 state.shared[index] = pending
                 # differs (pods of a group that share a claim): upstream lets the pod go to nodes from which these
                 # devices cannot be reached
                 return _note_reach(index, pending, state)
             return unresolvable(f"resource claim {claim.full_name} is in the process of being allocated")
         if state.is_extended_resource_claim(index):
-            # what it asks for depends on the node
+            # its requests depend on the node
             return None
         for request in claim.spec.devices.requests:
             refusal = self._wrong_request(claim, request)
@@ -132,7 +132,7 @@ class Preparation:
 
 
 def _note_reach(index: int, allocation: AllocationResult, state: PodDevices) -> Status | None:
-    """Note from where an allocation can be reached; return what is wrong with it, or None."""
+    """Store the node selector of an allocation; return an error if it is invalid, or None."""
     if allocation.node_selector is not None:
         try:
             state.selectors[index] = parse_node_selector(allocation.node_selector)

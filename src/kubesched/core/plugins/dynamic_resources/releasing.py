@@ -1,6 +1,6 @@
-"""Giving claims back: to make a pod schedulable, and after a pod that got a node was not bound after all.
+"""Releasing claims: to make a pod schedulable, and after a pod with a node was not bound.
 
-From the state of a cycle to effects that undo, in the API server, what this or an earlier attempt wrote there.
+From the state of a cycle to effects that undo what this or an earlier attempt wrote to the API server.
 """
 
 # upstream: dynamicresources.go, PostFilter, Unreserve; extendeddynamicresources.go, deleteClaim (v1.36)
@@ -28,7 +28,7 @@ GROUP_UNRESERVED = unresolvable("ResourceClaim unreserved for PodGroup")
 
 
 class Release(NamedTuple):
-    """The effects that give a claim back, and PostFilter's status."""
+    """The effects that release a claim, and PostFilter's status."""
 
     status: Status
     effects: tuple[Effect, ...] = ()
@@ -36,7 +36,7 @@ class Release(NamedTuple):
 
 # upstream picks any claim, in the random order of a set; here it is the first
 def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Release | None:
-    """Return the release of an unused claim whose allocation keeps the pod off a node, or None."""
+    """Return the release of an unused claim whose allocation cannot be used on a node, or None."""
     for index in unavailable:
         claim = state.claims[index]
         users = claim.status.reserved_for
@@ -54,7 +54,7 @@ def release_for(pod: PodInfo, state: PodDevices, unavailable: list[int]) -> Rele
 
 
 def deletion(claim: ResourceClaim) -> tuple[Effect, ...]:
-    """Return what deletes a claim that the scheduler made: its finalizer goes first."""
+    """Return the effects that delete a claim of the scheduler: first they remove its finalizer."""
     meta = claim.metadata
     unprotected = Patch(
         CLAIM,
@@ -69,13 +69,13 @@ def deletion(claim: ResourceClaim) -> tuple[Effect, ...]:
 
 
 def without_consumer(claim: ResourceClaim, uid: str) -> Patch:
-    """Return what takes one reservation out of a claim, whatever else happened to it."""
+    """Return the patch that removes one consumer from a claim's reservedFor, whatever else changed."""
     body = {"metadata": {"uid": claim.uid}, "status": {"reservedFor": [{"$patch": "delete", "uid": uid}]}}
     return Patch(CLAIM, claim.namespace, claim.name, body, subresource="status")
 
 
 class GroupReservations:
-    """Takes back what a group of pods reserved in vain."""
+    """Releases claims that are reserved for a group of which no pod was scheduled."""
 
     def __init__(self, cluster: Cluster, finder: PodClaimFinder) -> None:
         self._table = cluster.table

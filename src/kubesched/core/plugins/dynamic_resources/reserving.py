@@ -1,7 +1,7 @@
 """Reserve and Unreserve: the devices that a pod gets are held until its claims are written.
 
-From the plan for the chosen node to allocations in flight, and back. What PreBind has written already is undone by
-effects that are not waited for.
+From the plan for the chosen node to allocations in flight, and back. Unreserve undoes the writes of PreBind by effects
+that are not awaited.
 """
 
 # upstream: dynamicresources.go, Reserve, Unreserve; extendeddynamicresources.go (v1.36)
@@ -30,7 +30,7 @@ class Reservations:
         self._effects = effects
 
     def reserve(self, pod: PodInfo, state: PodDevices, node_name: str, in_group: set[str] | None) -> Status | None:
-        """Hold what the claims get on the node; return why that cannot be, or None."""
+        """Hold the allocations of the claims on the node; return why that is not possible, or None."""
         wanted = state.to_allocate()
         if not wanted:
             return None
@@ -56,14 +56,14 @@ class Reservations:
         return None
 
     def unreserve(self, pod: PodInfo, state: PodDevices, in_group: set[str] | None) -> None:
-        """Let go of what is held, and have undone what was written."""
+        """Release the allocations, and submit effects that undo what was written."""
         for uid in state.held:
             if self._claims.end_allocation(uid) and in_group is not None:
                 in_group.discard(uid)
         state.held = []
         for claim in state.claims[: state.user_count]:
             mine = any(consumer.uid == pod.uid for consumer in claim.status.reserved_for)
-            # what is reserved for the pod's group stays: the other pods need it
+            # a reservation for the pod's group stays: the other pods need it
             if claim.status.allocation is not None and mine:
                 self._effects.submit(without_consumer(claim, pod.uid))
         extended = state.extended_resource_claim

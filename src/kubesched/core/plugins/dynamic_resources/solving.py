@@ -1,9 +1,8 @@
-"""Whether devices can be found for claims on many nodes at once.
+"""Whether claims can be allocated, for many nodes at once.
 
 From the claims' requests and the codes of nodes that are alike to yes or no per node. Each distinct code is solved once
-by the allocator, and the answer is kept for the next claims that ask for the same. What a node's claims concretely get
-is found only for the node that is chosen. A failure (a broken expression, time that ran out) is never kept, and is told
-in the words that fit each node.
+by the allocator, and the answer is kept for the next claims with the same spec. The concrete allocation is made only
+for the chosen node. A failure (an invalid expression, a timeout) is never kept, and its message names its node.
 """
 
 from collections import OrderedDict
@@ -28,7 +27,7 @@ CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 
 TOO_MUCH_ON_NODE = unresolvable(TOO_MUCH_ON_A_NODE)
 
-# How many kinds of claims are remembered, and on how many nodes a failure is told in its own words.
+# How many kinds of claims are remembered; on how many nodes a failure gets its own message.
 KINDS = 64
 OWN_WORDS = 100
 
@@ -36,7 +35,7 @@ UNKNOWN, FITS, FITS_NOT, TOO_COSTLY = 0, 1, 2, 3
 
 
 class Answers:
-    """What is known of one kind of claims, by code."""
+    """The answers for claims of one kind, by code."""
 
     __slots__ = ("scores", "verdicts")
 
@@ -45,16 +44,16 @@ class Answers:
         self.scores: NDArray[np.int32] = np.zeros(0, np.int32)
 
     def resize(self, count: int) -> None:
-        """Make room for so many codes."""
+        """Extend the arrays to so many codes."""
         missing = count - len(self.verdicts)
         if missing > 0:
-            # with some to spare, for codes come one by one
+            # with some to spare, since codes are added one by one
             self.verdicts = np.concatenate([self.verdicts, np.zeros(missing + 64, np.int8)])
             self.scores = np.concatenate([self.scores, np.zeros(missing + 64, np.int32)])
 
 
 class Solved(NamedTuple):
-    """Per row: whether the claims fit, and how good what they get is; the failures by position."""
+    """Per row: whether the claims can be allocated, and the preference score; the failures by position."""
 
     fits: NDArray[np.bool_]
     scores: NDArray[np.int32]
@@ -67,7 +66,7 @@ class Solver:
     def __init__(self, tracker: DeviceTracker, waits: Waits, timeout_seconds: float) -> None:
         self._tracker = tracker
         self._waits = waits
-        # 0: all the time in the world
+        # 0: no limit
         self._timeout_seconds = timeout_seconds
         self._answers: OrderedDict[tuple[bytes, ...], Answers] = OrderedDict()
         self._true_for: tuple[object, object] = (None, None)
@@ -78,7 +77,7 @@ class Solver:
         return DeviceSearch(self, self._tracker, pod_uid)
 
     def answers(self, claims: Sequence[ResourceClaim]) -> Answers:
-        """Return what is known of claims that ask for the same as these."""
+        """Return the answers for claims with the same specs as these."""
         true_for = self._tracker.classes, self._tracker.numbering
         if true_for[0] is not self._true_for[0] or true_for[1] is not self._true_for[1]:
             self._answers.clear()
@@ -95,7 +94,7 @@ class Solver:
         return known
 
     def deadline(self) -> Callable[[], bool] | None:
-        """Return a function that tells when the time for one node is up, or None if there is no limit."""
+        """Return a function that returns whether the time for one node is up, or None without a limit."""
         if self._timeout_seconds <= 0:
             return None
         now = self._waits.now
@@ -132,11 +131,11 @@ class DeviceSearch:
         return Solved(answers.verdicts[codes] == FITS, answers.scores[codes], failures)
 
     def _solve(self, claims: Sequence[ResourceClaim], node: Node | None, answers: Answers, code: int) -> Status | None:
-        """Find out about one code; return why that failed, or None."""
+        """Solve one code and store the answer; return the failure, or None."""
         assert node is not None, "only rows with a Node object are judged"
         found = self.allocate(node, claims)
         if found == TOO_MUCH_ON_NODE:
-            # it would be the same again
+            # the next attempt would have the same result
             answers.verdicts[code] = TOO_COSTLY
             return None
         if isinstance(found, Status):
@@ -155,7 +154,7 @@ class DeviceSearch:
         nodes: Sequence[Node | None],
         rows: NDArray[np.intp],
     ) -> None:
-        """Give every row that is like one of the failed rows a failure, of its own where there are not too many."""
+        """Give every row with the code of a failed row a failure, with its own message if they are not too many."""
         for position, failure in list(failures.items()):
             alike = np.flatnonzero(codes == codes[position]).tolist()
             for number, other in enumerate(alike):
@@ -168,7 +167,7 @@ class DeviceSearch:
                 failures[other] = own if isinstance(own, Status) else failure
 
     def allocate(self, node: Node, claims: Sequence[ResourceClaim]) -> list[AllocationResult] | Status | None:
-        """Return what each claim gets on a node, None if devices are missing, or an error if the search failed."""
+        """Return the allocation of each claim on a node, None if devices are missing, or an error of the search."""
         if self._allocator is None:
             tracker = self._tracker
             self._allocator = Allocator(
@@ -177,7 +176,7 @@ class DeviceSearch:
         try:
             return self._allocator.allocate(node, claims, self._solver.deadline())
         except AllocationTimeoutError:
-            # it may have been a busy moment: an error is tried again, a rejection would wait for an event
+            # it may have been a busy moment: an error is retried, after a rejection the pod would wait for an event
             return error(f"node {node.metadata.name}: timed out trying to allocate devices")
         except FailedOnNodeError as failed:
             return unresolvable(str(failed))

@@ -1,6 +1,6 @@
-"""What one scheduling cycle knows of a pod's claims.
+"""The state of one scheduling cycle for a pod's claims.
 
-Written by PreFilter, completed by Filter (which rows can be had, with which variant of the extended resource claim), by
+Written by PreFilter, completed by Filter (the rows that passed, and the variants of the extended resource claim), by
 Reserve (the allocations) and by PreBind (the claims as they were written). Read by every other hook.
 """
 
@@ -19,7 +19,7 @@ from kubesched.core.plugins.dynamic_resources.solving import DeviceSearch
 
 
 class AllocationPlan(msgspec.Struct, frozen=True):
-    """What a pod's claims get on a node: an allocation per claim that needs one, by its index."""
+    """The allocations of a pod's claims on a node, by the index of the claim."""
 
     allocations: dict[int, AllocationResult]
     extended_resource_claim: ResourceClaim | None = None
@@ -28,7 +28,7 @@ class AllocationPlan(msgspec.Struct, frozen=True):
 
 
 class PodDevices:
-    """The claims of one pod: those of its specification, then (last) the one for extended resources."""
+    """The claims of one pod: those of its spec, then (last) the one for extended resources."""
 
     def __init__(
         self,
@@ -44,20 +44,20 @@ class PodDevices:
         ]
         self.consumers = consumers
         self.user_count = len(claims)
-        # what the pod asks for that devices could stand for
+        # the requested resources that may be backed by devices
         self.extended = extended
         self.search = search
-        # per claim: where its allocation can be reached from, and the allocation another pod of the group waits for
+        # per claim: the nodes that can use its allocation; and the pending allocation for another pod of the group
         self.selectors: list[CompiledNodeSelector | None] = [None] * len(self.claims)
         self.shared: dict[int, AllocationResult] = {}
-        # the claims whose allocation shows that binding it to a node failed or took too long
+        # the claims whose binding conditions failed or timed out
         self.broken: list[int] = []
-        # set by Filter, by row: whether it passed with allocations, and how good these are
+        # set by Filter, by row: whether it passed with allocations, and their preference score
         self.passed: NDArray[np.bool_] = np.zeros(0, np.bool_)
         self.scores: NDArray[np.int64] = np.zeros(0, np.int64)
         self.variants: dict[tuple[str, ...], Variant] = {}
         self.plans: dict[str, AllocationPlan] = {}
-        # set by Reserve: the UIDs under which allocations are in flight for this pod, and what it was promised
+        # set by Reserve: the UIDs under which allocations are in flight for this pod, and the plan
         self.held: list[str] = []
         self.plan: AllocationPlan | None = None
 
@@ -81,11 +81,11 @@ class PodDevices:
         return [index for index, claim in enumerate(self.claims) if claim.status.allocation is None]
 
     def to_solve(self) -> list[int]:
-        """Return the indices of the claims that devices are to be found for."""
+        """Return the indices of the claims that the allocator has to solve."""
         return [index for index in self.to_allocate() if index not in self.shared]
 
     def resize(self, size: int) -> None:
-        """Make room for the rows of the table."""
+        """Resize the arrays to the rows of the table."""
         if len(self.passed) != size:
             self.passed = np.zeros(size, np.bool_)
             self.scores = np.zeros(size, np.int64)

@@ -1,8 +1,8 @@
-"""Writing allocations and reservations into claims: those of one claim one after the other.
+"""Writing allocations and reservations into claims; the writes of one claim come one after the other.
 
-From a promise and the pod (or group) that it was made to, to a claim as the API server has it. Pods that share a claim
-take turns, and each begins with what the one before it has written, so that a conflict means another writer; then the
-claim is fetched anew, and tried again after a short pause.
+From a promise to a pod (or group) to a claim as the API server has it. Pods that share a claim take turns, and each
+starts from the claim that the one before it has written, so that a conflict means another writer; then the claim is
+fetched again, and the write is retried after a short pause.
 """
 
 # upstream: dynamicresources.go, bindClaim (v1.36)
@@ -26,18 +26,18 @@ JITTER = 0.1
 
 
 class NotBoundError(KubeschedError):
-    """The pod cannot be bound; the text is the status'."""
+    """The pod cannot be bound; the text is the message of the status."""
 
 
 class Promise(NamedTuple):
-    """What is to be written into a claim: the allocation, if Reserve made one, and whom it is reserved for."""
+    """What to write into a claim: the allocation, if Reserve made one, and the consumer it is reserved for."""
 
     allocation: AllocationResult | None
     consumer: ResourceClaimConsumerReference
 
 
 class ClaimWriter:
-    """Writes claims; `conditions` tells whether binding conditions count."""
+    """Writes claims; `conditions` is whether binding conditions are awaited."""
 
     def __init__(self, claims: ResourceClaims, effects: Effects, waits: Waits, *, conditions: bool) -> None:
         self._claims = claims
@@ -59,7 +59,7 @@ class ClaimWriter:
         raise NotBoundError(last)
 
     def _newest(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim as it is known now, if that is newer."""
+        """Return the reported claim if it is newer than the given one."""
         known = self._claims.get(claim.full_name)
         newer = known is not None and known.uid == claim.uid and version_of(known) > version_of(claim)
         return known if known is not None and newer else claim
@@ -99,14 +99,14 @@ class ClaimWriter:
         return await self._put(msgspec.structs.replace(claim, status=status), claim, what, "status")
 
     async def _protected(self, claim: ResourceClaim) -> ResourceClaim:
-        """Return the claim with the finalizer, which is not part of the status, hence a write of its own."""
+        """Add the finalizer to the claim if it is missing, which is a write apart from the status; return the claim."""
         if FINALIZER in claim.metadata.finalizers:
             return claim
         meta = msgspec.structs.replace(claim.metadata, finalizers=(*claim.metadata.finalizers, FINALIZER))
         return await self._put(msgspec.structs.replace(claim, metadata=meta), claim, "add finalizer to claim", "")
 
     def _dated(self, claim: ResourceClaim, allocation: AllocationResult | None) -> AllocationResult | None:
-        """Return the allocation with the time from which binding conditions are waited for."""
+        """Return the allocation with its timestamp, from which the binding timeout counts."""
         if not self._conditions:
             return allocation
         if allocation is None:
@@ -128,7 +128,7 @@ class ClaimWriter:
 
 
 def same_devices(one: AllocationResult, other: AllocationResult) -> bool:
-    """Return whether two allocations give the same devices to the same requests; since when does not matter."""
+    """Return whether two allocations have the same devices for the same requests; timestamps do not matter."""
     return _devices(one) == _devices(other)
 
 
@@ -137,6 +137,6 @@ def _devices(allocation: AllocationResult) -> list[tuple[str, str, str, str, str
 
 
 def _pause(uid: str, attempt: int) -> float:
-    """Return how long to wait before an attempt: not quite the same for any two that wait."""
+    """Return how long to wait before an attempt, with jitter."""
     share = crc32(f"{uid}/{attempt}".encode()) / 2**32
     return PAUSE_SECONDS * (1 + JITTER * share)

@@ -1,7 +1,7 @@
-"""InterPodAffinity: pods that want to be, or must not be, near other pods.
+"""InterPodAffinity: pod affinity and anti-affinity.
 
-From the affinity terms of an incoming pod and those that pods on the nodes carry to a verdict and a score for every
-node. There is no loop over nodes or pods: pods are counted by the cluster, per row, and summed here per domain.
+From the affinity terms of an incoming pod and the terms that placed pods carry to a verdict and a score for every node.
+There is no loop over nodes or pods: the cluster counts pods per row, and they are summed here per domain.
 """
 
 from kubesched.core.plugins.inter_pod_affinity.plugin import InterPodAffinity

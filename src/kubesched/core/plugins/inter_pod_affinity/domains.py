@@ -24,21 +24,21 @@ class Domains:
     __slots__ = ("_sources", "column", "counts")
 
     def __init__(self, table: NodeTable, topology_key: str, sources: Iterable[Source]) -> None:
-        # the counts look at this very list
+        # shared with the counts
         self._sources = list(sources)
         self.counts = DomainCounts(table, topology_key, self._sources)
         self.column = self.counts.column
 
     @property
     def idle(self) -> bool:
-        """Return whether there is nothing to count from."""
+        """Return whether there are no sources."""
         return not self._sources
 
     def exchange(self, sources: Collection[Source]) -> set[int]:
-        """Count from these sources from now on; return the rows that only new or only old ones are on.
+        """Replace the sources; return the rows that only new or only old sources are on.
 
-        A source can be gone although its pods are still there: when another label of the namespace takes the incoming
-        pod out of what its term selects. Rows that its pods have left are in the change log.
+        A source can vanish while its pods still exist: when labels of the incoming pod's namespace change, so that the
+        term does not select it any more. Rows that its pods have left are in the change log.
         """
         old = {(id(rows), weight): rows for rows, weight in self._sources}
         new = {(id(rows), weight): rows for rows, weight in sources}
@@ -60,7 +60,7 @@ class Domains:
 
 
 class OccupiedDomains(Domains):
-    """Domains of which only matters whether there are counted pods."""
+    """Domains that are compared only by whether they have counted pods."""
 
     __slots__ = ("_occupied",)
 
@@ -96,7 +96,7 @@ SourcesByKey = Mapping[str, Collection[Source]]
 
 
 def sources_by_key(sources: Iterable[tuple[str, Source]]) -> SourcesByKey:
-    """Return sources by topology key; where many terms count the same pods, their rows are looked at once."""
+    """Return sources by topology key; sources with the same rows are merged, their weights added."""
     found: dict[str, dict[int, Source]] = {}
     for key, (rows, weight) in sources:
         of_key = found.setdefault(key, {})
@@ -134,7 +134,7 @@ class Tally(Generic[D]):
         self._table = table
         self._kind = kind
         self._by_key: dict[str, D] = {}
-        # topology key -> rows to be counted with the next update, whether or not they change
+        # topology key -> rows to be counted again with the next update, even if they do not change
         self._recount: dict[str, Iterable[int]] = {}
 
     def __iter__(self) -> Iterator[D]:
@@ -154,7 +154,7 @@ class Tally(Generic[D]):
         self._recount = {}
 
     def exchange(self, sources: SourcesByKey) -> None:
-        """Count from these sources from now on, as of the next update."""
+        """Replace the sources; the next update counts from them."""
         for key in sources.keys() - self._by_key.keys():
             self._by_key[key] = self._kind(self._table, key, ())
         for key, domains in self._by_key.items():

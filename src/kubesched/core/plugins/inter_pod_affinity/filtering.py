@@ -89,7 +89,7 @@ class AffinityFilterQuestion(FilterQuestion):
     # -- the column
 
     def evaluate(self) -> None:
-        """Judge every row, counting only changed rows again where they are known."""
+        """Judge every row; count only changed rows again if they are known."""
         changes = self.cursor.named()
         if self._take_matches() or changes is None:
             self.selecting.refresh()
@@ -129,7 +129,7 @@ class AffinityFilterQuestion(FilterQuestion):
         return [*self.affinity.update(rows), *self.anti_affinity.update(rows), *self.existing.update(rows)]
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        """Return the column at some rows, brought up to date."""
+        """Bring the column up to date; return it at some rows."""
         self.refresh()
         return self.ids[rows]
 
@@ -141,7 +141,7 @@ class AffinityFilterQuestion(FilterQuestion):
     # -- sources
 
     def _take_matches(self) -> bool:
-        """Look up the counts of the pods that the pod's terms select; return whether they are others than before."""
+        """Look up the counts of the pods that the pod's terms select; return whether they are different counts now."""
         cluster = self._cluster
         affinity = match_of_all(self.affinity_terms, cluster) if self.affinity_terms else None
         anti_affinity = tuple(match_of(term, cluster) for term in self.anti_affinity_terms)

@@ -1,7 +1,7 @@
-"""Which changes of pods and nodes may help a pod that InterPodAffinity turned down.
+"""Queueing hints for a pod that InterPodAffinity rejected.
 
-From an event's objects to a hint. Terms are asked here without looking up namespaces, as the reference does. A
-malformed list of terms raises, which counts as Queue.
+From an event's objects to a hint. Terms are matched without looking up namespaces, as in the reference. A malformed
+list of terms raises an error, which counts as Queue.
 """
 
 # upstream: interpodaffinity/plugin.go, isSchedulableAfterPodChange and isSchedulableAfterNodeChange (v1.36)
@@ -16,7 +16,7 @@ from kubesched.core.framework.events import Hint
 
 
 def after_pod_change(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-    """Return whether another pod that came, changed its labels or went may help; the pod's own labels may, too."""
+    """Return whether a pod that was added, deleted or changed its labels may help; the pod's own labels may, too."""
     if old is not None and new is not None and new.uid == pod.uid:
         return Hint.QUEUE
     if any(other is not None and _is_nowhere(other) for other in (old, new)):
@@ -33,7 +33,7 @@ def after_pod_change(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> 
 
 
 def after_node_change(pod: PodInfo, old: Node | None, new: Node) -> Hint:
-    """Return whether a node that came or changed its labels is in another domain of one of the pod's terms."""
+    """Return whether a node that was added or changed its labels is in another domain of one of the pod's terms."""
     labels = new.metadata.labels
     before: Mapping[str, str] = {} if old is None else old.metadata.labels
     for term in _required_affinity(pod):

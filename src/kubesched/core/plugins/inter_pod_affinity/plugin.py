@@ -1,4 +1,4 @@
-"""The plugin: what of a pod it reads, the questions it asks, the events that help."""
+"""The plugin: its keys of pods, its questions, and its events."""
 
 # upstream: interpodaffinity/plugin.go (v1.36)
 
@@ -20,7 +20,7 @@ IGNORED = "ignored"
 
 
 class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, QuestionScorePlugin):
-    """Keeps pods near those they want, and away from those that either side does not want."""
+    """Filters and scores nodes by the affinity and anti-affinity terms of the pod and of placed pods."""
 
     name = "InterPodAffinity"
     looks_up = ("Namespace",)
@@ -68,7 +68,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
     # -- events
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return pods that come, go or change their labels, and nodes that come or change theirs."""
+        """Return pods that are added, deleted or relabelled, and nodes that are added or relabelled."""
         pods = ClusterEvent(Resource.POD, Action.ADD | Action.UPDATE_POD_LABEL | Action.DELETE)
         nodes = ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)
         return Registration(pods, after_pod_change), Registration(nodes, after_node_change)

@@ -46,7 +46,7 @@ def has_preferences(pod: PodInfo) -> bool:
 
 
 def ignored(pod: PodInfo, args: InterPodAffinityArgs) -> bool:
-    """Return whether the pod has no preferences and those of others do not count."""
+    """Return whether the pod has no preferences and those of placed pods do not count."""
     if not args.ignore_preferred_terms_of_existing_pods:
         return False
     return pod.affinity is NO_TERMS or not pod.derive(has_preferences)
@@ -78,12 +78,12 @@ class AffinityScoreQuestion(ScoreQuestion):
         self._matches: tuple[PodMatch, ...] = ()
         self._tally = Tally(table, Domains)
         self._scores: NDArray[np.int64] = np.zeros(0, np.int64)
-        # what `_scores` is true for: the lowest and the highest raw score, but for these rows; None: nothing
+        # the lowest and highest raw score that `_scores` was computed for, except these rows; None if not computed
         self._extremes: tuple[int, int] | None = None
         self._stale: set[int] = set()
 
     def prepare(self, feasible: Feasible) -> None:
-        """Bring the raw scores up to date; skip if there is no pod that matters, in either direction."""
+        """Bring the raw scores up to date; skip if no pod counts, in either direction."""
         if self._ignored or self.failure is not None:
             return
         if not self._terms and self._selecting.surely_none:
@@ -95,7 +95,7 @@ class AffinityScoreQuestion(ScoreQuestion):
     # -- raw scores
 
     def evaluate(self) -> None:
-        """Score every row, counting only changed rows again where they are known."""
+        """Score every row; count only changed rows again if they are known."""
         changes = self.cursor.named()
         matches = tuple(match_of(term, self._cluster) for term, _ in self._terms)
         if changes is None or matches != self._matches:
@@ -107,7 +107,7 @@ class AffinityScoreQuestion(ScoreQuestion):
         self._score_everywhere()
 
     def catch_up(self, changes: Changes) -> None:
-        """Score again the rows of domains in which pods that matter came or went."""
+        """Score again the rows of domains whose counted pods changed."""
         rows = changes.touching(self.reads)
         touched = self._count(rows)
         stale = set(changes.touching(Reads.LABELS | Reads.PRESENCE))

@@ -1,8 +1,8 @@
-"""Which pods the incoming pod's terms select, and which carried terms select the incoming pod.
+"""The pods that the incoming pod's terms select, and the carried terms that select the incoming pod.
 
 From affinity terms to counts of the cluster: the incoming pod's terms become `PodMatch` questions, once per template
-and list of namespaces; of the terms that pods carry, those that select pods of one kind are picked out once per change
-of the set of carried terms.
+and list of namespaces; the carried terms that select pods of one kind are found once per change of the set of carried
+terms.
 """
 
 # upstream: interpodaffinity/plugin.go (v1.36)
@@ -18,8 +18,8 @@ from kubesched.core.cluster.pod_counts import ALL_NAMESPACES, Carried, CarriedTe
 def namespaces_of(term: AffinityTerm, cluster: Cluster) -> frozenset[str] | None:
     """Return the namespaces that an incoming pod's term covers; None for all of them.
 
-    The reference lists the namespaces that the selector matches and goes on to ask the selector itself, about no
-    labels at all: one that only forbids labels therefore covers every namespace, known or not.
+    The reference lists the namespaces that the selector matches and then matches the selector itself with empty labels:
+    a selector that only forbids labels therefore covers every namespace, existing or not.
     """
     selector = term.namespace_selector
     if selector.matches(NO_LABELS):
@@ -50,7 +50,7 @@ class SelectingTerms:
     """The carried terms of some kinds that select pods in a namespace with certain labels.
 
     The labels are those that carried terms mention (`PodCounts.mentioned`), so that the answer holds for every pod
-    that has these in common.
+    with these labels.
     """
 
     __slots__ = ("_cluster", "_kinds", "_version", "labels", "namespace", "terms")
@@ -65,11 +65,11 @@ class SelectingTerms:
 
     @property
     def surely_none(self) -> bool:
-        """Return whether there is no such term; may be False although there is none."""
+        """Return True if there is surely no such term; False if there may be one."""
         return not self.terms and self._version == self._newest()
 
     def refresh(self) -> bool:
-        """Pick the terms anew if there may be others; return whether there are."""
+        """Find the terms again if they may have changed; return whether they have."""
         newest = self._newest()
         if self._version == newest:
             return False

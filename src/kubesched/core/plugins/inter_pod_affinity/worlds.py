@@ -1,8 +1,8 @@
-"""What if pods were taken off a node, or put there: required affinity in a batch of worlds.
+"""Required affinity in a batch of worlds: what if pods were taken off a node, or put there.
 
-From the question's sums and the pods that come and go to a verdict per world. A world differs from the table only on
-its own row and is asked only about that row, so it needs no sums per domain: a few numbers, which pods add to and
-subtract from, tell what holds in the domains of the row.
+From the question's sums and the pods that are added and removed to a verdict per world. A world differs from the table
+only on its own row and is judged only on that row, so it needs no sums per domain: a few numbers, which pods add to
+and subtract from, describe the domains of the row.
 """
 
 # upstream: interpodaffinity/filtering.go, updateWithPod (v1.36)
@@ -27,7 +27,7 @@ TopologyKeys = tuple[str, ...]
 
 
 class Liking(NamedTuple):
-    """What pods with certain labels are to the incoming pod."""
+    """The relation of pods with certain labels to the incoming pod."""
 
     # whether all its affinity terms select them
     wanted: bool = False
@@ -36,7 +36,7 @@ class Liking(NamedTuple):
 
 
 class Relations:
-    """How pods and the incoming pod stand to each other, in both directions; valid for one state of the table.
+    """The relations of placed pods and the incoming pod, in both directions; valid for one state of the table.
 
     The incoming pod's side is found once per label group, the other side once per template.
     """
@@ -47,7 +47,7 @@ class Relations:
         self._slots = table.slots
         self._groups = table.counts.groups
         self._known: NDArray[np.bool_] = np.zeros(self._slots.size, np.bool_)
-        # slot -> code of what its pod is to the incoming one, and of where the incoming pod is unwelcome to it
+        # slot -> code of its pod's `Liking`, and of the topology keys of its terms that reject the incoming pod
         self._liking: NDArray[np.int32] = np.zeros(self._slots.size, np.int32)
         self._unwelcome: NDArray[np.int32] = np.zeros(self._slots.size, np.int32)
         self.likings: Interner[Liking] = Interner()
@@ -62,13 +62,13 @@ class Relations:
             self._carriers[list(term.rows)] = True
 
     def of(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the codes of both sides for some pods; 0 means indifference."""
+        """Return the codes of both directions for some pods; 0 means no relation."""
         unknown = slots[~self._known[slots]]
         if len(unknown):
             self._known[unknown] = True
             if self._question.has_terms:
                 self._learn_likings(unknown)
-            # The terms of a pod that is only nominated, and so on no row, are not among those that were picked.
+            # The terms of a pod that is only nominated, hence on no row, are not among the carried terms.
             rows = self._slots.row[unknown]
             self._learn_unwelcome(unknown[(rows < 0) | self._carriers[rows]])
         return self._liking[slots], self._unwelcome[slots]
@@ -127,7 +127,7 @@ class AffinityWorlds(FilterWorlds):
         for domains in question.affinity:
             self._has_labels &= domains.column.codes[rows] != ABSENT
             np.minimum(self._fewest, domains.sums(rows), out=self._fewest)
-        # how many wanted pods this world has more than the table
+        # how many more wanted pods this world has than the table
         self._more: NDArray[np.int64] = np.zeros(count, np.int64)
         self._unwanted: NDArray[np.int64] = np.zeros(count, np.int64)
         for domains in question.anti_affinity:
@@ -137,7 +137,7 @@ class AffinityWorlds(FilterWorlds):
             self._unwelcome += domains.sums(rows)
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Put one pod into each of some worlds, or take it out."""
+        """Add one pod to each of some worlds, or remove it."""
         relations = self._relations
         likings, unwelcome = relations.of(slots)
         for code in _codes_in(likings):

@@ -1,7 +1,7 @@
-"""How even a node's resources are used, and whether a pod makes that better or worse.
+"""How balanced the use of a node's resources is, and whether a pod improves it.
 
 From terms and columns to scores from 50 to 100. Floating point operations are the reference's, in its order, so that
-the integers which are cut off at the end are the same.
+the truncated integers are the same.
 """
 
 # upstream: noderesources/balanced_allocation.go (v1.36)
@@ -70,7 +70,7 @@ def balance_of_nodes(found: Iterable[Use], count: int) -> Ints:
 
 
 def _shares(used: Ints, divisor: Floats, offered: NDArray[np.bool_]) -> Floats:
-    """Return the shares in use, at most 1, and 0 where there is nothing to share."""
+    """Return the shares in use, at most 1, and 0 where the resource is not offered."""
     return np.where(offered, np.minimum(used.astype(np.float64) / divisor, 1.0), 0.0)
 
 
@@ -85,7 +85,7 @@ def _evenness_of_nodes(shares: Sequence[Floats], offered: Sequence[NDArray[np.bo
 
 
 def _deviation_of_many(shares: Sequence[Floats], offered: Sequence[NDArray[np.bool_]]) -> Floats:
-    """Return the standard deviation; nodes that offer two of the resources take the way of two."""
+    """Return the standard deviation; nodes that offer two of the resources use the formula for two."""
     numbers = np.sum(offered, axis=0)
     total = np.zeros(len(numbers))
     # of nodes with two resources the shares differ by this much: one is added, the other taken away

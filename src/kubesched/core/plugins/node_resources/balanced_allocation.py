@@ -1,7 +1,7 @@
 """NodeResourcesBalancedAllocation: whether the pod makes the use of a node's resources more even.
 
-From requests and the table's resource columns to scores: 75 where nothing changes, up to 100 where the node becomes
-more even, down to 50 where it becomes less so.
+From requests and the table's resource columns to scores: 75 if the balance does not change, up to 100 if it improves,
+down to 50 if it gets worse.
 """
 
 # upstream: noderesources/balanced_allocation.go (v1.36)
@@ -47,7 +47,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         # differs (NodeResourcesBalancedAllocation): upstream crashes here on a class with selectors
         self._devices = DeviceBackedCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible
-        # what pods of a template have in common; a plain attribute, because a bound method hashes slowly
+        # derived once per template; a plain attribute, because a bound method hashes slowly
         self._terms_of = lambda pod: self._make_terms(pod)
 
     def events_to_register(self) -> Sequence[Registration]:
@@ -55,11 +55,11 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         return ()
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
-        """Return Skip for a pod that requests none of the resources: many such would pile up on one node."""
+        """Return Skip for a pod that requests none of the resources: otherwise many such pods would go to one node."""
         return SKIP if pod.derive(self._terms_of) is None else None
 
     def score_key(self, pod: PodInfo) -> Hashable:
-        """Return what the pod counts for in the score; with devices behind it there is nothing to keep."""
+        """Return the pod's terms; UNCACHED if devices are behind one of its resources."""
         terms = pod.derive(self._terms_of)
         return UNCACHED if terms is not None and self._devices.behind(terms) else terms
 

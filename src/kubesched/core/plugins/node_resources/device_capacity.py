@@ -1,7 +1,7 @@
-"""Extended resources that devices stand for: how many devices of a class a node can reach, and how many are taken.
+"""Extended resources that are backed by devices: how many devices of a class a node can use, and how many are taken.
 
 From slices and claims to a capacity column and an allocated column per resource, for scores whose configuration names
-such a resource. These change with every claim, so scores that use them are not kept.
+such a resource. They change with every claim, so scores that use them are not cached.
 """
 
 # upstream: noderesources/resource_allocation.go, calculateDRAResourceTotals (v1.36)
@@ -26,7 +26,7 @@ from kubesched.core.devices import DeviceFeatures, PoolId
 from kubesched.core.plugins.node_resources.scoring import DeviceColumns, Terms
 from kubesched.errors import KubeschedError
 
-# Rows a device can be reached from: all of them, one, or a mask.
+# The rows that can use a device: all of them, one, or a mask.
 Reach = slice | int | NDArray[np.bool_]
 
 EVERYWHERE = slice(None)
@@ -37,7 +37,7 @@ class DeviceBackedCapacity:
     """Counts devices behind the extended resources of a score."""
 
     def __init__(self, resources: Sequence[ResourceSpec], cluster: Cluster, gates: FeatureGates) -> None:
-        # whether any of the resources is of a kind that devices can stand for
+        # whether any of the resources may be backed by devices
         self.possible = gates.enabled("DRAExtendedResource") and any(
             is_extended_resource(resource.name) or resource.name.startswith(IMPLICIT_PREFIX) for resource in resources
         )
@@ -74,7 +74,7 @@ class DeviceBackedCapacity:
                     try:
                         matches = self._matches(device_class, driver, device)
                     except KubeschedError:
-                        # such a class counts for nothing where the device can be reached
+                        # the class does not count on rows that can use this device
                         failed[reach] = True
                         continue
                     if matches:
@@ -90,9 +90,9 @@ class DeviceBackedCapacity:
         return use is not None and use.touches(device.name)
 
     def _matches(self, device_class: DeviceClass, driver: str, device: Device) -> bool:
-        """Return whether all selectors of a class match a device; raises where one cannot tell."""
+        """Return whether all selectors of a class match a device; raises an error if one cannot be evaluated."""
         features = self._features
-        # here upstream does not tell selectors whether a device can be shared
+        # upstream does not pass allowMultipleAllocations to selectors here
         shown = msgspec.structs.replace(device, allow_multiple_allocations=None)
         for selector in device_class.spec.selectors:
             if selector.cel is not None:
@@ -102,7 +102,7 @@ class DeviceBackedCapacity:
         return True
 
     def _reachable(self, each: ResourceSlice, failed: NDArray[np.bool_]) -> Iterator[tuple[Reach, Sequence[Device]]]:
-        """Yield devices of a slice with the rows they can be reached from; rows that cannot be told are marked."""
+        """Yield devices of a slice with the rows that can use them; rows are marked failed for invalid selectors."""
         spec = each.spec
         if not spec.per_device_node_selection:
             yield self._reach(spec.node_name, spec.all_nodes, spec.node_selector, EVERYWHERE, failed), spec.devices
@@ -119,7 +119,7 @@ class DeviceBackedCapacity:
         otherwise: Reach,
         failed: NDArray[np.bool_],
     ) -> Reach:
-        """Return the rows that the slice or device names; `otherwise` where it names none."""
+        """Return the rows that the slice or device names; `otherwise` if it names none."""
         if all_nodes:
             return EVERYWHERE
         if node_name:

@@ -1,4 +1,4 @@
-"""NodeResourcesFit: whether a node has what the pod requests, and how good it is by how much would be used.
+"""NodeResourcesFit: whether a node has the resources that the pod requests, and a score by their use.
 
 From requests and the table's resource columns to verdicts (one row, all rows, worlds), scores under the configured
 strategy, and hints.
@@ -44,7 +44,7 @@ from kubesched.core.plugins.node_resources.scoring import MostAllocated, Terms, 
 
 
 class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, ScorePlugin, PlacementScorePlugin):
-    """Resources a pod requests against resources a node has left."""
+    """Compares the requests of a pod with the free resources of nodes."""
 
     name = "NodeResourcesFit"
     reads = Reads.RESOURCES
@@ -70,7 +70,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         self.score_key_of_template = not self._devices.possible
         # equal requests are one object, which hashes fast
         self._requests: WeakValueDictionary[Hashable, FitRequest] = WeakValueDictionary()
-        # what pods of a template have in common; plain attributes, because a bound method hashes slowly
+        # derived once per template; plain attributes, because a bound method hashes slowly
         self._request_of = lambda pod: self._make_request(pod)
         self._terms_of = lambda pod: self._make_terms(pod)
 
@@ -81,16 +81,16 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     # -- PreFilter, Filter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> PreFilterResult | Status | None:
-        """Return nothing: there is always something to filter, if only by the number of pods."""
+        """Return None: every pod is filtered, if only by the number of pods."""
         return None
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return what the pod requests, and what of it is left to devices."""
+        """Return the pod's request, and the part of it that is left to devices."""
         request: FitRequest = pod.derive(self._request_of)
         return (request, self._delegated(request)) if request.scalars else request
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
-        """Return what one node lacks."""
+        """Return a rejection with the resources that one node lacks."""
         request: FitRequest = pod.derive(self._request_of)
         table, row = node.table, node.row
         if table.pod_count.item(row) < table.allowed_pods.item(row):
@@ -104,7 +104,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         return request.status(request.objection(table, row, self._delegated(request)))
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Return what the nodes lack."""
+        """Return a verdict with the resources that the nodes lack."""
         request: FitRequest = pod.derive(self._request_of)
         return judge_nodes(request, nodes, self._delegated(request))
 
@@ -114,7 +114,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         return FitWorlds(request, self._table, rows, self._delegated(request))
 
     def _delegated(self, request: FitRequest) -> tuple[int, ...]:
-        """Return which amounts are left to DynamicResources on nodes that do not offer the resource themselves."""
+        """Return the indices of amounts that DynamicResources handles on nodes that do not offer the resource."""
         classes = self._device_classes
         if not request.scalars or not classes:
             return ()
@@ -133,11 +133,11 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     # -- PreScore, Score
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
-        """Return nothing: every pod is scored."""
+        """Return None: every pod is scored."""
         return None
 
     def score_key(self, pod: PodInfo) -> Hashable:
-        """Return what the pod counts for in the score; with devices behind it there is nothing to keep."""
+        """Return the pod's terms; UNCACHED if devices are behind one of its resources."""
         terms = pod.derive(self._terms_of)
         return UNCACHED if self._devices.behind(terms) else terms
 
@@ -159,7 +159,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     # -- placements of pod groups
 
     def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
-        """Return how much of the nodes would be used with the pods on them, which they are not yet: more is better."""
+        """Return the use of the nodes with the pods, which are not on them yet: more is better."""
         requests: Counter[str] = Counter()
         for pod in pods:
             requests.update(fit_score_request(pod.pod))

@@ -1,7 +1,7 @@
 """NodeResourcesFit's filter over columns: all rows at once, and batches of worlds.
 
-From a request and the table's matrices to objections, one row of bits per kind of objection. Worlds keep what is free
-of each amount asked for; a pod that comes or goes is one subtraction or addition per amount.
+From a request and the table's matrices to objections, one row of bits per kind of objection. Worlds keep the free
+amount of each requested resource; a pod that is added or removed is one subtraction or addition per resource.
 """
 
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.node_resources.fit_request import FitRequest
 
-# More than anybody can ask for, with room to add and subtract.
+# More than any request, with room to add and subtract.
 PLENTY = np.iinfo(np.int64).max // 2
 
 
 def judge_nodes(request: FitRequest, nodes: Nodes, delegated: tuple[int, ...]) -> Verdict:
-    """Return the verdict for many nodes; `delegated` amounts matter only to nodes that offer the resource."""
+    """Return the verdict for many nodes; `delegated` amounts count only on nodes that offer the resource."""
     table, rows = nodes.table, nodes.rows
     codes = [(index, code) for index, (code, _) in enumerate(request.native)]
     sparse: list[int] = []
@@ -57,7 +57,7 @@ def judge_nodes(request: FitRequest, nodes: Nodes, delegated: tuple[int, ...]) -
 def _with_exceptions(
     request: FitRequest, nodes: Nodes, delegated: tuple[int, ...], sparse: Sequence[int], everywhere: Verdict
 ) -> Verdict:
-    """Return a verdict with the rows judged singly that offer something of what few rows offer."""
+    """Return a verdict in which rows that offer one of the sparse resources are judged one by one."""
     table = nodes.table
     offering: set[int] = set()
     for index in sparse:
@@ -82,7 +82,7 @@ def _with_exceptions(
 
 
 class FitWorlds(FilterWorlds):
-    """What is free in each world of what the pod asks for."""
+    """The free amounts in each world of the resources that the pod requests."""
 
     def __init__(
         self, request: FitRequest, table: NodeTable, rows: NDArray[np.intp], delegated: tuple[int, ...]
@@ -93,7 +93,7 @@ class FitWorlds(FilterWorlds):
         offered_somewhere = [index for index in request.scalars if scalars.rows_offering(request.names[index])]
         self._indices = (*range(len(request.native)), *offered_somewhere)
         nowhere = set(request.scalars).difference(offered_somewhere)
-        # what every world objects to
+        # the objection of every world
         self._absent = request.absent(sorted(nowhere), delegated) if nowhere else 0
         wanted = [request.wanted[index] for index in self._indices]
         self._wanted = np.array(wanted, np.int64)[:, np.newaxis]
@@ -109,11 +109,11 @@ class FitWorlds(FilterWorlds):
             self._free[place] = [scalars.free(row, name) for row in rows.tolist()]
             if index in delegated:
                 self._free[place, offered[place] <= 0] = PLENTY
-        # whether a world's node could not take the pod even if it were empty
+        # whether the pod does not fit a world's node even if it were empty
         self._too_small: NDArray[np.bool_] = offered < self._wanted
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Take from the worlds what the pods ask for (sign 1), or give it back (sign -1)."""
+        """Subtract the requests of the pods from the worlds (sign 1), or add them (sign -1)."""
         apply = np.subtract if sign > 0 else np.add
         apply.at(self._free_pods, worlds, 1)
         request, pods = self._request, self._table.slots
@@ -124,7 +124,7 @@ class FitWorlds(FilterWorlds):
             apply.at(self._free[place], worlds, pods.scalar_requests(slots, name))
 
     def verdict(self) -> Verdict:
-        """Return what the worlds lack."""
+        """Return a verdict with the resources that the worlds lack."""
         objections = np.empty((len(self._free) + 2, len(self._free_pods)), np.bool_)
         np.less_equal(self._free_pods, 0, out=objections[0])
         lacking = objections[1:-1]

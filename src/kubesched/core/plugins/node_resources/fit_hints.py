@@ -1,6 +1,6 @@
-"""Which events can help a pod that did not fit: pods that go or shrink, nodes that come or grow, device classes.
+"""Queueing hints for a pod that did not fit: deleted or scaled-down pods, new or larger nodes, device classes.
 
-From events to hints. Only the objects of the event are looked at, as if the node were empty; resources that the filter
+From events to hints. Only the objects of the event are considered, as if the node were empty; resources that the filter
 ignores count here.
 """
 
@@ -30,7 +30,7 @@ from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registra
 
 
 class FitHints:
-    """The hint functions; `device_classes` is None where extended resources are not backed by devices."""
+    """The hint functions; `device_classes` is None if extended resources are not backed by devices."""
 
     def __init__(self, options: RequestOptions, device_classes: DeviceClasses | None) -> None:
         self._options = options
@@ -57,7 +57,7 @@ class FitHints:
     # -- pods
 
     def after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-        """Return whether a pod that was deleted or scaled down leaves room."""
+        """Return whether a deleted or scaled-down pod frees resources."""
         if new is None:
             held_room = old is not None and bool(old.spec.node_name or old.status.nominated_node_name)
             return Hint.when(held_room)
@@ -66,7 +66,7 @@ class FitHints:
         return Hint.when(new.uid == pod.uid or (bool(new.spec.node_name) and self._shrank(pod, old, new)))
 
     def _shrank(self, pod: PodInfo, old: PodInfo, new: PodInfo) -> bool:
-        """Return whether another pod now asks for less of anything that the pod asks for."""
+        """Return whether another pod now requests less of a resource that the pod requests."""
         before, after = (by_name(not_negative(scaling_request(each.pod, self._options))) for each in (old, new))
         wanted = scaling_request(pod.pod, self._options)
         return any(before.get(name, 0) > after.get(name, 0) for name, amount in wanted.items() if not amount.is_zero())
@@ -74,7 +74,7 @@ class FitHints:
     # -- nodes
 
     def after_node(self, pod: PodInfo, old: Node | None, new: Node | None) -> Hint:
-        """Return whether the pod would fit the node, empty, and the node is new or has more of what the pod needs."""
+        """Return whether the pod fits the empty node, and the node is new or has more of a requested resource."""
         if new is None:
             return Hint.QUEUE_SKIP
         request = by_name(filter_request(pod.pod, self._options))
@@ -103,7 +103,7 @@ class FitHints:
     # -- device classes
 
     def after_device_class(self, pod: PodInfo, old: DeviceClass | None, new: DeviceClass | None) -> Hint:
-        """Return whether a class now stands behind a resource that the pod asks for."""
+        """Return whether a class now backs a resource that the pod requests."""
         if new is None:
             return Hint.QUEUE_SKIP
         explicit = new.spec.extended_resource_name
@@ -124,7 +124,7 @@ def by_name(resources: Resources) -> dict[str, int]:
 
 
 def _offered(node: Node) -> dict[str, int]:
-    """Return what a node offers, by resource name; pods are counted as `pods`."""
+    """Return a node's allocatable amounts by resource name; pods are counted as `pods`."""
     return {
         name: milli_value_of(raw) if name == CPU else value_of(raw) for name, raw in node.status.allocatable.items()
     }

@@ -1,11 +1,10 @@
-"""What a pod asks a node for, and what a node lacks of it.
+"""The request of a pod, and the resources that a node lacks for it.
 
-From a pod's requests to objections. An objection is an integer: bit 0 says that the node has pods enough, bit i + 1
-that it is short of the i-th amount, and the highest bit that it is too small even when empty. Statuses are made once
-per objection.
+From a pod's requests to objections. An objection is an integer: bit 0 means that the node has too many pods, bit i + 1
+that it lacks the i-th amount, and the highest bit that it is too small even when empty. Statuses are made once per
+objection.
 
-Resources that are counted by name may be many, and most nodes offer none of them: what a node lacks is then everything
-but the few that it has.
+Scalar resources may be many, and most nodes offer none of them: a node then lacks all but the few that it offers.
 """
 
 # upstream: noderesources/fit.go, fitsRequest (v1.36)
@@ -21,20 +20,20 @@ from kubesched.core.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY, NATIVE,
 from kubesched.core.framework.status import Status, unresolvable, unschedulable
 from kubesched.core.framework.verdict import Verdict
 
-# Up to so many bits objections are counted, beyond they are sorted.
+# Up to so many bits objections are counted, beyond that they are sorted.
 COUNTED_BITS: Final = 12
 TOO_MANY_PODS: Final = "Too many pods"
 
 
 class Amount(NamedTuple):
-    """How much of CPU, memory or ephemeral storage is asked for: its code in the table, and more than nothing."""
+    """A requested amount of CPU, memory or ephemeral storage: the resource's code in the table, and the amount."""
 
     code: int
     amount: int
 
 
 class FitRequest:
-    """The amounts a pod asks for, in the order in which they are complained about. Compared by identity."""
+    """The amounts that a pod requests, in the order in which messages list them. Compared by identity."""
 
     __slots__ = (
         "__weakref__",
@@ -53,15 +52,15 @@ class FitRequest:
         self.native = tuple(native)
         self.names = (*(NATIVE[code] for code, _ in native), *(name for name, _ in scalars))
         self.wanted = (*(amount for _, amount in native), *(amount for _, amount in scalars))
-        # the indices of amounts that are counted by name, which device classes may stand behind
+        # the indices of scalar resources, which device classes may back
         self.scalars = range(len(native), len(self.names))
         self.index_of = {self.names[index]: index for index in self.scalars}
-        # the bit of an objection that no preemption lifts
+        # the bit of an objection that preemption cannot resolve
         self.beyond = 1 << (len(self.names) + 1)
         self._statuses: dict[int, Status | None] = {0: None}
         # shared by all statuses
         self._reasons = tuple(f"Insufficient {name}" for name in self.names)
-        # delegated amounts -> the objection of a row that offers nothing by name
+        # delegated amounts -> the objection of a row that offers no scalar resource
         self._nothing: dict[tuple[int, ...], int] = {}
 
     def status(self, objection: int) -> Status | None:
@@ -79,7 +78,7 @@ class FitRequest:
         return (unresolvable if objection & self.beyond else unschedulable)(*reasons)
 
     def objection(self, table: NodeTable, row: int, delegated: tuple[int, ...]) -> int:
-        """Return the objection of one row; `delegated` amounts matter only to nodes that offer the resource."""
+        """Return the objection of one row; `delegated` amounts count only on nodes that offer the resource."""
         allocatable, requested = table.allocatable.item, table.requested.item
         objection = int(table.pod_count.item(row) >= table.allowed_pods.item(row))
         bit = 1
@@ -93,12 +92,12 @@ class FitRequest:
         return objection | self._lacking_by_name(table, row, delegated) if self.index_of else objection
 
     def _lacking_by_name(self, table: NodeTable, row: int, delegated: tuple[int, ...]) -> int:
-        """Return the objection of one row to the amounts that are counted by name."""
+        """Return the objection of one row to the scalar resources."""
         offered, asked = table.scalars.offered[row], table.scalars.asked[row]
         if delegated not in self._nothing:
             self._nothing[delegated] = self.absent(self.scalars, delegated)
         lacking = self._nothing[delegated]
-        # amounts that the row offers nothing of, and that nobody else stands for
+        # amounts that the row does not offer, and that are not delegated to devices
         absent = len(self.scalars) - len(delegated)
         beyond = False
         few, many = (offered, self.index_of) if len(offered) < len(self.index_of) else (self.index_of, offered)
@@ -116,7 +115,7 @@ class FitRequest:
         return lacking | self.beyond if beyond or absent else lacking
 
     def absent(self, indices: Iterable[int], delegated: Sequence[int]) -> int:
-        """Return the objection of a row that offers nothing of some amounts."""
+        """Return the objection of a row that does not offer some resources."""
         others = [index for index in indices if index not in delegated] if delegated else list(indices)
         if not others:
             return 0
@@ -128,7 +127,7 @@ class FitRequest:
     def verdict(self, objections: NDArray[np.bool_], indices: Sequence[int], absent: int = 0) -> Verdict:
         """Return the verdict for a matrix of bits by columns of nodes: pods, the amounts of some indices, the last bit.
 
-        `absent` is the objection that all nodes have besides.
+        `absent` is an additional objection of all nodes.
         """
         bits = (0, *(index + 1 for index in indices), len(self.names) + 1)
         if not absent and not objections.any():
@@ -153,7 +152,7 @@ class FitRequest:
 
 
 def fit_request(resources: Resources, ignored: Callable[[str], bool]) -> FitRequest:
-    """Return the request for some resources, without those that a plugin is told to ignore."""
+    """Return the request for some resources, without ignored ones."""
     native = (resources.milli_cpu, resources.memory, resources.ephemeral_storage)
     amounts = [Amount(code, native[code]) for code in (CPU, MEMORY, EPHEMERAL_STORAGE) if native[code]]
     # upstream goes through these in random order

@@ -1,7 +1,7 @@
-"""How much of its resources a node would have given away: the arithmetic that scores share.
+"""The use of a node's resources with the pod: the arithmetic that scores share.
 
 From configured resources and a pod to terms, one per resource that counts for the pod, and from terms and columns to
-what is used and what there is. The strategies turn that into scores from 0 to 100.
+used amounts and capacities. The strategies turn these into scores from 0 to 100.
 """
 
 # upstream: noderesources/resource_allocation.go, least_allocated.go, most_allocated.go, requested_to_capacity_ratio.go
@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 class Term(NamedTuple):
     """A resource that counts in the score of a pod.
 
-    `assumed` says that pods which ask for none of it count for what they are assumed to need.
+    With `assumed`, pods that do not request it count with a default amount.
     """
 
     code: int
@@ -43,14 +43,14 @@ Terms = tuple[Term, ...]
 
 
 class DeviceColumns(NamedTuple):
-    """For every row of the table, how many devices stand for a resource and how many of them are taken."""
+    """For every row of the table, how many devices back a resource and how many of them are taken."""
 
     capacity: Ints
     allocated: Ints
 
 
 class Use(NamedTuple):
-    """A term on many nodes: what there is, what is used, and what is used once the pod is there."""
+    """A term on many nodes: the capacity, the used amount, and the used amount with the pod."""
 
     capacity: Ints
     before: Ints
@@ -61,10 +61,10 @@ class Use(NamedTuple):
 def terms_of(
     resources: Sequence[ResourceSpec], requests: Mapping[str, int], table: NodeTable, *, assumed: bool
 ) -> Terms:
-    """Return the terms of a pod that requests so much by resource name.
+    """Return the terms of a pod with these requests.
 
-    A resource that is counted by name counts only for pods that ask for it; others than these, cpu, memory and
-    ephemeral storage count for nothing.
+    CPU, memory and ephemeral storage always count, scalar resources only for pods that request them; other resources
+    do not count.
     """
     terms = []
     for resource in resources:
@@ -94,20 +94,20 @@ def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None
 
 
 class ResourceScorer(ABC):
-    """Scores a node by how much of each resource is used; resources that a node does not offer do not count."""
+    """Scores a node by the use of each resource; resources that a node does not offer do not count."""
 
     # Whether a resource that scores 0 does not count either.
     ignores_zero: ClassVar[bool] = False
-    # Whether the mean over resources is rounded, halves up, instead of cut off.
+    # Whether the mean over resources is rounded, halves up, instead of truncated.
     rounds: ClassVar[bool] = False
 
     @abstractmethod
     def of_use(self, used: int, capacity: int) -> int:
-        """Return the score for one resource, of which there is some."""
+        """Return the score of one resource; the capacity is not zero."""
 
     @abstractmethod
     def of_uses(self, used: Ints, capacity: Ints) -> Ints:
-        """Return the scores of many nodes for one resource, of which each has some."""
+        """Return the scores of many nodes for one resource; no capacity is zero."""
 
     def score(self, terms: Terms, table: NodeTable, row: int) -> int:
         """Return the score of one row."""
@@ -125,7 +125,7 @@ class ResourceScorer(ABC):
         return self.mean(total, weights)
 
     def mean(self, total: int, weights: int) -> int:
-        """Return the weighted mean of a total, 0 where nothing counts."""
+        """Return the weighted mean of a total, 0 if no resource counts."""
         if not weights:
             return 0
         # exact where the reference divides floating point numbers: so small ones have the same quotient
@@ -151,7 +151,7 @@ class ResourceScorer(ABC):
         return totals // np.maximum(weights, 1)
 
     def score_together(self, terms: Terms, nodes: Nodes) -> int:
-        """Return the score of all nodes taken as one, which is asked once for what the terms request."""
+        """Return the score of all nodes taken as one node, with the terms' requests added once."""
         total = weights = 0
         for (capacity, before, _, weight), term in zip(uses(terms, nodes), terms, strict=True):
             offered = int(capacity.sum())
@@ -164,31 +164,31 @@ class ResourceScorer(ABC):
 
 
 class LeastAllocated(ResourceScorer):
-    """The more is left, the better."""
+    """Prefers nodes with more free resources."""
 
     def of_use(self, used: int, capacity: int) -> int:
-        """Return the share that is left in per cent."""
+        """Return the free share in per cent."""
         return 0 if used > capacity else _per_cent(capacity - used, capacity)
 
     def of_uses(self, used: Ints, capacity: Ints) -> Ints:
-        """Return the shares that are left."""
+        """Return the free shares in per cent."""
         return _per_cents(np.maximum(capacity - used, 0), capacity)
 
 
 class MostAllocated(ResourceScorer):
-    """The more is used, the better."""
+    """Prefers nodes with more used resources."""
 
     def of_use(self, used: int, capacity: int) -> int:
-        """Return the share that is used in per cent."""
+        """Return the used share in per cent."""
         return _per_cent(capacity if used > capacity else used, capacity)
 
     def of_uses(self, used: Ints, capacity: Ints) -> Ints:
-        """Return the shares that are used."""
+        """Return the used shares in per cent."""
         return _per_cents(np.minimum(used, capacity), capacity)
 
 
 class RequestedToCapacityRatio(ResourceScorer):
-    """The value of a piecewise linear function at the share that is used."""
+    """Scores by a piecewise linear function of the used share."""
 
     ignores_zero = True
     rounds = True
@@ -208,7 +208,7 @@ class RequestedToCapacityRatio(ResourceScorer):
 
 
 def _per_cent(part: int, whole: int) -> int:
-    """Return how much of the whole the part is, cut off; a product beyond 64 bits overflows as the reference's does."""
+    """Return the part in per cent of the whole, truncated; a product beyond 64 bits overflows as in the reference."""
     product = part * FULL
     if product >= _INT64:
         product = int64(product)
@@ -218,7 +218,7 @@ def _per_cent(part: int, whole: int) -> int:
 
 
 def _per_cents(parts: Ints, wholes: Ints) -> Ints:
-    """Return how much of the wholes the parts are."""
+    """Return the parts in per cent of the wholes."""
     products = parts * FULL
     quotients = products // wholes
     if products.min(initial=0) < 0:
@@ -227,7 +227,7 @@ def _per_cents(parts: Ints, wholes: Ints) -> Ints:
 
 
 def strategy_of(strategy: ScoringStrategy) -> ResourceScorer:
-    """Return the strategy that is configured."""
+    """Return the configured strategy."""
     if strategy.type == "RequestedToCapacityRatio":
         parameters = strategy.requested_to_capacity_ratio
         return RequestedToCapacityRatio(parameters.shape if parameters is not None else ())

@@ -1,7 +1,7 @@
-"""NodeVolumeLimits: how many volumes a node can attach.
+"""NodeVolumeLimits: the limits of volumes attached to a node.
 
-From the volumes of an incoming pod, what is attached to each row, and the limits that CSI drivers report to a verdict
-for every node. The volumes of placed pods are counted by the cluster, row by row.
+From the volumes of an incoming pod, the volumes attached to each row, and the limits that CSI drivers report to a
+verdict for every node. The cluster counts the volumes of placed pods, row by row.
 """
 
 from kubesched.core.plugins.node_volume_limits.plugin import NodeVolumeLimits

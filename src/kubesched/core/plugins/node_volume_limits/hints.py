@@ -1,4 +1,4 @@
-"""Whether an event can help a pod that found no node with room for its volumes."""
+"""Queueing hints for a pod that was rejected because of volume limits."""
 
 # upstream: nodevolumelimits/csi.go (v1.36)
 
@@ -21,7 +21,7 @@ def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:
 
 
 def after_claim_added(pod: PodInfo, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
-    """Return whether the claim is one of the pod's, those of its ephemeral volumes included."""
+    """Return whether the claim is one of the pod's, including claims of its ephemeral volumes."""
     if new.namespace != pod.namespace:
         return Hint.QUEUE_SKIP
     for attachable in pod.derive(volume_uses).attachable:
@@ -33,7 +33,7 @@ def after_claim_added(pod: PodInfo, old: PersistentVolumeClaim | None, new: Pers
 
 
 def after_attachment_deleted(pod: PodInfo, old: VolumeAttachment, new: VolumeAttachment | None) -> Hint:
-    """Return whether the pod has a claim, or an in-tree volume of the driver that detached one."""
+    """Return whether the pod has a claim, or an in-tree volume of the attachment's driver."""
     for volume in pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
             return Hint.QUEUE

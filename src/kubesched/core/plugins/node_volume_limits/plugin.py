@@ -1,4 +1,4 @@
-"""The plugin: what of a pod it reads, the question it asks, the events that help."""
+"""The plugin: its key of pods, its question, and its events."""
 
 # upstream: nodevolumelimits/csi.go (v1.36)
 
@@ -43,9 +43,9 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
         self._requests = Requests(cluster, scaling=scaling)
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return how many volumes of which drivers are wanted; claims have no names in it."""
+        """Return the number of wanted volumes per driver; names of claims are not part of it."""
         if not pod.derive(volume_uses).attachable:
-            # skipped, which a pod that has volumes but wants nothing of any driver is not
+            # this pod is skipped; a pod whose volumes need no driver is not, so their keys differ
             return NOT_CONCERNED
         request = self._request(pod)
         return UNCACHED if request.wanted.problem is not None else request
@@ -91,7 +91,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
         return LimitWorlds(self._cluster, request, rows).verdict()
 
     def _asked(self, cycle: CycleState, pod: PodInfo) -> VolumeLimitRequest:
-        """Return the request a question was made for, else the pod's own."""
+        """Return the request of the question, or the pod's own if there is none."""
         return cycle.get(REQUEST) or self._request(pod)
 
     def _request(self, pod: PodInfo) -> VolumeLimitRequest:
@@ -99,7 +99,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
         return self._requests.of(pod)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can raise a limit or free an attachment."""
+        """Return the events that can raise a limit or free an attachment."""
         return (
             Registration(ClusterEvent(Resource.CSI_NODE, Action.ADD)),
             Registration(ClusterEvent(Resource.CSI_NODE, Action.UPDATE), hints.after_csi_node_updated),
@@ -112,7 +112,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
 
 
 class LimitsQuestion(RowFilterQuestion):
-    """The verdict for all pods with one request; the pod it was made for may have become another one meanwhile."""
+    """The verdict for all pods with one request, whichever pod it was made for."""
 
     def __init__(
         self,
@@ -129,6 +129,6 @@ class LimitsQuestion(RowFilterQuestion):
         self._request = request
 
     def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
-        """Return worlds with what is attached to each row."""
+        """Return worlds with the volumes attached to each row."""
         self._cluster.attached_volumes.refresh()
         return LimitWorlds(self._cluster, self._request, rows)

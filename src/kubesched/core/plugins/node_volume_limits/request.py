@@ -1,7 +1,7 @@
-"""What a pod asks of the nodes' limits.
+"""The volumes of a pod that count against the nodes' limits.
 
-From a pod's volumes to a `VolumeLimitRequest`, which is all that the verdict depends on: pods that want as many volumes
-of the same drivers share it, unless some pod uses one of the volumes already.
+From a pod's volumes to a `VolumeLimitRequest`, which is all that the verdict depends on: pods with the same number of
+volumes per driver share it, unless a pod uses one of the volumes already.
 """
 
 # upstream: nodevolumelimits/csi.go, Filter (v1.36)
@@ -18,21 +18,21 @@ from kubesched.core.framework.status import Status, error, unresolvable
 
 
 class WantedVolumes(NamedTuple):
-    """What a pod wants on one kind of node: volumes by driver, or why they are not known."""
+    """The volumes of a pod on one kind of node: their number by driver, or the problem if they are unknown."""
 
     # driver -> number of volumes
     counts: tuple[tuple[str, int], ...] = ()
     problem: Status | None = None
-    # drivers without which the pod must not go to a node, in order
+    # drivers that must be installed on the node, in order
     required: tuple[str, ...] = ()
 
 
 class VolumeLimitRequest(NamedTuple):
-    """What a pod wants on nodes with a CSINode, and on the others, where nothing in-tree counts as CSI."""
+    """The volumes of a pod on nodes with a CSINode, and on other nodes, where in-tree volumes do not count as CSI."""
 
     wanted: WantedVolumes
     without_csi_node: WantedVolumes
-    # those of its volumes that a pod uses, placed or nominated before it; the others are on no row in any world
+    # the volumes that a placed or nominated pod uses already; the others are on no row in any world
     known: tuple[CSIVolume, ...]
 
 
@@ -41,7 +41,7 @@ NOTHING_WANTED = VolumeLimitRequest(NOTHING, NOTHING, ())
 
 
 class Requests:
-    """Finds out what pods want."""
+    """Makes the requests of pods."""
 
     def __init__(self, cluster: Cluster, *, scaling: bool) -> None:
         self._cluster = cluster
@@ -50,13 +50,13 @@ class Requests:
         self._scaling = scaling
 
     def of(self, pod: PodInfo) -> VolumeLimitRequest:
-        """Return what a pod wants; the attached volumes must be up to date."""
+        """Return the request of a pod; the attached volumes must be up to date."""
         if not pod.derive(volume_uses).attachable:
             return NOTHING_WANTED
         volumes, wanted = self._wanted(pod, migrated=True)
         without_csi_node = NOTHING
         if wanted.problem is not None or self._scaling:
-            # otherwise there is nothing to say to a node without limits
+            # otherwise a node without limits is not rejected
             _, without_csi_node = self._wanted(pod, migrated=False)
         known = tuple(sorted(volume for volume in volumes if self._is_known(volume, pod)))
         return VolumeLimitRequest(wanted, without_csi_node, known)
@@ -72,7 +72,7 @@ class Requests:
         return found.volumes, WantedVolumes(tuple(sorted(counts.items())), required=required)
 
     def _is_required(self, driver: str) -> bool:
-        """Return whether a driver wants to be on a node before pods with its volumes are."""
+        """Return whether pods with volumes of a driver need it to be installed on the node."""
         csi_driver = self._objects.get(CSIDriver, driver)
         return csi_driver is not None and bool(csi_driver.spec.prevent_pod_scheduling_if_missing)
 

@@ -1,8 +1,8 @@
-"""A request put to many rows at once, as they are or with pods put on and taken off.
+"""Volume limits in worlds: many rows at once, as they are or with pods added and removed.
 
-From the figures that the cluster keeps per row to a verdict per world: limits, what is attached, and how many of the
+From the numbers that the cluster keeps per row to a verdict per world: limits, attached volumes, and how many of the
 wanted volumes are new to the row. A volume counts once however many pods use it, so a world counts the users of
-volumes from the first pod on that comes or goes.
+volumes from the first added or removed pod on.
 """
 
 # upstream: nodevolumelimits/csi.go, Filter (v1.36)
@@ -56,7 +56,7 @@ class PlacedVolumes:
         return found
 
     def may_have(self, slots: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Return which pods can have volumes: those that do by their template, and those that are only nominated."""
+        """Return which pods may have volumes: by their template, or because they are only nominated."""
         if self._attachable is None:
             self._attachable = self._table.slots.row[: self._table.slots.size] == NOWHERE
             for on_row in self._table.volume_users.slots_on.values():
@@ -65,7 +65,7 @@ class PlacedVolumes:
 
 
 class LimitWorlds(FilterWorlds):
-    """Figures per wanted driver and world; what pods cannot change is settled once."""
+    """Numbers per wanted driver and world; statuses that do not depend on pods are set once."""
 
     def __init__(self, cluster: Cluster, request: VolumeLimitRequest, rows: NDArray[np.intp]) -> None:
         attached = cluster.attached_volumes
@@ -74,7 +74,7 @@ class LimitWorlds(FilterWorlds):
         self._placed = PlacedVolumes(cluster)
         self._statuses: list[Status | None] = [None, EXCEEDED]
         codes = attached.drivers[rows]
-        # index of what is said whatever pods are there
+        # the index of the status that does not depend on pods
         self._settled = self._settle(attached, request, codes)
         counts = request.wanted.counts
         self._index = {driver: index for index, (driver, _) in enumerate(counts)}
@@ -91,9 +91,9 @@ class LimitWorlds(FilterWorlds):
             using = attached.rows_using(volume)
             if using:
                 self._new[self._index[volume.driver]] -= np.isin(rows, list(using))
-        # world -> volume -> number of users, of the worlds that were changed
+        # world -> volume -> number of users, for worlds that were changed
         self._users: dict[int, dict[CSIVolume, int]] = {}
-        # world -> slot -> why the volumes of its pod are not known
+        # world -> slot -> why the volumes of its pod are unknown
         self._problems: dict[int, dict[int, str]] = {}
         if attached.problems and counts:
             for world in np.flatnonzero(np.isin(rows, list(attached.problems))).tolist():
@@ -119,7 +119,7 @@ class LimitWorlds(FilterWorlds):
         return self._statuses.index(status)
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Put pods with their volumes into some worlds, or take them out."""
+        """Add pods with their volumes to some worlds, or remove them."""
         if not self._index:
             return
         concerned = self._placed.may_have(slots)
@@ -138,7 +138,7 @@ class LimitWorlds(FilterWorlds):
                 self._use(world, row, volume, sign)
 
     def _use(self, world: int, row: int, volume: CSIVolume, sign: int) -> None:
-        """Count a user of a volume more or less; only the first to come and the last to go make a difference."""
+        """Add or remove a user of a volume; only the first and the last user make a difference."""
         index = self._index.get(volume.driver)
         if index is None:
             return

@@ -1,8 +1,8 @@
-"""What a pod asks of its spread, as one hashable key.
+"""The spread constraints of a pod, as one hashable key.
 
 From constraints as written (in the pod, or as the profile's defaults) to `SpreadKey`: constraints with resolved
-selectors, and of the pod only what the answer depends on. Selectors are parsed once per template; pods whose labels
-agree under the keys that matter get the same object.
+selectors, and of the pod only what the answer depends on. Selectors are parsed once per template; pods with the same
+values of the labels that matter get the same object.
 """
 
 # upstream: podtopologyspread/common.go (v1.36)
@@ -23,7 +23,7 @@ SCHEDULE_ANYWAY: Final = "ScheduleAnyway"
 HONOR: Final = "Honor"
 
 _ANY_NODE = RequiredNodeAffinity()
-# A template whose pods differ in labels that matter does not remember all of them.
+# The most keys that a template remembers whose pods differ in labels that matter.
 _REMEMBERED_KEYS = 256
 
 
@@ -39,10 +39,10 @@ class SpreadConstraint(msgspec.Struct, frozen=True, cache_hash=True):
 
 
 class SpreadKey(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
-    """Everything that an answer about a pod depends on; no constraints and no failure means nothing to do.
+    """All that the answer for a pod depends on; without constraints and failure the plugin is skipped.
 
-    `affinity` and `tolerations` are None where no constraint asks which nodes the pod may use; `require_all` says that
-    nodes without all topology keys are left out.
+    `affinity` and `tolerations` are None if no constraint honours them; with `require_all` nodes without all topology
+    keys do not count.
     """
 
     namespace: str = ""
@@ -100,7 +100,7 @@ def parse_constraints(
 
 
 class TemplateConstraints:
-    """The constraints with one action that all pods of a template have; gives each pod its key.
+    """The constraints with one action that all pods of a template have; makes the key of each pod.
 
     `defaults` are the profile's constraints, for pods without any of their own; their selector is `default_selector`'s.
     """
@@ -134,7 +134,7 @@ class TemplateConstraints:
         self._label_keys = tuple(sorted(self._labels_that_matter())) if own else ()
 
     def _labels_that_matter(self) -> set[str]:
-        """Return the label keys of a pod by which its key may differ from those of others of the template."""
+        """Return the label keys in which pods of the template may differ so that their keys differ."""
         keys = {key for written in self._written for key in written.match_label_keys}
         if self._hard:
             # whether the pod counts itself

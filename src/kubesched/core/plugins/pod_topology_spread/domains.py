@@ -1,11 +1,11 @@
 """Pods counted per topology domain, over the nodes that a constraint includes.
 
 From `PodMatch` counts per row to totals per domain, kept up to date row by row. A domain is a code of the topology
-key's label column. Unlike the sums of inter-pod affinity a spread also knows domains without any pod, since the
-emptiest domain sets the measure.
+key's label column. Unlike the sums of inter-pod affinity, domains without any pod count, too, since the domain with the
+fewest pods is the minimum that others are compared with.
 
-Invariant: which rows are included and where they are does not change during the life of these objects; a question
-whose nodes changed makes new ones.
+Invariant: the included rows and their domains do not change during the life of these objects; a question whose nodes
+changed makes new ones.
 """
 
 from collections.abc import Iterable
@@ -46,7 +46,7 @@ class DomainTotals:
         self._match = match
         codes, domains = self.column.codes[: len(included)], len(self.column)
         self.nodes = np.bincount(codes, included, domains).astype(np.int64)
-        # row -> pods that were counted when it was last looked at, whether included or not
+        # row -> pods at the last count, whether the row is included or not
         self._seen = match.rows.copy() if match is not None else {}
         rows = np.fromiter(self._seen.keys(), np.intp, len(self._seen))
         counts = np.fromiter(self._seen.values(), np.int64, len(self._seen)) * included[rows]
@@ -88,7 +88,7 @@ class Minimum:
         self.lowest = int(totals[0]) if len(totals) else NO_MINIMUM
 
     def move(self, before: int, after: int) -> None:
-        """Take note that a domain's total changed."""
+        """Update the number of domains for a domain whose total changed."""
         counts = self._domains_with
         left = counts[before] - 1
         if left:
@@ -111,12 +111,12 @@ class Minimum:
 
 
 def nodes_read(key: SpreadKey) -> int:
-    """Return what decides which nodes are in which domain, and which of them count."""
+    """Return the `Reads` that decide in which domain a node is, and whether it counts."""
     return Reads.LABELS | Reads.PRESENCE | (Reads.TAINTS if key.honors_taints else Reads.NOTHING)
 
 
 def match_of(table: NodeTable, namespace: str, constraint: SpreadConstraint) -> PodMatch | None:
-    """Return the counts of the pods that a constraint is about; None if it never counts any."""
+    """Return the counts of the pods that match a constraint; None if it never matches any."""
     selector = constraint.selector
     if selector.empty or selector.matches_nothing:
         return None
@@ -124,7 +124,7 @@ def match_of(table: NodeTable, namespace: str, constraint: SpreadConstraint) -> 
 
 
 def rows_with_keys(table: NodeTable, key: SpreadKey) -> NDArray[np.bool_]:
-    """Return the rows of nodes that take part at all: with `require_all` those that have every topology key."""
+    """Return the rows of nodes that may count: with `require_all` those that have every topology key."""
     size = table.size
     mask = table.present[:size].copy()
     if key.require_all:

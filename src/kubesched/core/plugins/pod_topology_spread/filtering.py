@@ -1,8 +1,8 @@
-"""The verdict column: on which nodes the pod would make the spread too uneven.
+"""The verdict column: the nodes on which the pod would exceed the skew.
 
 From a `SpreadKey` and the table to a status per row. Every constraint has a status per domain; a row's verdict is the
-first one among those of its domains. A pod that comes or goes moves one domain's total and perhaps the minimum, so
-that rows change their verdict by whole domains.
+first rejection among its domains. A pod that is added or removed changes one domain's total and perhaps the minimum,
+so that rows change their verdict by whole domains.
 """
 
 # upstream: podtopologyspread/filtering.go (v1.36)
@@ -24,7 +24,7 @@ from kubesched.core.plugins.pod_topology_spread.worlds import SpreadWorlds
 
 
 class SpreadFilterQuestion(FilterQuestion):
-    """PreFilter's and Filter's answers for one key."""
+    """The results of PreFilter and Filter for one key."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SpreadFilterQuestion(FilterQuestion):
         self._gather()
 
     def catch_up(self, changes: Changes) -> None:
-        """Count the changed rows again and judge the rows of the domains that it concerns."""
+        """Count the changed rows again, and judge the rows of the domains whose status changed."""
         rows = changes.touching(Reads.PODS)
         if changes.groups & self._of_nodes or too_many(len(rows), self.table.size):
             self.evaluate()
@@ -78,7 +78,7 @@ class SpreadFilterQuestion(FilterQuestion):
                 if domains is None or any(hard.counted.column.counts[domain] > 1 for domain in domains):
                     gather = True
                 elif domains:
-                    # each of these is the domain of one row only, which is among the changed ones
+                    # each of these domains has a single row, which is among the changed ones
                     codes = hard.counted.column.codes
                     single += [row for row in rows if int(codes[row]) in domains]
         if gather:
@@ -89,7 +89,7 @@ class SpreadFilterQuestion(FilterQuestion):
                 self._judge_row(row)
 
     def _gather(self) -> None:
-        """Give every row the first status among those of its domains."""
+        """Give every row the first rejection among the statuses of its domains."""
         size = self.table.size
         ids = np.zeros(size, np.int16)
         for index, hard in enumerate(self.hard):
@@ -116,6 +116,6 @@ class SpreadFilterQuestion(FilterQuestion):
         return self.ids[rows]
 
     def worlds(self, rows: NDArray[np.intp]) -> SpreadWorlds:
-        """Return worlds in which pods come to and go from one row each."""
+        """Return worlds in which pods are added to and removed from one row each."""
         self.refresh()
         return SpreadWorlds.of_rows(self.table, self.key.namespace, self.hard, rows)

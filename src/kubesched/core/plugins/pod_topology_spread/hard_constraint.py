@@ -1,7 +1,7 @@
-"""One hard constraint: what its domains hold, and which of them may still take the pod.
+"""One hard constraint: the totals of its domains, and the domains in which the pod does not exceed the skew.
 
-From counts per domain to a status index per domain. A domain may take the pod while its total, the pod included if it
-counts itself, exceeds the lowest total of any domain by no more than `max_skew`.
+From counts per domain to a status index per domain. The pod fits a domain while its total, the pod included if it
+matches itself, exceeds the lowest total of any domain by no more than `max_skew`.
 """
 
 # upstream: podtopologyspread/filtering.go, Filter, minMatchNum (v1.36)
@@ -40,16 +40,16 @@ class HardConstraint:
         self.statuses = self._all_statuses()
 
     def global_minimum(self) -> int:
-        """Return what a domain's total is measured against; too few domains count as an empty one."""
+        """Return the minimum that a domain's total is compared with; 0 if there are fewer domains than minDomains."""
         return 0 if self.too_few_domains else self.minimum.lowest
 
     @property
     def too_few_domains(self) -> bool:
-        """Return whether there are fewer domains than the constraint wants."""
+        """Return whether there are fewer domains than minDomains."""
         return self.minimum.domains < self.constraint.min_domains
 
     def _limit(self) -> int:
-        """Return the highest total at which a domain may still take the pod."""
+        """Return the highest total of a domain at which the pod still fits."""
         return self.constraint.max_skew + self.global_minimum() - self.self_match
 
     def _all_statuses(self) -> NDArray[np.int16]:
@@ -58,7 +58,7 @@ class HardConstraint:
         return statuses
 
     def follow(self, moves: Sequence[Move]) -> list[int] | None:
-        """Take over moved totals; return the domains whose status changed, None if it may be any of them."""
+        """Apply changed totals; return the domains whose status changed, None if all may have."""
         for _, before, after in moves:
             self.minimum.move(before, after)
         limit = self._limit()

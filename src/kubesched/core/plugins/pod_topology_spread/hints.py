@@ -1,7 +1,7 @@
-"""Which events can help a pod that hard constraints kept from every node.
+"""Queueing hints for a pod that hard constraints rejected.
 
 From an event's old and new object to a hint: pods matter if they are, or were, placed in the same namespace and a
-constraint's selector tells the change; nodes matter if they have all topology keys.
+constraint's selector matches differently; nodes matter if they have all topology keys.
 """
 
 # upstream: podtopologyspread/plugin.go, isSchedulableAfterPodChange, isSchedulableAfterNodeChange (v1.36)
@@ -25,7 +25,7 @@ class SpreadHints:
         self._sets: WeakKeyDictionary[SpreadKey, SelectorSet] = WeakKeyDictionary()
 
     def registrations(self) -> tuple[Registration, ...]:
-        """Return the events of interest with their functions."""
+        """Return the events with their hint functions."""
         of_pods = Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL | Action.UPDATE_POD_TOLERATION
         of_nodes = Action.ADD | Action.DELETE | Action.UPDATE_NODE_LABEL | Action.UPDATE_NODE_TAINT
         return (
@@ -34,7 +34,7 @@ class SpreadHints:
         )
 
     def after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-        """Return whether a pod that came, went or changed makes a difference."""
+        """Return whether a pod that was added, deleted or changed may help."""
         if any(changed is not None and not _involved(changed, pod) for changed in (new, old)):
             return Hint.QUEUE_SKIP
         key = self._checked_key(pod)
@@ -45,7 +45,7 @@ class SpreadHints:
         return Hint.when(self._selectors(key).any_matches(changed.labels))
 
     def after_node(self, pod: PodInfo, old: Node | None, new: Node | None) -> Hint:
-        """Return whether a node that came, went or changed makes a difference."""
+        """Return whether a node that was added, deleted or changed may help."""
         constraints = self._checked_key(pod).constraints
         before = old is not None and _has_all_keys(old.metadata.labels, constraints)
         after = new is not None and _has_all_keys(new.metadata.labels, constraints)
@@ -64,7 +64,7 @@ class SpreadHints:
         return key
 
     def _selectors(self, key: SpreadKey) -> SelectorSet:
-        """Return the selectors of all constraints; every pod that comes or goes is held against them."""
+        """Return the selectors of all constraints; pods of events are matched with them."""
         known = self._sets.get(key)
         if known is None:
             known = self._sets[key] = SelectorSet(constraint.selector for constraint in key.constraints)
@@ -72,7 +72,7 @@ class SpreadHints:
 
 
 def _involved(changed: PodInfo, pod: PodInfo) -> bool:
-    """Return whether a pod is the rejected one, or is on a node, or nominated to one, where it may count."""
+    """Return whether a pod is the rejected one, or is placed or nominated in its namespace."""
     if changed.uid == pod.uid:
         return True
     if not changed.spec.node_name and not changed.status.nominated_node_name:
@@ -81,7 +81,7 @@ def _involved(changed: PodInfo, pod: PodInfo) -> bool:
 
 
 def _tolerates_more(pod: PodInfo, old: PodInfo, new: PodInfo, key: SpreadKey) -> bool:
-    """Return whether an update lets the pod tolerate nodes that count."""
+    """Return whether the pod's tolerations changed and a constraint honours taints."""
     changed = pod.uid == new.uid and new.spec.tolerations != old.spec.tolerations
     return changed and any(constraint.honor_taints for constraint in key.constraints)
 

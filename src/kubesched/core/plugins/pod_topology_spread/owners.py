@@ -1,7 +1,7 @@
-"""The selector of pods that have no constraints of their own: what their services and their controller select.
+"""The selector of default constraints: the selectors of a pod's services and its controller.
 
 From services, replication controllers, replica sets and stateful sets to a selector per pod. Answers are kept until
-what they were derived from changes; a controller that merely reports another number of replicas changes nothing.
+the selectors they were derived from change; a changed number of replicas does not matter.
 """
 
 # upstream: plugins/helper/spread.go (v1.36)
@@ -27,7 +27,7 @@ ControllerSelector = LabelSelector | dict[str, str] | None
 
 
 class _Services(NamedTuple):
-    """The services of a namespace: what each selects, and the label keys that they mention."""
+    """The services of a namespace: their selectors, and the label keys in these."""
 
     selectors: list[dict[str, str]]
     keys: tuple[str, ...]
@@ -37,7 +37,7 @@ _NO_SERVICES = _Services([], ())
 
 
 class _Answer(NamedTuple):
-    """A pod's selector, the controller's part in it, and the number of changes to its kind that were seen."""
+    """A pod's selector, the controller's part of it, and the version of the controller's kind."""
 
     selector: Selector
     controller_selector: ControllerSelector
@@ -45,7 +45,7 @@ class _Answer(NamedTuple):
 
 
 class DefaultSelectors:
-    """Selectors by what of a pod they depend on."""
+    """Default selectors, by the parts of a pod that they depend on."""
 
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
@@ -97,7 +97,7 @@ class DefaultSelectors:
 
 
 def _controller_of(pod: PodInfo) -> OwnerReference | None:
-    """Return the reference to a pod's controller, if it is of a kind that spreads its pods."""
+    """Return the owner reference of a pod's controller, if it is of one of the four kinds."""
     for reference in pod.metadata.owner_references:
         if reference.controller:
             return reference if (reference.api_version, reference.kind) in _KINDS else None
@@ -105,7 +105,7 @@ def _controller_of(pod: PodInfo) -> OwnerReference | None:
 
 
 def _default_selector(services: _Services, labels: Mapping[str, str], controller: ControllerSelector) -> Selector:
-    """Return the conjunction of what all services of a pod and its controller select."""
+    """Return the conjunction of the selectors of a pod's services and its controller."""
     merged: dict[str, str] = {}
     for selected in services.selectors:
         if all(labels.get(key) == value for key, value in selected.items()):

@@ -1,7 +1,7 @@
-"""The plugin: keys of pods, their questions, and the events that help.
+"""The plugin: keys of pods, their questions, and events.
 
-From pods to `SpreadFilterQuestion` and `SpreadScoreQuestion`. Pods with constraints of their own are asked about by
-those; the others by the profile's default constraints, which the system sets unless the profile lists its own.
+From pods to `SpreadFilterQuestion` and `SpreadScoreQuestion`. Pods without constraints of their own get the profile's
+default constraints, which are the system's unless the profile lists some.
 """
 
 # upstream: podtopologyspread/plugin.go (v1.36)
@@ -43,7 +43,7 @@ SYSTEM_DEFAULTS = (
 
 
 class _Template(NamedTuple):
-    """What all pods of a template ask."""
+    """The hard and soft constraints of all pods of a template."""
 
     hard: TemplateConstraints
     soft: TemplateConstraints
@@ -54,7 +54,7 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
 
     name = "PodTopologySpread"
     looks_up = ("Service", "ReplicationController", "ReplicaSet", "StatefulSet")
-    # the most that a question reads; each names its own share
+    # all that a question may read; each question declares its part
     reads = Reads.PODS | Reads.LABELS | Reads.TAINTS | Reads.PRESENCE
     score_reads = reads
     without_pre_filter = 'reading "PreFilterPodTopologySpread" from cycleState: not found'
@@ -97,7 +97,7 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
             action,
             defaults=defaults,
             match_label_keys=self._match_label_keys,
-            # Under the system's defaults nodes without a zone are still spread over by host name.
+            # With the system's defaults, nodes without a zone still count by host name.
             require_all=action == DO_NOT_SCHEDULE or not self._system_defaulted,
             interned=self._keys,
         )

@@ -1,12 +1,12 @@
-"""The score column: how crowded a node's domains are with pods of the same kind.
+"""The score column: how crowded a node's domains are with matching pods.
 
-From a `SpreadKey`, the table and the feasible rows to raw and normalised scores. Rows that are alike, in the same
-domains and with as many matching pods where hosts are counted, share a *signature*; there are few of them, so that
-scores are computed and normalised per signature and gathered once. A pod that comes or goes gives one row another
-signature and moves one domain's total.
+From a `SpreadKey`, the table and the feasible rows to raw and normalised scores. Rows in the same domains, and with the
+same number of matching pods if hosts are counted, share a *signature*; there are few signatures, so that scores are
+computed and normalised per signature and gathered once. A pod that is added or removed gives one row another signature
+and changes one domain's total.
 
-PreScore weighs constraints by how many domains the feasible rows are in; that is counted in feasible rows per
-signature. Signature 0 is that of rows which are left out: their score is 0.
+PreScore weighs constraints by the number of domains of the feasible rows, which is counted in feasible rows per
+signature. Signature 0 is for rows that do not count: their score is 0.
 """
 
 # upstream: podtopologyspread/scoring.go (v1.36)
@@ -38,13 +38,13 @@ from kubesched.core.plugins.pod_topology_spread.domains import (
 from kubesched.core.plugins.pod_topology_spread.signatures import LEFT_OUT, Signatures
 
 HOSTNAME: Final = "kubernetes.io/hostname"
-# The reference marks left-out nodes by this score, and takes others that happen to have it for left out.
+# The reference marks ignored nodes by this score, and takes other nodes with the same score for ignored.
 _INVALID = -1
 _SPARE_PODS = 16
 
 
 class SoftConstraint:
-    """One constraint: which part of a signature it reads, and the score of each value of that part."""
+    """One constraint: its part of a signature, and the score of each value of that part."""
 
     def __init__(self, constraint: SpreadConstraint) -> None:
         self._constant = float(constraint.max_skew - 1)
@@ -63,12 +63,12 @@ class SoftConstraint:
         raise NotImplementedError
 
     def scores(self, parts: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the score of every signature; nothing where the node lacks the topology key."""
+        """Return the score of every signature; 0 if the node lacks the topology key."""
         raise NotImplementedError
 
 
 class PerHost(SoftConstraint):
-    """Counts on each node by itself; a part is one more than the pods on the node, or 0 without the label."""
+    """Counts pods per node; a part is one more than the pods on the node, or 0 without the label."""
 
     def __init__(self, constraint: SpreadConstraint, match: PodMatch | None) -> None:
         super().__init__(constraint)
@@ -87,7 +87,7 @@ class PerHost(SoftConstraint):
         return parts
 
     def weigh(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> None:
-        """Set the weight, and with it the score of every number of pods."""
+        """Set the weight, and the score for every number of pods."""
         super().weigh(parts, feasible)
         self._tabulate(int(parts.max()))
 
@@ -107,12 +107,12 @@ class PerHost(SoftConstraint):
 
 
 class PerDomain(SoftConstraint):
-    """Counts in whole domains; a part is the domain's code."""
+    """Counts pods per domain; a part is the domain's code."""
 
     def __init__(self, constraint: SpreadConstraint, counted: DomainTotals) -> None:
         super().__init__(constraint)
         self.counted = counted
-        # Without the label a node is in the same domain as one whose label is empty, but gets no score for it.
+        # A node without the label is in the same domain as a node with an empty label, but gets no score for it.
         self._blank = counted.column.of_value.get("", ABSENT)
 
     def column(self, table: NodeTable) -> NDArray[np.int32]:
@@ -135,7 +135,7 @@ class PerDomain(SoftConstraint):
 
 
 class SpreadScoreQuestion(ScoreQuestion):
-    """PreScore's and Score's answers for one key."""
+    """The results of PreScore and Score for one key."""
 
     def __init__(
         self, plugin: ScorePlugin, pod: PodInfo, table: NodeTable, key: SpreadKey, *, comparison: bool
@@ -152,7 +152,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         self._feasible_version: object = None
         self._weighed = False
         self._scored = False
-        # by signature
+        # scores by signature
         self._raw_scores: NDArray[np.int64] = np.zeros(1, np.int64)
         self._final_scores: NDArray[np.int64] | int | Status = 0
 
@@ -212,7 +212,7 @@ class SpreadScoreQuestion(ScoreQuestion):
 
     @property
     def raw(self) -> NDArray[np.int64]:
-        """Return the raw score of every row, gathered when it is asked for: scheduling reads only the final ones."""
+        """Return the raw score of every row, gathered on demand: scheduling reads only the final ones."""
         return self._raw_scores.take(self._signatures.of_row)
 
     def scores(self, feasible: Feasible) -> NDArray[Any] | int | Status:
@@ -239,7 +239,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         sums = self._soft[0].scores(signatures.part(0))
         for index, soft in enumerate(self._soft[1:], 1):
             sums += soft.scores(signatures.part(index))
-        # To the nearest; no sum lies halfway between integers, being one itself but for multiples of logarithms.
+        # Rounded to the nearest; no sum lies halfway between integers, being an integer plus multiples of logarithms.
         raw = np.floor(sums + 0.5).astype(np.int64)
         raw[LEFT_OUT] = 0
         self._raw_scores = raw
@@ -247,7 +247,7 @@ class SpreadScoreQuestion(ScoreQuestion):
         self._scored = True
 
     def _normalized(self, raw: NDArray[np.int64]) -> NDArray[np.int64] | int | Status:
-        """Return the final score of every signature, or one for all: the less crowded the better."""
+        """Return the final score of every signature, or one for all: less crowded domains score higher."""
         alive = self._signatures.feasible > 0
         scored = raw[alive]
         if not len(scored):

@@ -1,7 +1,7 @@
-"""Rows that a score cannot tell apart, as one number.
+"""Signatures: one number for all rows that get the same score.
 
 From the parts that constraints read of each row to a signature per row, and the number of feasible rows per
-signature. Signatures are added as they appear and are not reused; a question makes new ones when too many are unused.
+signature. Signatures are added on demand and not reused; a question makes new ones when too many are unused.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _SPARE = 16
 class Signatures:
     """`of_row[row]` is a row's signature, `part(i)[signature]` its i-th part, `feasible[signature]` its feasible rows.
 
-    `feasible[LEFT_OUT]` stays 0: such rows do not count as any kind.
+    `feasible[LEFT_OUT]` stays 0: such rows do not count.
     """
 
     def __init__(self, parts: int) -> None:
@@ -51,7 +51,7 @@ class Signatures:
         return self._parts[index, : self._count]
 
     def assign(self, taking_part: NDArray[np.bool_], columns: Sequence[NDArray[Any]]) -> None:
-        """Give every row its signature from the columns of parts; rows that do not take part are left out."""
+        """Give every row its signature from the columns of parts; rows that do not take part get LEFT_OUT."""
         rows = np.flatnonzero(taking_part)
         self.of_row = np.zeros(len(taking_part), np.int32)
         self._mask = np.zeros(len(taking_part), np.bool_)

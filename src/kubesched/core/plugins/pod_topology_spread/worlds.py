@@ -1,12 +1,12 @@
-"""What if pods were on, or off, the node that is asked about.
+"""Spread constraints in worlds: what if pods were added to, or removed from, the judged node.
 
-From the counts of a filter question and the pods put into or taken out of each world to a verdict per world. A world
+From the counts of a filter question and the pods added to or removed from each world to a verdict per world. A world
 changes totals only in the domains of its own row, so that the minimum is that of the changed domain or of the others;
-the reference's two critical paths come to the same.
+the reference's two critical paths have the same result.
 
-The reference adds and removes pods by rules other than those it counts by: a terminating pod counts for nothing, and
-yet taking it away lowers the total (below zero, even); an empty selector counts no pod, but every pod that comes or
-goes.
+The reference adds and removes pods by other rules than it counts them: a terminating pod does not count, and yet
+removing it lowers the total (even below zero); an empty selector matches no counted pod, but every added or removed
+one.
 """
 
 # upstream: podtopologyspread/filtering.go, updateWithPod, criticalPaths (v1.36)
@@ -25,7 +25,7 @@ from kubesched.core.plugins.pod_topology_spread.hard_constraint import MISSING_L
 
 
 class _Answers(dict[int, int]):
-    """Label group -> which constraints its pods match, as bits; found out when first asked."""
+    """Label group -> the constraints that its pods match, as bits; computed on demand."""
 
     def __init__(self, table: NodeTable, namespace: str, hard: Sequence[HardConstraint]) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class _Answers(dict[int, int]):
 
 
 class _Domain:
-    """For one constraint, the domain of each world's row: its total as changed, and what it is measured against."""
+    """For one constraint, the domain of each world's row: its changed total, and the minimum of the other domains."""
 
     __slots__ = ("hard", "included", "missing", "others", "totals")
 
@@ -65,7 +65,7 @@ class _Domain:
 
     @classmethod
     def of_rows(cls, hard: HardConstraint, rows: NDArray[np.intp]) -> "_Domain":
-        """Return the domains of rows, nothing changed in them yet."""
+        """Return the domains of rows, without changes."""
         counted = hard.counted
         codes = counted.column.codes[rows]
         totals = counted.totals[codes]
@@ -76,7 +76,7 @@ class _Domain:
         return _Domain(self.hard, self.totals[worlds], self.others[worlds], self.included[worlds], self.missing[worlds])
 
     def change(self, worlds: NDArray[np.intp], matches: NDArray[np.int64], sign: int) -> None:
-        """Add matching pods to, or take them out of, worlds whose row is one that the constraint includes."""
+        """Add matching pods to, or remove them from, worlds whose row the constraint includes."""
         self.totals[worlds] += sign * matches * self.included[worlds]
 
     def too_uneven(self) -> NDArray[np.bool_]:
@@ -86,7 +86,7 @@ class _Domain:
         if hard.too_few_domains:
             minimum = 0
         else:
-            # a row that is not included changes nothing, and its domain need not be one that counts
+            # a row that is not included has no changes, and its domain may not count
             minimum = np.where(self.included, np.minimum(totals, self.others), hard.minimum.lowest)
         uneven: NDArray[np.bool_] = totals + hard.self_match - minimum > hard.constraint.max_skew
         return uneven
@@ -105,12 +105,12 @@ class SpreadWorlds(FilterWorlds):
     def of_rows(
         cls, table: NodeTable, namespace: str, hard: Sequence[HardConstraint], rows: NDArray[np.intp]
     ) -> "SpreadWorlds":
-        """Return one world per row, nothing changed in them yet."""
+        """Return one world per row, without changes."""
         domains = [_Domain.of_rows(each, rows) for each in hard]
         return cls(table, _Answers(table, namespace, hard), domains, len(rows))
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Put pods into worlds, or take them out."""
+        """Add pods to worlds, or remove them."""
         answers = self._answers
         groups = self._table.slots.group[slots].tolist()
         bits = np.array([answers[code] for code in groups], np.int64)
@@ -120,7 +120,7 @@ class SpreadWorlds(FilterWorlds):
             domain.change(worlds, (bits >> index) & 1, sign)
 
     def verdict(self) -> Verdict:
-        """Return the first objection of each world."""
+        """Return the first rejection of each world."""
         objections: list[tuple[NDArray[np.bool_], Status]] = []
         for domain in self._domains:
             objections.append((domain.missing, MISSING_LABEL))

@@ -1,7 +1,7 @@
-"""VolumeBinding: finds volumes for a pod's claims, or nodes where they can be provided, and has them bound.
+"""VolumeBinding: finds volumes for a pod's claims, or nodes where they can be provisioned, and binds them.
 
-From a pod's claims, the volumes and the storage classes to the nodes that reach them, a plan for the node that was
-chosen, and the writes that carry it out.
+From a pod's claims, the volumes and the storage classes to the nodes that can access them, a plan for the chosen node,
+and the writes that carry it out.
 """
 
 from kubesched.core.plugins.volume_binding.plugin import VolumeBinding

@@ -1,4 +1,4 @@
-"""Setting volumes aside: what Reserve assumes of them, and Unreserve takes back.
+"""Assumed volumes: Reserve assumes volumes and claims, Unreserve restores them.
 
 From a plan to volumes that refer to their claims and claims that name the selected node, assumed in the cluster until
 the API server has them.
@@ -21,7 +21,7 @@ BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 class Reserved:
-    """What was assumed for a pod; where something has been written, the object as written takes its place."""
+    """The volumes and claims that were assumed for a pod; PreBind replaces them by the written objects."""
 
     def __init__(self) -> None:
         self.bindings: list[tuple[PersistentVolumeClaim, PersistentVolume]] = []
@@ -29,7 +29,7 @@ class Reserved:
 
 
 def assume(volumes: Volumes, plan: VolumePlan, node_name: str) -> Reserved:
-    """Return what was assumed for a plan; raises OutOfSyncError, nothing assumed, if an object is not the known one."""
+    """Assume the volumes and claims of a plan; raises OutOfSyncError, and assumes nothing, if an object has changed."""
     reserved = Reserved()
     try:
         for claim, volume in plan.bindings:
@@ -48,7 +48,7 @@ def assume(volumes: Volumes, plan: VolumePlan, node_name: str) -> Reserved:
 
 
 def take_back(volumes: Volumes, reserved: Reserved, bindings_from: int = 0, provisions_from: int = 0) -> None:
-    """Assume nothing any more, or nothing of what comes at or after some positions; bears repetition."""
+    """Restore the assumed objects, or those from some positions on; may be repeated."""
     for _, volume in reserved.bindings[bindings_from:]:
         volumes.restore_volume(volume)
     for claim in reserved.provisions[provisions_from:]:
@@ -57,7 +57,7 @@ def take_back(volumes: Volumes, reserved: Reserved, bindings_from: int = 0, prov
 
 # upstream: component-helpers/storage/volume/pv_helpers.go, GetBindVolumeToClaim (v1.36)
 def bound_to(volume: PersistentVolume, claim: PersistentVolumeClaim) -> PersistentVolume:
-    """Return a volume that refers to the claim and says who saw to it; the same object if it did so before."""
+    """Return the volume with a claimRef and the bound-by-controller annotation; the same object if it has both."""
     bound = volume
     old = volume.spec.claim_ref
     if old is None or (old.name, old.namespace, old.uid) != (claim.name, claim.namespace, claim.uid):

@@ -1,7 +1,7 @@
-"""Having volumes bound: PreBind writes what Reserve assumed, and waits until the volume controller has done its part.
+"""Binding volumes: PreBind writes what Reserve assumed, and waits until the volume controller has bound the claims.
 
-From what is reserved for a pod to success or the reason why the pod has to be scheduled again. Looks at objects as they
-are reported, never at assumptions, which other cycles may have made since.
+From what is reserved for a pod to success or the reason why the pod has to be scheduled again. Checks reported objects,
+never assumed ones, which other cycles may have changed since.
 """
 
 # upstream: volumebinding/binder.go, BindPodVolumes, bindAPIUpdate, checkBindings (v1.36)
@@ -22,13 +22,13 @@ from kubesched.core.plugins.volume_binding.assuming import BOUND_BY_CONTROLLER, 
 from kubesched.core.plugins.volume_binding.claims import is_fully_bound
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
 
-# An object of one of these kinds may be what a pod is waiting for, or what puts an end to it.
+# The kinds whose events are checked while a pod waits.
 KINDS: Final = ("PersistentVolumeClaim", "PersistentVolume", "Node", "CSINode", "Pod")
 DEADLINE_EXCEEDED: Final = "context deadline exceeded"
 
 
 class VolumeBindingError(Exception):
-    """Why waiting for volumes to be bound makes no sense any more."""
+    """The volumes of a pod cannot be bound any more."""
 
 
 class Binder:
@@ -41,7 +41,7 @@ class Binder:
         self._timeout_seconds = timeout_seconds
 
     async def bind(self, pod: PodInfo, node_name: str, reserved: Reserved) -> str:
-        """Bind what is reserved for a pod; return what went wrong, or the empty text."""
+        """Bind the volumes reserved for a pod; return the error, or the empty text."""
         try:
             await self._write(reserved)
         except EffectError as refused:
@@ -56,7 +56,7 @@ class Binder:
         return ""
 
     async def _write(self, reserved: Reserved) -> None:
-        """Write volumes, then claims; what could not be written is assumed no longer."""
+        """Write volumes, then claims; if a write fails, the objects that are not written are restored."""
         bound = provided = 0
         try:
             for claim, volume in reserved.bindings:
@@ -76,7 +76,7 @@ class Binder:
 
 
 def _claiming(volume: PersistentVolume) -> Patch:
-    """Return the change by which a volume comes to refer to its claim."""
+    """Return the patch that sets the claimRef of a volume."""
     reference = volume.spec.claim_ref
     assert reference is not None, "it was bound in Reserve"
     body = _patch_of(volume, BOUND_BY_CONTROLLER)
@@ -94,7 +94,7 @@ def _claiming(volume: PersistentVolume) -> Patch:
 
 
 def _selecting(claim: PersistentVolumeClaim) -> Patch:
-    """Return the change by which a claim comes to name the node that was selected."""
+    """Return the patch that sets the selected-node annotation of a claim."""
     return Patch("PersistentVolumeClaim", claim.namespace, claim.name, _patch_of(claim, SELECTED_NODE))
 
 
@@ -107,7 +107,7 @@ def _patch_of(obj: ApiObject, annotation: str) -> dict[str, Any]:
 
 
 class _Check:
-    """Whether everything is bound, asked again and again."""
+    """Checks whether all claims of a pod are bound."""
 
     def __init__(self, cluster: Cluster, pod: PodInfo, node_name: str, reserved: Reserved) -> None:
         self._cluster = cluster
@@ -116,7 +116,7 @@ class _Check:
         self._reserved = reserved
 
     def done(self) -> Literal[True] | None:
-        """Return True once all claims are bound; raises VolumeBindingError if they will not be."""
+        """Return True once all claims are bound; raises VolumeBindingError if they cannot be."""
         node = self._node()
         if self._pod.uid not in self._cluster.table.pods and self._pod.uid not in self._cluster.pending:
             raise VolumeBindingError(f"pod does not exist any more: {not_found('pod', self._pod.name)}")
@@ -155,12 +155,12 @@ class _Check:
         if not claim.metadata.annotations:
             raise VolumeBindingError(f'selectedNode annotation reset for PVC "{claim.name}"')
         if _selected_node(claim) != self._node_name:
-            # a provisioner that cannot provide the volume gives the claim back
+            # a provisioner that fails removes the selected-node annotation
             raise VolumeBindingError(f'provisioning failed for PVC "{claim.name}"')
         if claim.spec.volume_name:
             volume = self._cluster.objects.get(PersistentVolume, claim.spec.volume_name)
             if volume is None:
-                # it may be on its way
+                # it may not be reported yet
                 return False
             self._check_affinity(volume, node, "")
         return is_fully_bound(claim)
@@ -172,7 +172,7 @@ class _Check:
         return known
 
     def _check_affinity(self, volume: PersistentVolume, node: Node, translating: str) -> None:
-        """Raise VolumeBindingError if the node, with the labels it has now, does not reach a volume."""
+        """Raise VolumeBindingError if the node affinity of a volume does not match the node's current labels."""
         try:
             volume = translated_on(volume, self._cluster.objects.get(CSINode, node.name))
         except TranslationError as problem:
@@ -189,9 +189,10 @@ def _selected_node(claim: PersistentVolumeClaim) -> str:
 
 
 def _is_newer(written: ApiObject, known: ApiObject, *, unreported: bool) -> bool:
-    """Return whether what was written is newer than what has been reported.
+    """Return whether the written object is newer than the reported one.
 
-    Versions of etcd are numbers. Where a write did not tell the new one, the old one without what was written is old.
+    Resource versions are numbers. If a write did not return the new version, a reported object with the old version is
+    old as long as it lacks the change (`unreported`).
     """
     ours, theirs = written.metadata.resource_version, known.metadata.resource_version
     if ours == theirs:

@@ -1,4 +1,4 @@
-"""A pod's claims: which it has, whether they can be used, and which are still to be bound.
+"""A pod's claims: whether they can be used, and which are still to be bound.
 
 From a pod's volumes to the claims behind them, or the reason why the pod has to wait for them.
 """
@@ -38,12 +38,12 @@ class PodClaims(NamedTuple):
 
 
 def claim_references(pod: PodInfo) -> References:
-    """Return the claims that a pod's volumes stand for; to be derived once per template."""
+    """Return the claims that a pod's volumes refer to; to be derived once per template."""
     return tuple(use for use in volume_uses(pod).attachable if isinstance(use, NamedClaim | EphemeralClaim))
 
 
 def claim_names(pod: PodInfo) -> Iterator[tuple[str, bool]]:
-    """Yield the names of a pod's claims, each with whether it is that of a generic ephemeral volume."""
+    """Yield the names of a pod's claims, each with whether it belongs to a generic ephemeral volume."""
     for reference in pod.derive(claim_references):
         if isinstance(reference, NamedClaim):
             yield reference.name, False
@@ -52,12 +52,12 @@ def claim_names(pod: PodInfo) -> Iterator[tuple[str, bool]]:
 
 
 def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
-    """Return whether a claim has its volume for good."""
+    """Return whether a claim is bound completely."""
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
 
 
 def find_claims(cluster: Cluster, pod: PodInfo) -> PodClaims | Status:
-    """Return a pod's claims, or why it cannot be scheduled with them."""
+    """Return a pod's claims, or a rejection if they cannot be used."""
     problem = _problem(cluster, pod)
     if problem:
         return unresolvable(problem)
@@ -71,7 +71,7 @@ def find_claims(cluster: Cluster, pod: PodInfo) -> PodClaims | Status:
         waits = _waits_for_consumer(cluster, claim)
         if isinstance(waits, Status):
             return waits
-        # one that names its volume will be bound by the volume controller
+        # a claim with a volumeName will be bound by the volume controller
         if waits and not claim.spec.volume_name:
             unbound.append(claim)
         else:
@@ -80,7 +80,7 @@ def find_claims(cluster: Cluster, pod: PodInfo) -> PodClaims | Status:
 
 
 def _problem(cluster: Cluster, pod: PodInfo) -> str:
-    """Return what is wrong with the first claim that cannot be used."""
+    """Return the problem of the first claim that cannot be used."""
     for name, ephemeral in claim_names(pod):
         claim = cluster.objects.get(PersistentVolumeClaim, full_name(pod.namespace, name))
         if claim is None and ephemeral:
@@ -99,7 +99,7 @@ def _problem(cluster: Cluster, pod: PodInfo) -> str:
 
 # upstream: component-helpers/storage/volume/pv_helpers.go, IsDelayBindingMode (v1.36)
 def _waits_for_consumer(cluster: Cluster, claim: PersistentVolumeClaim) -> bool | Status:
-    """Return whether a claim is bound only when a pod needs it; an error if its class does not say."""
+    """Return whether the class of a claim has the mode WaitForFirstConsumer; an error if it has no mode."""
     class_name = storage_class_name(claim)
     storage_class = cluster.objects.get(StorageClass, class_name) if class_name else None
     if storage_class is None:

@@ -1,4 +1,4 @@
-"""Which events can help a pod that VolumeBinding rejected.
+"""Queueing hints for a pod that VolumeBinding rejected.
 
 From events about volumes, claims, classes, drivers and nodes to hints.
 """
@@ -32,28 +32,28 @@ def registrations() -> Sequence[Registration]:
 
 
 def after_storage_class_change(pod: PodInfo, old: StorageClass | None, new: StorageClass) -> Hint:
-    """Queue for a new class, and for one that allows other topologies."""
+    """Return Queue for a new class, and for one with other allowedTopologies."""
     return Hint.when(old is None or old.allowed_topologies != new.allowed_topologies)
 
 
 def after_claim_change(pod: PodInfo, old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> Hint:
-    """Queue for a claim of the pod."""
+    """Return Queue for a claim of the pod."""
     return Hint.when(pod.namespace == new.namespace and any(name == new.name for name, _ in claim_names(pod)))
 
 
 def after_csi_node_change(pod: PodInfo, old: CSINode | None, new: CSINode) -> Hint:
-    """Queue for a new node, and for one that leaves other plugins to CSI drivers."""
+    """Return Queue for a new CSINode, and for one whose migrated plugins changed."""
     return Hint.when(old is None or _migrated(old) != _migrated(new))
 
 
 def after_csi_driver_change(pod: PodInfo, old: CSIDriver, new: CSIDriver) -> Hint:
-    """Queue for the driver of an inline volume of the pod whose capacity does not count any more."""
+    """Return Queue for the driver of an inline volume of the pod that does not report storage capacity any more."""
     concerned = any(volume.csi is not None and volume.csi.driver == new.name for volume in pod.spec.volumes)
     return Hint.when(concerned and bool(old.spec.storage_capacity) and not new.spec.storage_capacity)
 
 
 def after_storage_capacity_change(pod: PodInfo, old: CSIStorageCapacity | None, new: CSIStorageCapacity) -> Hint:
-    """Queue for a new pool, and for one that takes larger volumes."""
+    """Return Queue for a new CSIStorageCapacity, and for one that allows larger volumes."""
     if old is None:
         return Hint.QUEUE
     before, after = volume_limit(old), volume_limit(new)

@@ -1,4 +1,4 @@
-"""On which rows an in-tree volume plugin has given way to its CSI driver, by the word of the CSINodes.
+"""The rows on which an in-tree volume plugin is migrated to its CSI driver, by the CSINodes.
 
 From CSINodes to a mask per plugin, made again when CSINodes or the set of nodes change.
 """
@@ -24,7 +24,7 @@ class MigratedNodes:
         self._cursor = Cursor(cluster.table, Reads.NODE_COUNT)
 
     def rows(self, plugin_name: str, rows: Rows) -> NDArray[np.bool_]:
-        """Return which rows have left the volumes of an in-tree plugin to its CSI driver."""
+        """Return the rows on which an in-tree plugin is migrated to its CSI driver."""
         table = self._cluster.table
         if not self._current():
             self._masks = {}
@@ -36,7 +36,7 @@ class MigratedNodes:
         return (np.zeros(table.size, np.bool_) if mask is None else mask)[rows]
 
     def _current(self) -> bool:
-        """Return whether the masks are those of the cluster as it is."""
+        """Return whether the masks are up to date."""
         version = self._cluster.objects.versions.get("CSINode", 0)
         current = self._cursor.advance() is None and version == self._version
         self._version = version

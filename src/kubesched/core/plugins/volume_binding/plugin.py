@@ -1,8 +1,8 @@
 """VolumeBinding's hooks.
 
-From a scheduling cycle to the claims, the search for volumes and their binding. What PreFilter finds out about a pod's
-claims is kept in the cycle; columns of pods with claims are never cached, since every decision changes which volumes
-are free. The plan is made for the chosen node only, from the cluster as Filter saw it.
+From a scheduling cycle to the claims, the search for volumes and their binding. PreFilter stores a pod's claims in the
+cycle; columns of pods with claims are never cached, since every decision changes the free volumes. The plan is made
+for the chosen node only, from the cluster as Filter saw it.
 """
 
 # upstream: volumebinding/volume_binding.go (v1.36)
@@ -43,18 +43,18 @@ from kubesched.core.plugins.volume_binding.hints import registrations
 from kubesched.core.plugins.volume_binding.scoring import StorageScorer
 from kubesched.core.plugins.volume_binding.search import NAME, VolumePlan, VolumeSearch
 
-# What a hook says that does not find what PreFilter would have written.
+# The error of a hook that does not find the state which PreFilter writes.
 NOT_FOUND: Final = "not found"
 
 
 class PodVolumes:
-    """What a cycle knows of a pod's volumes."""
+    """The state of a cycle for a pod's volumes."""
 
     def __init__(self, claims: PodClaims) -> None:
         self.claims = claims
-        # the node that volumes are reserved for; without unbound claims nothing needs to be
+        # node -> the volumes reserved there; empty without unbound claims
         self.reserved: dict[str, Reserved] = {}
-        # whether Filter was asked; where it is not enabled nothing is planned
+        # whether Filter ran; if it is disabled nothing is planned
         self.filtered = False
 
 
@@ -62,7 +62,7 @@ STATE = StateKey[PodVolumes](NAME)
 
 
 class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, ReservePlugin, PreBindPlugin):
-    """Finds volumes for claims, and has them bound."""
+    """Finds volumes for claims, and binds them."""
 
     name = NAME
     looks_up = (
@@ -100,13 +100,13 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         self._binder = Binder(cluster, effects or RecordingEffects(), waits or NoWaits(), timeout_seconds)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return what can make volumes available."""
+        """Return the events that can make volumes available."""
         return registrations()
 
     # -- filtering
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return one key for all pods without claims; no other answer is kept."""
+        """Return one key for all pods without claims; UNCACHED for the others."""
         return UNCACHED if pod.derive(claim_references) else ""
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
@@ -120,7 +120,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return None
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Reject nodes that do not reach the pod's volumes, or on which none can be provided."""
+        """Reject nodes that cannot access the pod's volumes, or on which none can be provisioned."""
         state = cycle.get(STATE)
         if state is None:
             return Verdict.uniform(len(nodes), error(NOT_FOUND))
@@ -143,7 +143,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return self._unprepared(cycle) if pod.derive(claim_references) else None
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
-        """Return how well the pod's volumes would fill what the nodes have."""
+        """Return the scores by the use of the nodes' storage."""
         state = cycle.get(STATE)
         if self._scorer is None or state is None or not state.filtered:
             return np.zeros(len(nodes), np.int64)
@@ -152,12 +152,12 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     # -- the chosen node
 
     def plan(self, cycle: CycleState, node_name: str) -> VolumePlan | None:
-        """Return what would be bound and provided on a node; None where the pod has no plan there."""
+        """Return the volumes to bind and the claims to provision on a node; None without a plan for the node."""
         state = cycle.get(STATE)
         return None if state is None else self._plan(state, node_name)
 
     def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Set the volumes aside that the pod gets on the node."""
+        """Assume the volumes and claims of the plan for the node."""
         state = cycle.get(STATE)
         if state is None:
             return self._unprepared(cycle)
@@ -172,7 +172,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return None
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Set nothing aside any more."""
+        """Restore the assumed volumes and claims."""
         state = cycle.get(STATE)
         reserved = None if state is None else state.reserved.get(node_name)
         if reserved is not None:
@@ -186,7 +186,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return None if node_name in state.reserved else SKIP
 
     async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Have the reserved volumes bound, and wait for it."""
+        """Bind the reserved volumes, and wait until they are bound."""
         state = cycle.get(STATE)
         if state is None:
             return self._unprepared(cycle)
@@ -199,7 +199,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         return error(problem) if problem else None
 
     def _plan(self, state: PodVolumes, node_name: str) -> VolumePlan | None:
-        """Return the plan for a node; None where Filter was not asked, or does not let the pod."""
+        """Return the plan for a node; None if Filter did not run, or rejects the node."""
         row = self._cluster.table.row_of.get(node_name)
         if not state.filtered or row is None:
             return None

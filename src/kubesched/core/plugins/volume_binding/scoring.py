@@ -1,8 +1,8 @@
 """Scores by how full a node's storage would be.
 
-From what was found for a pod's claims on many rows to scores from 0 to 100: for each storage class, what is asked for
-against the size of the volumes chosen (or, if nothing is bound there, the capacity of the pools), through the
-configured function; the mean over the classes.
+From the findings for a pod's claims on many rows to scores from 0 to 100: for each storage class, the requested share
+of the chosen volumes (or, if nothing is bound there, of the pools' capacity), through the configured function; the
+score is the mean over the classes.
 """
 
 # upstream: volumebinding/volume_binding.go, Score; volumebinding/scorer.go (v1.36)
@@ -24,7 +24,7 @@ Mask = NDArray[np.bool_]
 
 
 class ClassUse:
-    """What is asked for of one storage class, and what there is, on each row on which it is used."""
+    """The requested bytes and the capacity of one storage class, on each row on which it is used."""
 
     def __init__(self, count: int) -> None:
         self.used: Mask = np.zeros(count, np.bool_)
@@ -45,7 +45,7 @@ class Uses:
 
 
 class StorageScorer:
-    """Scores rows by the shape that is configured."""
+    """Scores rows by the configured shape."""
 
     def __init__(self, shape: Sequence[UtilizationShapePoint]) -> None:
         self._scores: Ints = np.array(shape_scores(shape), np.int64)
@@ -70,12 +70,12 @@ class StorageScorer:
     def _of_use(self, requested: Ints, capacity: Ints) -> Ints:
         full = (capacity == 0) | (requested > capacity)
         shares = np.where(full, FULL, requested * FULL // np.maximum(capacity, 1))
-        # a product beyond 64 bits is negative, as upstream
+        # a product beyond 64 bits is negative, as in the reference
         return self._scores[np.maximum(shares, 0)]
 
 
 def _add_match(match: Match, uses: Uses) -> None:
-    """Add the volumes that are chosen for a claim to the use of their classes."""
+    """Add the chosen volumes of a claim to the use of their classes."""
     requested = storage_bytes(match.claim.spec.resources.requests)
     free, chosen = match.free, match.chosen
     among_free = chosen < len(free.things)
@@ -96,7 +96,7 @@ def _add(use: ClassUse, mask: Mask, requested: int, capacity: Ints) -> None:
 
 
 def _add_provisions(findings: Findings, unbound: Mask, uses: Uses) -> None:
-    """Add the pools that claims are provided from to the use of their classes, where nothing is bound."""
+    """Add the pools from which claims are provisioned to the use of their classes, on rows where nothing is bound."""
     for provision in findings.provisions:
         if provision.pools is None or provision.chosen is None:
             continue
@@ -106,5 +106,5 @@ def _add_provisions(findings: Findings, unbound: Mask, uses: Uses) -> None:
         mask = provision.wanted & unbound & (provision.chosen != NONE)
         use.used |= mask
         use.requested[mask] += storage_bytes(provision.claim.spec.resources.requests)
-        # several claims share what there is
+        # several claims share the capacity
         use.capacity[mask] = provision.pools.capacity_bytes[provision.chosen[mask]]

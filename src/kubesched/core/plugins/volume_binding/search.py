@@ -1,8 +1,8 @@
 """Finding volumes for a pod's claims: on many nodes at once for Filter and Score, on one for the plan.
 
-From a pod's claims to, for each row, the reasons against it, the volume that each claim gets there, and the claims that
-have to be provided for. Claims are served smallest first, each with the smallest volume that is left; what finds none
-is provided for if its class and the free capacity allow. The same steps, asked about one row, make the plan.
+From a pod's claims to, for each row, the objections to it, the volume of each claim there, and the claims to provision.
+Claims are matched smallest first, each with the smallest free volume; a claim without a volume is provisioned if its
+class and the free capacity allow. The same steps for one row make the plan.
 """
 
 # upstream: volumebinding/binder.go, FindPodVolumes (v1.36)
@@ -50,7 +50,7 @@ NAME: Final = "VolumeBinding"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 NOT_SUPPORTED_PROVISIONER: Final = "kubernetes.io/no-provisioner"
 
-# Objections to a row, in the order in which they are told.
+# Objections to a row, in the order in which they are reported.
 _NODE_CONFLICT, _BIND_CONFLICT, _NO_SPACE, _VOLUME_MISSING = 1, 2, 4, 8
 _REASONS: Final = {
     _NODE_CONFLICT: "node(s) didn't match PersistentVolume's node affinity",
@@ -67,7 +67,7 @@ Mask = NDArray[np.bool_]
 
 
 class Match(NamedTuple):
-    """Which volume a claim gets on each row: a position among the free ones, then among those that refer to it."""
+    """The volume of a claim on each row: a position among the free volumes, then among those that refer to it."""
 
     claim: PersistentVolumeClaim
     free: FreeVolumes
@@ -84,7 +84,7 @@ class Match(NamedTuple):
 
 
 class Provision(NamedTuple):
-    """On which rows a claim has to be provided for, and from which pools where capacity is known."""
+    """The rows on which a claim has to be provisioned, and the pools if capacity is tracked."""
 
     claim: PersistentVolumeClaim
     wanted: Mask
@@ -93,31 +93,31 @@ class Provision(NamedTuple):
 
 
 class VolumePlan(NamedTuple):
-    """What has to be done for a pod's claims on one node."""
+    """The volumes to bind and the claims to provision for a pod on one node."""
 
     bindings: tuple[tuple[PersistentVolumeClaim, PersistentVolume], ...] = ()
     provisions: tuple[PersistentVolumeClaim, ...] = ()
 
 
 class Findings:
-    """What was found out about some rows."""
+    """The results of the search on some rows."""
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.count = count_of(rows)
         self._flags = np.zeros(self.count, np.int16)
         self._errors: list[Status] = []
-        # rows about which there is nothing left to be said
+        # rows with a final result
         self.settled: Mask = np.zeros(self.count, np.bool_)
         self.matches: list[Match] = []
         self.provisions: list[Provision] = []
 
     def object_to(self, mask: Mask, flag: int) -> None:
-        """Note an objection to some rows."""
+        """Add an objection to some rows."""
         self._flags[mask] |= flag
 
     def fail(self, mask: Mask, message: str) -> None:
-        """Note that the search failed on the rows of the mask that are not settled; that settles them."""
+        """Set an error for the rows of the mask that are not settled, and settle them."""
         failing = mask & ~self.settled
         self._errors.append(error(message))
         self._flags[failing] = len(_STATUSES) + len(self._errors) - 1
@@ -128,7 +128,7 @@ class Findings:
         return Verdict(self._flags, (*_STATUSES, *self._errors))
 
     def plan(self, index: int) -> VolumePlan | None:
-        """Return the plan for a row, given by its index; None for a row that cannot take the pod."""
+        """Return the plan for a row, given by its index; None for a row with an objection."""
         if self._flags[index]:
             return None
         found = [(match.claim, match.volume(index)) for match in self.matches]
@@ -139,17 +139,17 @@ class Findings:
 
 
 class VolumeSearch:
-    """Looks for volumes in a cluster."""
+    """Searches volumes for claims in a cluster."""
 
     def __init__(self, cluster: Cluster, *, attributes_classes: bool) -> None:
         self._cluster = cluster
         self._table: NodeTable = cluster.table
-        # whether claims may ask for an attributes class
+        # whether claims may have a VolumeAttributesClass
         self._attributes_classes = attributes_classes
         self._migrated = MigratedNodes(cluster)
 
     def look(self, claims: PodClaims, rows: Rows) -> Findings:
-        """Return what is found for a pod's claims on some rows."""
+        """Return the findings for a pod's claims on some rows."""
         findings = Findings(rows)
         self._check_bound(claims.bound, findings)
         if claims.unbound:
@@ -173,7 +173,7 @@ class VolumeSearch:
             undecided &= reached
 
     def _reached(self, volume: PersistentVolume, undecided: Mask, findings: Findings) -> Mask:
-        """Return which rows reach a bound volume, seen as a CSI volume where its plugin has given way to a driver."""
+        """Return the rows that can access a bound volume; it is translated to CSI where its plugin is migrated."""
         reached = self._matching(affinity_selector(volume), findings.rows)
         plugin = in_tree_plugin_of_pv(volume)
         if plugin is None or not plugin.migrated:
@@ -198,7 +198,7 @@ class VolumeSearch:
     def _part_by_selected_node(
         self, claims: Sequence[PersistentVolumeClaim], findings: Findings
     ) -> tuple[list[PersistentVolumeClaim], list[PersistentVolumeClaim]]:
-        """Return the claims that are being provided for on a node already, and the others; settle all other nodes."""
+        """Split off the claims with a selected node, where they are being provisioned; settle all other nodes."""
         selected: list[PersistentVolumeClaim] = []
         others: list[PersistentVolumeClaim] = []
         for claim in claims:
@@ -215,7 +215,7 @@ class VolumeSearch:
 
     # upstream: volumebinding/binder.go, findMatchingVolumes (v1.36)
     def _match(self, claims: Sequence[PersistentVolumeClaim], findings: Findings) -> None:
-        """Give each claim the smallest volume that is left on each row."""
+        """Match each claim with the smallest free volume on each row."""
         for claim in claims:
             demand = self._demand(claim)
             if isinstance(demand, str):
@@ -225,7 +225,7 @@ class VolumeSearch:
 
     # upstream: component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume (v1.36)
     def _matched(self, claim: PersistentVolumeClaim, demand: Demand, findings: Findings) -> Match:
-        """Return the volume that a claim gets on each row.
+        """Return the volume of a claim on each row.
 
         A volume that refers to the claim is its only choice. A pod may name a claim twice, and each time it gets
         another volume, as upstream.
@@ -247,7 +247,7 @@ class VolumeSearch:
         return Match(claim, free, prebound, chosen)
 
     def _demand(self, claim: PersistentVolumeClaim) -> Demand | str:
-        """Return what a claim asks of a volume, or what is wrong with that."""
+        """Return the requirements of a claim on its volume, or the error."""
         spec = claim.spec
         attributes_class = spec.volume_attributes_class_name or ""
         if attributes_class and not self._attributes_classes:
@@ -263,7 +263,7 @@ class VolumeSearch:
         return Demand(mode, spec.access_modes, attributes_class, selector)
 
     def _provide(self, selected: Sequence[PersistentVolumeClaim], findings: Findings) -> None:
-        """Object to the rows on which claims that found no volume cannot be provided for."""
+        """Object to the rows on which claims without a volume cannot be provisioned."""
         undecided = ~findings.settled
         wanting = [(claim, undecided) for claim in selected]
         wanting += [(match.claim, undecided & (match.chosen == NONE)) for match in findings.matches]
@@ -274,7 +274,7 @@ class VolumeSearch:
 
     # upstream: volumebinding/binder.go, checkVolumeProvisions (v1.36)
     def _provide_one(self, claim: PersistentVolumeClaim, wanted: Mask, findings: Findings) -> Mask:
-        """Note where a claim is to be provided for; return the rows among those where it cannot be."""
+        """Add the provision of a claim; return the wanted rows on which it cannot be provisioned."""
         storage_class = self._cluster.objects.get(StorageClass, storage_class_name(claim))
         assert storage_class is not None, "without its class a claim does not wait for a node"
         if storage_class.provisioner in ("", NOT_SUPPORTED_PROVISIONER):
@@ -294,7 +294,7 @@ class VolumeSearch:
         return full
 
     def _capacity_pools(self, storage_class: StorageClass, claim: PersistentVolumeClaim) -> StoragePools | None:
-        """Return the pools that must have room for a claim; None if its driver does not speak of capacity."""
+        """Return the pools that must have capacity for a claim; None if its driver does not track capacity."""
         driver = self._cluster.objects.get(CSIDriver, storage_class.provisioner)
         if STORAGE not in claim.spec.resources.requests or driver is None or not driver.spec.storage_capacity:
             return None
@@ -302,7 +302,7 @@ class VolumeSearch:
 
 
 def _fits(volume: PersistentVolume, demand: Demand, size: Size) -> bool:
-    """Return whether a volume that refers to a claim is what it asks for; access modes and labels do not count."""
+    """Return whether a volume that refers to a claim fits it; access modes and labels do not count."""
     kind = kind_of(volume)
     return (
         exact_size(volume.spec.capacity) >= size
@@ -318,7 +318,7 @@ def _row_numbers(rows: Rows) -> NDArray[np.intp]:
 
 # upstream: pkg/apis/core/v1/helper/helpers.go, MatchTopologySelectorTerms (v1.36)
 def allowed_rows(table: NodeTable, terms: tuple[TopologySelectorTerm, ...], rows: Rows) -> Mask:
-    """Return the rows on which a class allows volumes to be provided; without any term, all."""
+    """Return the rows on which a class allows volumes to be provisioned; without any term, all."""
     if not terms:
         return np.ones(count_of(rows), np.bool_)
     mask = np.zeros(count_of(rows), np.bool_)
