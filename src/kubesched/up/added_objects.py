@@ -1,7 +1,7 @@
 """The objects that `kubesched up` adds to the manifests: the nodes of pools, and a default StorageClass.
 
-From manifests, and the objects in the store, to more manifests. The cluster's own objects win: nodes that are added
-to others get no zones unless --zones says so, and an exported cluster keeps its StorageClasses as they are.
+From manifests, and the objects in the store, to more manifests. Existing objects take precedence: beside existing nodes
+the added ones get no zones without --zones, and an exported cluster gets no default StorageClass.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,7 @@
 """The options of `kubesched up` for simulated nodes: number, size, speed.
 
 In: texts of options. Out: pools of nodes and the options of a simulation; or exit code 2, with a line that names the
-option and what it expects.
+option and the expected form.
 """
 
 import functools

@@ -1,9 +1,9 @@
 """The end of a run by a signal or by --timeout, even while the loop is blocked.
 
-    a signal while objects are loaded ──▶ it ends at once
-    a signal while the loop runs ───────▶ the loop is told; if it does not end within a moment, the process does
+    a signal while objects are loaded ──▶ the process ends at once
+    a signal while the loop runs ───────▶ the loop ends; if it takes longer than LAST_SECONDS, the process ends
     a second signal ────────────────────▶ the process ends at once
-    time is up ─────────────────────────▶ the same; the loop looks at the time itself
+    time is up ─────────────────────────▶ as after a signal, but the loop checks the time itself
 
 A blocked loop handles no signals, so Python's own signal handlers are used, and a timer thread for --timeout.
 """

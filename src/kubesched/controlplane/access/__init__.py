@@ -43,7 +43,7 @@ class Access(Protocol):
         """Authorize a request; without a target, by its path. Raises ApiError 403 if the user may not do it."""
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Authorize a user for a request with these attributes."""
+        """Decide whether a user may make a request with these attributes."""
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:
         """Return the rules of a user in a namespace, and the errors met while collecting them."""
@@ -63,10 +63,10 @@ class AlwaysAllow:
         return ADMINISTRATOR
 
     def check(self, request: Request, target: Target | None) -> None:
-        """Allow it."""
+        """Allow every request."""
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Allow it."""
+        """Allow every request."""
         return ALLOWED
 
     def rules_of(self, user: User, namespace: str) -> tuple[list[Rule], str]:

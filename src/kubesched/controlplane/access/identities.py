@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.controlplane.api.requests import User
 
-# its members may do everything
+# a group whose members may do everything
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
 UNAUTHENTICATED = "system:unauthenticated"

@@ -27,7 +27,7 @@ SERVICE_ACCOUNTS = "system:serviceaccounts"
 def wanted_user(headers: Mapping[str, str]) -> User | None:
     """Return the user that a request asks to impersonate, None for no impersonation.
 
-    The items have a header as often as it was sent.
+    A header that was sent several times has several items.
     """
     sent: dict[str, list[str]] = {}
     for header, value in headers.items():

@@ -50,7 +50,7 @@ class RbacPolicy:
                 number += 1
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Authorize a user for a request with these attributes."""
+        """Decide whether a user may make a request with these attributes."""
         grants = self.grants(user, attributes.namespace)
         for grant in grants:
             for rule in grant.rules:

@@ -64,7 +64,7 @@ class RoleBasedAccess:
             self._require(user, Attributes("create", *_what(target), target.namespace, target.name))
 
     def decide(self, user: User, attributes: Attributes) -> RbacDecision:
-        """Authorize a user for a request with these attributes."""
+        """Decide whether a user may make a request with these attributes."""
         if MASTERS in user.groups:
             return ALLOWED
         return self._current().decide(user, attributes)

@@ -29,7 +29,7 @@ class Attributes(msgspec.Struct, frozen=True):
 
     @property
     def combined(self) -> str:
-        """Return the resource with its subresource, as rules name them."""
+        """Return resource/subresource, or the resource alone."""
         return f"{self.resource}/{self.subresource}" if self.subresource else self.resource
 
 
@@ -124,7 +124,7 @@ def document_of(rule: Rule) -> dict[str, list[str]]:
 
 
 def missing(held: Sequence[Rule], wanted: Iterable[Rule]) -> list[str]:
-    """Return the permissions of the wanted rules that the held rules do not cover, in words, sorted."""
+    """Return the permissions of the wanted rules that the held rules do not cover, as sorted texts."""
     verbs: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     for rule in wanted:
         for atom in rule.atoms():

@@ -14,7 +14,7 @@ from kubesched.controlplane.api.attempts import Attempt, Interrupted, WebhookRep
 from kubesched.controlplane.api.requests import Request
 from kubesched.controlplane.api.statuses import ApiError
 
-# how long replies are kept for a retry
+# seconds for which replies are kept for a retry
 KEPT_SECONDS = 60.0
 # requests whose replies are kept
 MOST_KEPT = 10_000

@@ -50,7 +50,7 @@ class Attempt:
         self._made: dict[str, Any] = {}
 
     def keep(self, meta: dict[str, Any]) -> None:
-        """Give a new object the metadata generated in the first attempt, or remember it."""
+        """Set the metadata generated in the first attempt in a new object; in the first attempt, remember it."""
         if self._made:
             meta.update(self._made)
         else:

@@ -1,4 +1,4 @@
-"""Objects as dicts and lists, as JSON has them."""
+"""Documents: objects as dicts and lists, decoded from JSON."""
 
 from typing import Any
 

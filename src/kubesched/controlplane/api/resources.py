@@ -83,7 +83,7 @@ class Resource(msgspec.Struct, frozen=True):
     status_keeps_metadata: bool = False
     # sent with every response
     warnings: tuple[str, ...] = ()
-    # the columns of its table; without them, name and age
+    # the printer of the resource's table; without one it has name and age
     printer: RowPrinter | None = None
     # of kinds without a shape in `schema`: the OpenAPI schema
     schema: Document | None = None
@@ -112,7 +112,7 @@ class Resource(msgspec.Struct, frozen=True):
 
     @property
     def prefix(self) -> str:
-        """Return what the keys of its objects begin with in the store."""
+        """Return the prefix of the resource's objects in the store."""
         return self.same_prefix_as or self.qualified
 
 

@@ -105,7 +105,7 @@ def as_documents(managed_fields: ManagedFields) -> list[Any]:
 
 
 class _SentEntry(msgspec.Struct, rename="camel"):
-    """An entry as a client sends it."""
+    """An entry of managedFields in a request."""
 
     manager: str = ""
     operation: str = ""

@@ -60,7 +60,7 @@ class Encoder:
         return stored.with_managed_fields()
 
     def encode_document(self, document: Document) -> bytes:
-        """Return an encoded document, which has its managedFields in it."""
+        """Return an encoded document that already has its managedFields."""
         return _encode(document)
 
     def listed(self, meta: Mapping[str, Any], objects: Sequence[Stored]) -> list[bytes]:
@@ -124,7 +124,7 @@ class ConvertingEncoder(CachedEncoder):
 
 
 class MetadataEncoder(CachedEncoder):
-    """The metadata of objects, and nothing else."""
+    """Encodes objects as PartialObjectMetadata: their metadata alone."""
 
     def __init__(self, resource: Resource, version: str) -> None:
         super().__init__(resource)

@@ -4,17 +4,17 @@ From the texts in `data` to shapes, each made at first use. A text is for one gr
 
     string: PodPhase, DNSPolicy                             named texts
     ResourceList = map[ResourceName]Quantity                another name for a type
-    Pod kind: spec=2 PodSpec, status=3 PodStatus            a kind: +TypeMeta and metadata=1 are understood
+    Pod kind: spec=2 PodSpec, status=3 PodStatus            a kind: +TypeMeta and metadata=1 are implied
     LabelSelector atomic: matchLabels=1 map[string]string   a type with fields; further lines are indented
     Volume: name=1!, +VolumeSource=2                        the fields of another type among its own
 
 A field is `name=NUMBER type words`; without a type it is a text. NUMBER is the field's number in Protocol Buffers; an
 embedded type (`+VolumeSource`) has one as a whole, TypeMeta none, since the envelope has both. `!` after the
 number: required, and written even when zero; `*` before the type: absent differs from zero. The words: `atomic`, `set`,
-`granular`, `map(KEYS)` say how a list or map is owned; `merge`, `merge(KEY)`, `replace`, `retainKeys` how a
-strategic merge patch treats it; `by(KEY)` is `map(KEY) merge(KEY)`; `optional` and `required` correct what `!` says of
-being required; `omitzero` leaves out a zero that Go would write. A type is looked for in its own text, then in the core
-group, then among what all kinds share; or it is written with its group and version.
+`granular`, `map(KEYS)` are the list type or map type for server-side apply; `merge`, `merge(KEY)`, `replace`,
+`retainKeys` the strategy for strategic merge patches; `by(KEY)` is `map(KEY) merge(KEY)`; `optional` and `required`
+override whether `!` makes a field required; `omitzero` leaves out a zero that Go would write. A type is looked up in
+its own text, then in the core group, then in meta.k8s.io; or it is written with its group and version.
 """
 
 import re

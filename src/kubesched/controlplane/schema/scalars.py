@@ -1,4 +1,4 @@
-"""Quantities and times, as Go reads them and writes them back.
+"""The canonical form of quantities and times, as Go decodes and encodes them.
 
 From the value in a document to the text that is stored. A malformed value raises `ScalarError` with Go's message.
 """
@@ -22,12 +22,12 @@ class ScalarError(ValueError):
 
 
 def canonical_quantity(raw: Any) -> str:
-    """Return a quantity as it is stored."""
+    """Return the canonical form of a quantity; raises ScalarError."""
     return _quantity_text(_readable(raw))
 
 
 def canonical_milli_quantity(raw: Any) -> str:
-    """Return a quantity of a resource list as it is stored: in whole thousandths, rounded away from zero."""
+    """Return the canonical form of a quantity in a resource list: in whole thousandths, rounded away from zero."""
     return _milli_quantity_text(_readable(raw))
 
 
@@ -95,14 +95,14 @@ ZERO_TIME = "0001-01-01T00:00:00"
 
 @lru_cache(maxsize=16384)
 def canonical_time(raw: str) -> str | None:
-    """Return a time as it is stored: in UTC, to the second; None for the zero of times."""
+    """Return the canonical form of a time: in UTC, to the second; None for the zero time. Raises ScalarError."""
     second, _ = _moment(raw, *_SECONDS)
     return None if second == ZERO_TIME else f"{second}Z"
 
 
 @lru_cache(maxsize=16384)
 def canonical_micro_time(raw: str) -> str | None:
-    """Return a time as it is stored: in UTC, to the microsecond; None for the zero of times."""
+    """Return the canonical form of a time: in UTC, to the microsecond; None for the zero time. Raises ScalarError."""
     second, micros = _moment(raw, *_MICROSECONDS)
     return None if (second, micros) == (ZERO_TIME, "000000") else f"{second}.{micros}Z"
 

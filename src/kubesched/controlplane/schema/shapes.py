@@ -57,9 +57,9 @@ class Field(msgspec.Struct, frozen=True):
     """One field; `number` is its number in Protocol Buffers.
 
     `pointer`: absent differs from zero. `always`: written even when zero. `omit_zero`: left out when absent, though Go
-    writes other fields of such a type always. `list_type` (atomic, set, map, or
-    granular for maps) and `map_keys` are for server-side apply; `merge_key` and `strategies` (merge, replace,
-    retainKeys) for strategic merge patches. `embedded` names the Go structs through which the field is promoted.
+    writes other fields of such a type always. `list_type` (atomic, set, map, or granular for maps) and `map_keys` are
+    for server-side apply; `merge_key` and `strategies` (merge, replace, retainKeys) for strategic merge patches.
+    `embedded` names the Go structs through which the field is promoted.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The handlers of subresources with a meaning of their own, by (prefix, subresource)."""
+"""The handlers of subresources, and of resources that are not stored, by (prefix, subresource)."""
 
 from kubesched.controlplane.kinds.certificates import REQUESTS
 from kubesched.controlplane.server.subresources.binding import bind, bind_by_name

@@ -1,4 +1,4 @@
 """Between clients and the server: sockets, faults, the client in the same process, certificates, kubeconfigs.
 
-`http` serves on a socket, `local_client` calls the server directly; both go through the same `Transport`.
+`http` serves on a socket, through a `Transport` with its faults; `local_client` calls the server directly.
 """

@@ -20,7 +20,7 @@ from kubesched.controlplane.storage.store import Stored
 
 
 class LocalClient:
-    """A client in the same process, without credentials: it says who its user is.
+    """A client in the same process, without credentials: its user is an argument.
 
     The agent is the field manager. Objects are returned without managedFields. `warn` is called with each warning.
     """

@@ -1,7 +1,7 @@
-"""Tables: objects as people read them, in the columns they know.
+"""Tables: objects in the columns of kubectl.
 
-From documents to cells, kind by kind; the declaration of a kind names its printer. The time comes in from outside, for
-the ages.
+From documents to cells, kind by kind; the declaration of a kind names its printer. The current time, for
+ages, is an argument.
 """
 
 from kubesched.controlplane.api.resources import Resource, RowPrinter

@@ -1,4 +1,4 @@
-"""Who decides over requests in tables: policies, bindings, flow schemas, API services, requests for certificates."""
+"""Tables of admission policies, their bindings, flow schemas, APIServices and CertificateSigningRequests."""
 
 # upstream: pkg/printers/internalversion/printers.go, kube-aggregator/pkg/registry/apiservice/etcd/etcd.go (v1.36)
 

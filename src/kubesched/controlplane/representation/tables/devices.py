@@ -1,4 +1,4 @@
-"""Devices, and claims to them, in tables."""
+"""Tables of devices and resource claims."""
 
 # upstream: pkg/printers/internalversion/printers.go (v1.36)
 

@@ -1,4 +1,4 @@
-"""Priorities, pod groups and workloads in tables."""
+"""Tables of priority classes, pod groups and workloads."""
 
 # upstream: pkg/printers/internalversion/printers.go (v1.36)
 

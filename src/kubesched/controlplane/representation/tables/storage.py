@@ -1,4 +1,4 @@
-"""Volumes, claims and classes in tables."""
+"""Tables of volumes, claims and storage classes."""
 
 # upstream: pkg/printers/internalversion/printers.go, pkg/apis/core/helper/helpers.go (v1.36)
 

@@ -30,7 +30,7 @@ from kubesched.controlplane.server.verbs.reading import ReadVerbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
 from kubesched.controlplane.storage.store import Stored
 
-# differs (a grace period of more than): the reference overflows into the past; nobody waits longer than this
+# differs (a grace period of more than): the reference overflows into the past; no client waits longer than this
 LONGEST_GRACE = 2**31 - 1
 # the finalizers under which the garbage collector handles dependents
 ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"

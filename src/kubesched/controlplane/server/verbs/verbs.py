@@ -1,4 +1,4 @@
-"""The verbs in one struct, as handlers of subresources get them."""
+"""The verbs in one struct, which handlers of subresources get as an argument."""
 
 from collections.abc import Callable
 

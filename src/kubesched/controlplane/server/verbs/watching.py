@@ -62,7 +62,7 @@ class Watch:
         self._on_end.append(callback)
 
     def take(self, most: int = 0, most_bytes: float = inf) -> bytes:
-        """Remove and return the next lines, at most so many if a number is given; at least one, however long it is."""
+        """Remove and return the next lines, up to the given number and bytes; at least one, however long it is."""
         pieces = self._pieces
         taken: list[bytes] = []
         size = 0
