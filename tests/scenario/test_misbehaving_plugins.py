@@ -9,12 +9,15 @@ import asyncio
 import math
 import signal
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.support.pod_groups import a_group, member
+from tests.support.pod_groups import play as play_groups
 from tests.support.world import World, live
 
+from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.observer import Observer
@@ -26,6 +29,7 @@ from kubesched.core.framework.plugin import (
     FilterPlugin,
     PermitPlugin,
     Plugin,
+    PodGroupPostFilterPlugin,
     PostBindPlugin,
     PostFilterPlugin,
     PreBindPlugin,
@@ -36,6 +40,7 @@ from kubesched.core.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
+from kubesched.core.framework.preemption import PodGroupPostFilterResult
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
 from kubesched.core.framework.texts import MOST_CHARACTERS
@@ -340,6 +345,66 @@ def test_a_post_filter_that_raises_leaves_the_pod_waiting_for_room() -> None:
 
     config = CONFIG + "    postFilter: {disabled: [{name: DefaultPreemption}]}\n"
     live(story, config=config, registry=registry)
+
+
+class BadGroupPreemption(PreEnqueuePlugin, PodGroupPostFilterPlugin):
+    """Misbehaves in each of some ways once when it is asked to make room for a group, and finds victims then."""
+
+    name = "Bad"
+    ways: ClassVar[list[Callable[[], Any]]] = []
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def pre_enqueue(self, pod: Any) -> None:
+        return None
+
+    def pod_group_post_filter(self, group: Any, pods: Any, trial: Any) -> Any:
+        low = [pod for pod in self._cluster.table.pods.values() if pod.name == "low"]
+        with self._cluster.without(low):
+            status = yield from trial()
+            if self.ways:
+                return self.ways.pop(0)()
+        return PodGroupPostFilterResult(status, low)
+
+
+NO_VICTIMS: list[Any] = [
+    None,
+    PodGroupPostFilterResult("found"),  # type: ignore[arg-type]
+    PodGroupPostFilterResult(SUCCESS, 5),  # type: ignore[arg-type]
+    PodGroupPostFilterResult(SUCCESS, ["low"]),  # type: ignore[list-item]
+]
+
+
+@pytest.mark.parametrize(
+    "ways",
+    [[*map(raising, RAISED)], [(lambda answer=answer: answer) for answer in NO_VICTIMS]],
+    ids=["raises", "is no answer"],
+)
+def test_a_pod_group_post_filter_that_misbehaves_fails_the_attempt_of_its_group(ways: list[Callable[[], Any]]) -> None:
+    registry = Registry()
+    registry.register(BadGroupPreemption)
+    BadGroupPreemption.ways = list(ways)
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="2"))
+        world.put(a_pod("low", cpu="2", node="n1", phase="Running"))
+        world.put(a_group(min_count=1, priority=10))
+        world.put(member("evil", priority=10, cpu="2"))
+        for number in range(len(ways)):
+            await asyncio.sleep(20)
+            world.put(a_node(f"small-{number}", cpu="1"))
+            world.put(a_pod(f"other-{number}", cpu="1"))
+        await asyncio.sleep(20)
+        said = [note for note in said_of_evil(world) if "failed in" in note]
+        assert len(said) == len(ways)
+        assert all('plugin "Bad" failed in pod_group_post_filter: ' in note for note in said)
+        assert all(world.node_of(f"other-{number}") for number in range(len(ways)))
+        assert world.node_of("evil") == "n1"
+        assert world.pod("low") is None
+
+    config = CONFIG.replace("multiPoint:", "multiPoint:\n      disabled: [{name: DefaultPreemption}]")
+    play_groups(story, "WorkloadAwarePreemption", config=config, registry=registry)
 
 
 def _raise_exit() -> Any:

@@ -20,7 +20,9 @@ from kubesched.core.framework.plugin import (
     PostFilterPlugin,
     PreFilterPlugin,
     PreScorePlugin,
+    QuestionFilterPlugin,
     ScorePlugin,
+    WorldsFilterPlugin,
 )
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import unschedulable
@@ -257,6 +259,28 @@ def test_a_post_filter_that_misbehaves_fails_the_attempt_by_name(value: Any) -> 
     assert not found.status.ok
     assert found.status.plugin == "Bad"
     assert 'plugin "Bad" failed in post_filter' in found.message
+
+
+@pytest.mark.parametrize(("value", "text"), [(raising, "RuntimeError: boom"), (None, "returned None; return a Filter")])
+@pytest.mark.parametrize(
+    ("hook", "bases"), [("filter_question", (QuestionFilterPlugin,)), ("filter_worlds", (WorldsFilterPlugin,))]
+)
+def test_a_plugin_that_gives_no_question_or_no_worlds_fails_the_attempt_by_name(
+    hook: str, bases: tuple[type[Any], ...], value: Any, text: str
+) -> None:
+    def misbehave(self: Any, *_: Any) -> Any:
+        return value() if callable(value) else value
+
+    def filter_nodes(self: Any, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+        return Verdict.uniform(len(nodes), None)
+
+    engine = engine_with(type("Made", bases, {hook: misbehave, "filter_nodes": filter_nodes}))
+    # worlds: the nodes are asked about with this pod on them, too
+    engine.cluster.add(a_pod("ahead", priority=5, nominated="n1"))
+    failure = decision(engine).failure
+    assert failure is not None
+    assert f'plugin "Bad" failed in {hook}: ' in failure.message
+    assert text in failure.message
 
 
 class ColumnRoom(FilterPlugin):

@@ -8,22 +8,25 @@ pods are scheduled. Nothing here changes the table: the loop forgets a pod that 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
 from kubesched.common.notes import Note
 from kubesched.config.types import Extender
-from kubesched.core.binding.hooks import ask as await_hook
+from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
 from kubesched.core.framework.answers import checked_status, unchecked
 from kubesched.core.framework.effects import Bind, EffectError, Effects, Emit, Patch
 from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.hooks import ask, named_failure
+from kubesched.core.framework.hooks import ask, ask_coroutine, named_failure
 from kubesched.core.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.core.framework.plugin import Plugin, PreBindPlugin
 from kubesched.core.framework.status import SKIP, Code, Status, error
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Placed
+
+T = TypeVar("T")
 
 
 class BindingContext:
@@ -100,6 +103,13 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
     return None
 
 
+async def _ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any, str], T]) -> T | Status:
+    """Return what a plugin's coroutine answers about a pod."""
+    arguments = placed.cycle, placed.pod, placed.node_name
+    stopwatch = placed.queued.stopwatch
+    return await ask_coroutine(plugin, hook, checked, *arguments, stopwatch=stopwatch, is_called_off=is_called_off)
+
+
 def tell_bound(placed: Placed, observers: Observers) -> None:
     """Tell observers that a pod is bound."""
     queued = placed.queued
@@ -161,7 +171,7 @@ def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
     began = stopwatch.now()
     for plugin in placed.profile.pre_bind:
         arguments = placed.cycle, placed.pod, placed.node_name
-        status = ask(plugin, "pre_bind_pre_flight", stopwatch, checked_status, *arguments)
+        status = ask(plugin, "pre_bind_pre_flight", checked_status, *arguments, stopwatch=stopwatch)
         if status is None or status.ok:
             preparing.append(plugin)
         elif status.code is not Code.SKIP:
@@ -237,7 +247,7 @@ def _groups(preparing: Sequence[PreBindPlugin]) -> list[list[PreBindPlugin]]:
 
 
 async def _pre_bind_one(placed: Placed, plugin: PreBindPlugin) -> Status | None:
-    return _final(plugin, "PreBind", await await_hook(plugin, "pre_bind", placed, checked_status))
+    return _final(plugin, "PreBind", await _ask(plugin, "pre_bind", placed, checked_status))
 
 
 # -- Bind
@@ -269,7 +279,7 @@ async def _bind_by_extender_or_plugin(placed: Placed, context: BindingContext) -
 
 async def _bind_by_plugin(placed: Placed) -> Status | None:
     for plugin in placed.profile.bind:
-        status = await await_hook(plugin, "bind", placed, checked_status)
+        status = await _ask(plugin, "bind", placed, checked_status)
         if status is None or status.code is not Code.SKIP:
             return _final(plugin, "Bind", status)
     return error("no Bind plugin bound the pod; enable DefaultBinder or another one at bind")
@@ -290,7 +300,7 @@ async def _post_bind(placed: Placed, context: BindingContext) -> None:
     stopwatch = placed.queued.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.post_bind:
-        failure = await await_hook(plugin, "post_bind", placed, unchecked)
+        failure = await _ask(plugin, "post_bind", placed, unchecked)
         if failure is not None:
             context.note(failure.message)
     stopwatch.point(POST_BIND, None, began)

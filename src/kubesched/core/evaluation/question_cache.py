@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.answers import instance_of
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.hooks import ask
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.observer import PRE_FILTER, PRE_SCORE, UNTIMED, Stopwatch
 from kubesched.core.framework.outcomes import PreFilterResult
@@ -33,6 +34,8 @@ from kubesched.core.framework.status import SKIP, Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict
 
 V = TypeVar("V")
+_FILTER_QUESTION = instance_of(FilterQuestion)  # type: ignore[type-abstract]
+_SCORE_QUESTION = instance_of(ScoreQuestion)  # type: ignore[type-abstract]
 
 
 class Recent(Generic[V]):
@@ -111,10 +114,8 @@ class Questioner:
             # Filter looks for what PreFilter would have written and does not find it.
             return self.failing_filter(plugin, pod, error(plugin.without_pre_filter))
         if isinstance(plugin, QuestionFilterPlugin):
-            try:
-                return plugin.filter_question(pod, self.statuses)
-            except BaseException as raised:
-                return self.failing_filter(plugin, pod, failed(plugin, "filter_question", raised))
+            found = ask(plugin, "filter_question", _FILTER_QUESTION, pod, self.statuses)
+            return self.failing_filter(plugin, pod, found) if isinstance(found, Status) else found
         return RowFilterQuestion(plugin, pod, self.table, self.statuses, cycle, pre_filter=pre_filter)
 
     def _score_question(self, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState) -> ScoreQuestion:
@@ -122,10 +123,8 @@ class Questioner:
         if not pre_score and isinstance(plugin, PreScorePlugin) and plugin.without_pre_score:
             return self.failing_score(plugin, pod, error(plugin.without_pre_score).by(plugin.name))
         if isinstance(plugin, QuestionScorePlugin):
-            try:
-                return plugin.score_question(pod)
-            except BaseException as raised:
-                return self.failing_score(plugin, pod, failed(plugin, "score_question", raised))
+            found = ask(plugin, "score_question", _SCORE_QUESTION, pod)
+            return self.failing_score(plugin, pod, found) if isinstance(found, Status) else found
         return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
 
     def failing_filter(self, plugin: FilterPlugin, pod: PodInfo, failure: Status) -> FilterQuestion:

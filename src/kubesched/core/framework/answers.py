@@ -5,8 +5,8 @@ makes the failure of the attempt: it names the plugin and the hook, and never ta
 """
 
 import math
-from collections.abc import Sequence, Set
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence, Set
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.events import ClusterEvent, Hint, Registration
-from kubesched.core.framework.outcomes import PostFilterResult
+from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
 from kubesched.core.framework.permission import Permission
-from kubesched.core.framework.preemption import Candidate
+from kubesched.core.framework.placements import Placement
+from kubesched.core.framework.preemption import Candidate, PodGroupPostFilterResult
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.texts import MOST_CHARACTERS, tidy
 from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
+T = TypeVar("T")
 _TEXTS = frozenset((str,))
 
 
@@ -90,6 +92,18 @@ def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
     return result if status is result.status else msgspec.structs.replace(result, status=status)
 
 
+def checked_pod_group_post_filter_result(result: Any, hook: str) -> PodGroupPostFilterResult:
+    """Return what PodGroupPostFilter found as it is; a status alone is a result, too."""
+    if isinstance(result, Status):
+        return PodGroupPostFilterResult(_told(result, hook))
+    if not isinstance(result, PodGroupPostFilterResult):
+        raise PluginError(f"{hook} returned {_shown(result)}; return a PodGroupPostFilterResult")
+    if not isinstance(result.status, Status):
+        raise PluginError(f"{hook} returned a result with {_shown(result.status)} in place of a status")
+    _all_of(PodInfo, result.victims, f"{hook} returned a result whose victims are")
+    return PodGroupPostFilterResult(_told(result.status, hook), result.victims)
+
+
 def _all_of(kind: Any, values: Any, what: str) -> None:
     if type(values) is tuple and not values:
         # as it mostly is
@@ -117,6 +131,11 @@ def checked_hint(hint: Any, hook: str) -> Hint:
     raise PluginError(f"{hook} returned {_shown(hint)}; return Hint.QUEUE or Hint.QUEUE_SKIP")
 
 
+def checked_subject_names(names: Any, hook: str) -> set[str] | None:
+    """Return the names that a subject gives; None where it gives none."""
+    return None if names is None else set(names)
+
+
 def checked_registrations(registrations: Any, hook: str) -> tuple[Registration, ...]:
     """Return what a plugin registers for."""
     found = tuple(registrations)
@@ -130,6 +149,41 @@ def checked_registrations(registrations: Any, hook: str) -> tuple[Registration, 
 
 def unchecked(answer: Any, hook: str) -> None:
     """Return nothing: whatever a hook answers that has no say."""
+
+
+def instance_of(kind: type[T]) -> Callable[[Any, str], T]:
+    """Return a check that an answer is of some class."""
+
+    def checked(answer: Any, hook: str) -> T:
+        if isinstance(answer, kind):
+            return answer
+        raise PluginError(f"{hook} returned {_shown(answer)}; return a {kind.__name__}")
+
+    return checked
+
+
+def checked_key(key: Any, hook: str) -> tuple[Hashable]:
+    """Return a key in a tuple, since it may be a status that is no failure; TypeError if it cannot be hashed."""
+    hash(key)
+    return (key,)
+
+
+def checked_placements(placements: Any, hook: str) -> Sequence[Placement] | Status:
+    """Return the placements of a group as they are, or a status."""
+    return _list_of(Placement, placements)
+
+
+def checked_placement_scores(scores: Any, hook: str) -> Sequence[int] | Status:
+    """Return the scores of placements as they are, or a status."""
+    return _list_of(int, scores)
+
+
+def _list_of(kind: type[T], answer: Any) -> Sequence[T] | Status:
+    if isinstance(answer, Status) or (
+        isinstance(answer, list | tuple) and all(isinstance(each, kind) for each in answer)
+    ):
+        return answer
+    raise PluginError(f"returned {answer!r}; return a list of {kind.__name__}, or an error")
 
 
 def checked_verdict(verdict: Any, count: int) -> Verdict:
@@ -147,27 +201,30 @@ def checked_verdict(verdict: Any, count: int) -> Verdict:
     return Verdict(verdict.which, statuses)
 
 
-def checked_score(score: Any) -> int | Status:
+def checked_score(score: Any, hook: str) -> int | Status:
     """Return one node's score as a Python integer, or a status as it is."""
     if isinstance(score, int | np.integer) and not isinstance(score, bool):
         return int(score)
     if isinstance(score, Status):
-        return _told(score, "score")
-    raise PluginError(f"score returned {_shown(score)}; return an integer from 0 to 100")
+        return _told(score, hook)
+    raise PluginError(f"{hook} returned {_shown(score)}; return an integer from 0 to 100")
 
 
-def checked_scores(scores: Any, count: int, hook: str) -> NDArray[Any] | Status:
+def checked_scores(scores: Any, hook: str, count: int) -> NDArray[Any] | Status:
     """Return the scores of `count` nodes as integers, or a status as it is."""
     return _told(scores, hook) if isinstance(scores, Status) else _numbers(scores, count, f"{hook} returned")
 
 
-def checked_names(names: Any) -> frozenset[str] | None:
-    """Return the node names that PreFilter narrows the search to."""
+def checked_pre_filter_result(result: Any, hook: str) -> PreFilterResult | Status | None:
+    """Return what PreFilter said as it is, the names of nodes as a frozenset."""
+    if not isinstance(result, PreFilterResult):
+        return checked_status(result, hook)
+    names: Any = result.node_names
     if names is None:
-        return None
+        return result
     if not isinstance(names, Set | list | tuple) or not all(isinstance(name, str) for name in names):
-        raise PluginError(f"pre_filter narrowed the search to {_shown(names)}; give a frozenset of node names")
-    return frozenset(names)
+        raise PluginError(f"{hook} narrowed the search to {_shown(names)}; give a frozenset of node names")
+    return PreFilterResult(frozenset(names))
 
 
 def _numbers(values: Any, count: int, what: str) -> NDArray[Any]:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
+from kubesched.core.framework.answers import checked_scores, checked_verdict
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.hooks import filter_node, score_node
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.verdict import Verdict
@@ -42,11 +42,8 @@ def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: 
     table = nodes.table
     for index, row in enumerate(nodes.row_numbers()):
         if table.nodes[row] is not None:
-            try:
-                status = checked_status(plugin.filter(cycle, pod, NodeRow(table, row)), "filter")
-            except BaseException as raised:
-                # of this node alone, which another filter may have ruled out
-                status = failed(plugin, "filter", raised)
+            # a failure is of this node alone, which another filter may have ruled out
+            status = filter_node(plugin, cycle, pod, NodeRow(table, row))
             if status is not None and status.code is not Code.SUCCESS:
                 which[index] = statuses.setdefault(status, len(statuses))
     return Verdict(which, tuple(statuses))
@@ -54,7 +51,7 @@ def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: 
 
 def score_alone(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
     """Return what the column form says of one node."""
-    scores = checked_scores(plugin.score_nodes(cycle, pod, node.alone()), 1, "score_nodes")
+    scores = checked_scores(plugin.score_nodes(cycle, pod, node.alone()), "score_nodes", 1)
     return scores if isinstance(scores, Status) else int(scores[0])
 
 
@@ -64,11 +61,7 @@ def score_each(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: No
     table = nodes.table
     for index, row in enumerate(nodes.row_numbers()):
         if table.nodes[row] is not None:
-            try:
-                score = checked_score(plugin.score(cycle, pod, NodeRow(table, row)))
-                if isinstance(score, Status):
-                    return score
-                scores[index] = score
-            except BaseException as raised:
-                return failed(plugin, "score", raised)
+            score = score_node(plugin, cycle, pod, NodeRow(table, row), scores, index)
+            if isinstance(score, Status):
+                return score
     return scores

@@ -1,17 +1,24 @@
 """Calling plugins: whatever a hook does, the attempt that it was called for fails under its name, and nothing else.
 
-From a plugin and the name of a hook to an answer that was checked, or to the failure. A hook may raise anything, what
-ends processes elsewhere included; that a process ends is for signal handlers to decide. Coroutines are awaited in
-`binding.hooks`, everything else is called here, or (row by row) in the loops that ask `failed` what a failure means.
+From a plugin and the name of a hook to an answer that was checked, or to the failure, a status under the plugin's name.
+Every hook is called here: by `ask`, or by its twins for coroutines and generators, or by the functions for single rows
+and columns, which are called most often. A hook may raise anything, what ends processes elsewhere included; that a
+process ends is for signal handlers to decide.
 """
 
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from numpy.typing import NDArray
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.observer import (
     BIND,
     PERMIT,
@@ -22,14 +29,16 @@ from kubesched.core.framework.observer import (
     PRE_ENQUEUE,
     RESERVE,
     UNRESERVE,
+    UNTIMED,
     Stopwatch,
 )
 from kubesched.core.framework.status import Status, error
 from kubesched.core.framework.texts import described, tidy
+from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
 if TYPE_CHECKING:
-    from kubesched.core.framework.plugin import Plugin
+    from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
 
 T = TypeVar("T")
 
@@ -48,8 +57,15 @@ POINT_OF_HOOK = {
 }
 
 
+# -- any hook
+
+
 def ask(
-    plugin: "Plugin", hook: str, stopwatch: Stopwatch, checked: Callable[[Any, str], T], *arguments: Any
+    plugin: "Plugin",
+    hook: str,
+    checked: Callable[[Any, str], T],
+    *arguments: Any,
+    stopwatch: Stopwatch = UNTIMED,
 ) -> T | Status:
     """Return what a hook answers, checked by `checked`, or the failure; timed."""
     since = stopwatch.now()
@@ -57,25 +73,118 @@ def ask(
         answer: T | Status = checked(getattr(plugin, hook)(*arguments), hook)
     except BaseException as raised:
         answer = failed(plugin, hook, raised)
-    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
+    return _kept(plugin, hook, answer, stopwatch, since)
+
+
+async def ask_coroutine(
+    plugin: "Plugin",
+    hook: str,
+    checked: Callable[[Any, str], T],
+    *arguments: Any,
+    stopwatch: Stopwatch,
+    is_called_off: Callable[[BaseException], bool],
+) -> T | Status:
+    """Return what a coroutine hook answers, as `ask` does.
+
+    That the task itself is called off (a preemption, the end of the process) is no failure of the plugin and goes
+    through.
+    """
+    since = stopwatch.now()
+    try:
+        answer: T | Status = checked(await getattr(plugin, hook)(*arguments), hook)
+    except BaseException as raised:
+        if is_called_off(raised):
+            raise
+        answer = failed(plugin, hook, raised)
+    return _kept(plugin, hook, answer, stopwatch, since)
+
+
+def ask_generator(
+    plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *arguments: Any
+) -> Generator[Any, Any, T | Status]:
+    """Return what a generator hook answers, as `ask` does; what it yields goes to the cycle."""
+    try:
+        answer: T | Status = checked((yield from getattr(plugin, hook)(*arguments)), hook)
+    except BaseException as raised:
+        if isinstance(raised, GeneratorExit) and raised.__traceback__ and raised.__traceback__.tb_next is None:
+            # raised here and not by the plugin: the cycle is closed
+            raise
+        answer = failed(plugin, hook, raised)
+    return _kept(plugin, hook, answer, UNTIMED, 0.0)
+
+
+def _kept(plugin: "Plugin", hook: str, answer: T | Status, stopwatch: Stopwatch, since: float) -> T | Status:
+    """Return an answer, a status with the plugin's name on it, and keep how long it took."""
+    if isinstance(answer, Status):
+        answer = answer.by(plugin.name)
+    if stopwatch is not UNTIMED:
+        stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
     return answer
 
 
-def named_failure(plugin: "Plugin", point: str, status: Status) -> Status:
-    """Return a plugin's rejection under its name, or its error with plugin and extension point in the message."""
-    return (
-        status.by(plugin.name)
-        if status.rejected
-        else error(f'running {point} plugin "{plugin.name}": {status.message}')
-    )
+class Raised(NamedTuple):
+    """What a callback raised."""
+
+    exception: BaseException
 
 
-def guarded(plugin: "Plugin", hook: str, call: Callable[[], T]) -> T | Status:
-    """Return what a call of a hook returns, or the failure if it raises."""
+def call_back(checked: Callable[[Any, str], T], name: str, callback: Callable[..., Any], *arguments: Any) -> T | Raised:
+    """Return what a plugin's callback answers, checked, or what it raised; no attempt fails by it."""
     try:
-        return call()
+        return checked(callback(*arguments), name)
     except BaseException as raised:
-        return failed(plugin, hook, raised)
+        if is_interrupt(raised):
+            raise
+        return Raised(raised)
+
+
+def named_failure(plugin: "Plugin", point: str, status: Status) -> Status:
+    """Return a plugin's rejection as it is, or its error with plugin and extension point in the message."""
+    return status if status.rejected else error(f'running {point} plugin "{plugin.name}": {status.message}')
+
+
+# -- Filter and Score, timed as a whole (`evaluation.timing`)
+
+
+def filter_node(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+    """Return why a filter rejects one node, or None."""
+    try:
+        status = plugin.filter(cycle, pod, node)
+        return None if status is None else checked_status(status, "filter")
+    except BaseException as raised:
+        return failed(plugin, "filter", raised)
+
+
+def filter_nodes(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
+    """Return the verdict of a filter on many nodes."""
+    try:
+        return checked_verdict(plugin.filter_nodes(cycle, pod, nodes), len(nodes))
+    except BaseException as raised:
+        return Verdict.uniform(len(nodes), failed(plugin, "filter_nodes", raised))
+
+
+def score_node(
+    plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: NodeRow, column: NDArray[Any], index: int
+) -> int | Status:
+    """Write the score of one node into a column; return it, or the failure."""
+    try:
+        score = checked_score(plugin.score(cycle, pod, node), "score")
+        if not isinstance(score, Status):
+            column[index] = score
+        return score
+    except BaseException as raised:
+        return failed(plugin, "score", raised)
+
+
+def score_nodes(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[Any] | Status:
+    """Return the scores of many nodes, or the failure."""
+    try:
+        return checked_scores(plugin.score_nodes(cycle, pod, nodes), "score_nodes", len(nodes))
+    except BaseException as raised:
+        return failed(plugin, "score_nodes", raised)
+
+
+# -- failures
 
 
 def failed(plugin: "Plugin", hook: str, raised: BaseException) -> Status:

@@ -14,10 +14,11 @@ from kubesched.config.types import RawArgs
 from kubesched.core.framework import plugin as points
 from kubesched.core.framework.answers import checked_registrations
 from kubesched.core.framework.events import Registration
-from kubesched.core.framework.hooks import failed, is_interrupt
+from kubesched.core.framework.hooks import ask, is_interrupt
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.plugin import EXTENSION_POINTS, Plugin
 from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status
 from kubesched.core.framework.texts import described
 from kubesched.errors import KubeschedError, PluginError
 
@@ -152,10 +153,10 @@ def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[st
 
 def registered_events(plugin: Plugin) -> tuple[Registration, ...]:
     """Return what a plugin registers for; PluginError if it cannot say."""
-    try:
-        return checked_registrations(plugin.events_to_register(), "events_to_register")
-    except BaseException as raised:
-        raise PluginError(failed(plugin, "events_to_register", raised).message) from None
+    found = ask(plugin, "events_to_register", checked_registrations)
+    if isinstance(found, Status):
+        raise PluginError(found.message)
+    return found
 
 
 _SYNCHRONOUS = (
@@ -173,6 +174,7 @@ _SYNCHRONOUS = (
     "filter",
     "filter_nodes",
     "post_filter",
+    "pod_group_post_filter",
     "pre_score",
     "score",
     "score_nodes",

@@ -5,6 +5,7 @@ in the message; it never takes the engine down.
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,13 @@ from kubesched.core.cluster.following import RowwiseColumn
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.answers import (
-    checked_names,
-    checked_score,
+    checked_pre_filter_result,
     checked_scores,
     checked_status,
-    checked_verdict,
+    instance_of,
 )
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import failed, guarded
+from kubesched.core.framework.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.normalizing import invalid_score
 from kubesched.core.framework.outcomes import PreFilterResult
@@ -44,6 +44,8 @@ from kubesched.core.framework.verdict import Verdict
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
 
+_WORLDS = instance_of(FilterWorlds)  # type: ignore[type-abstract]
+
 # What scores that are the same everywhere were normalised for: any set of feasible rows.
 UNIFORM = object()
 
@@ -64,19 +66,13 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
         super().__init__(plugin, pod, table, statuses)
         self.cycle = cycle
         if pre_filter and isinstance(plugin, PreFilterPlugin):
-            failure = guarded(plugin, "pre_filter", lambda: self._take(plugin.pre_filter(cycle, pod)))
-            if failure is not None:
-                self.reject(failure)
-
-    def _take(self, outcome: PreFilterResult | Status | None) -> None:
-        if isinstance(outcome, PreFilterResult):
-            self.node_names = checked_names(outcome.node_names)
-            return
-        checked_status(outcome, "pre_filter")
-        if outcome is not None and outcome.code is Code.SKIP:
-            self.skip = True
-        elif outcome is not None and outcome.code is not Code.SUCCESS:
-            self.reject(outcome)
+            outcome = ask(plugin, "pre_filter", checked_pre_filter_result, cycle, pod)
+            if isinstance(outcome, PreFilterResult):
+                self.node_names = outcome.node_names
+            elif outcome is not None and outcome.code is Code.SKIP:
+                self.skip = True
+            elif outcome is not None and outcome.code is not Code.SUCCESS:
+                self.reject(outcome)
 
     def evaluate(self) -> None:
         """Ask the plugin about every row that has a node."""
@@ -103,20 +99,14 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
             if table.nodes[row] is None:
                 ids[row] = 0
                 continue
-            try:
-                status = checked_status(self.plugin.filter(self.cycle, self.pod, NodeRow(table, row)), "filter")
-            except BaseException as raised:
-                status = failed(self.plugin, "filter", raised)
+            status = filter_node(self.plugin, self.cycle, self.pod, NodeRow(table, row))
             index = 0 if status is None else self.index(status)
             ids[row] = index
             if index:
                 self.passes_everywhere = False
 
     def _ask(self, nodes: Nodes) -> Verdict:
-        try:
-            return checked_verdict(self.plugin.filter_nodes(self.cycle, self.pod, nodes), len(nodes))
-        except BaseException as raised:
-            return Verdict.uniform(len(nodes), failed(self.plugin, "filter_nodes", raised))
+        return filter_nodes(self.plugin, self.cycle, self.pod, nodes)
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
         """Ask the plugin about some rows."""
@@ -125,7 +115,8 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
     def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
         """Return worlds in which pods do not matter, or which the plugin is asked about one by one."""
         if isinstance(self.plugin, WorldsFilterPlugin):
-            return self.plugin.filter_worlds(self.pod, rows)
+            worlds = ask(self.plugin, "filter_worlds", _WORLDS, self.pod, rows)
+            return UnchangingWorlds(Verdict.uniform(len(rows), worlds)) if isinstance(worlds, Status) else worlds
         if not self.reads & OF_PODS:
             return UnchangingWorlds(self._ask(Nodes(self.table, rows)))
         return RowWorlds(self.plugin, self.pod, self.cycle, self.table, rows)
@@ -173,12 +164,8 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         if self._pre_score:
             self._pre_score = False
             assert isinstance(self.plugin, PreScorePlugin)
-            rows = np.flatnonzero(feasible.mask)
-            pre_score = self.plugin.pre_score
-            nodes = Nodes(self.table, rows)
-            status = guarded(
-                self.plugin, "pre_score", lambda: checked_status(pre_score(self.cycle, self.pod, nodes), "pre_score")
-            )
+            nodes = Nodes(self.table, np.flatnonzero(feasible.mask))
+            status = ask(self.plugin, "pre_score", checked_status, self.cycle, self.pod, nodes)
             if status is not None and status.code is Code.SKIP:
                 self.skip = True
             elif status is not None and status.code is not Code.SUCCESS:
@@ -243,12 +230,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         self._scores_for = None
         for row in rows:
             if self.table.nodes[row] is not None:
-                try:
-                    score = checked_score(self.plugin.score(self.cycle, self.pod, NodeRow(self.table, row)))
-                    if not isinstance(score, Status):
-                        self.raw[row] = score
-                except BaseException as raised:
-                    score = failed(self.plugin, "score", raised)
+                score = score_node(self.plugin, self.cycle, self.pod, NodeRow(self.table, row), self.raw, row)
                 if isinstance(score, Status):
                     self._fail(score)
                     return
@@ -256,10 +238,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
                     self._uniform = None
 
     def _ask(self, nodes: Nodes) -> NDArray[np.int64] | Status:
-        try:
-            return checked_scores(self.plugin.score_nodes(self.cycle, self.pod, nodes), len(nodes), "score_nodes")
-        except BaseException as raised:
-            return failed(self.plugin, "score_nodes", raised)
+        return score_nodes(self.plugin, self.cycle, self.pod, nodes)
 
     def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
         """Normalise the raw scores of the feasible rows, unless nothing moved since last time."""
@@ -275,14 +254,10 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
 
     def _normalize(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
         raw = self.raw[feasible.mask] if self._uniform is None else np.array([self._uniform])
-        normalize = self.plugin.normalize_scores
-        normalized = guarded(
-            self.plugin,
-            "normalize_scores",
-            lambda: checked_scores(normalize(self.cycle, self.pod, raw), len(raw), "normalize_scores"),
-        )
+        checked = partial(checked_scores, count=len(raw))
+        normalized = ask(self.plugin, "normalize_scores", checked, self.cycle, self.pod, raw)
         if isinstance(normalized, Status):
-            return normalized.by(self.plugin.name)
+            return normalized
         if not self.plugin.in_range:
             wrong = normalized[(normalized < MIN_NODE_SCORE) | (normalized > MAX_NODE_SCORE)]
             if len(wrong):

@@ -13,7 +13,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE, NodeTable
 from kubesched.core.framework.answers import checked_status
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.hooks import ask, filter_node
 from kubesched.core.framework.nodes import Amounts, NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
 from kubesched.core.framework.questions import FilterWorlds
@@ -112,11 +112,8 @@ class RowWorlds(FilterWorlds):
     def _tell(self, plugin: PreFilterPlugin, world: int, other: PodInfo, *, added: bool) -> None:
         """Tell the plugin of a pod that came or went; what it objects to is the world's verdict."""
         cycle, node = self._worlds[world]
-        name, hook = ("add_pod", plugin.add_pod) if added else ("remove_pod", plugin.remove_pod)
-        try:
-            status = checked_status(hook(cycle, self._pod, other, node), name)
-        except BaseException as raised:
-            status = failed(plugin, name, raised)
+        hook = "add_pod" if added else "remove_pod"
+        status = ask(plugin, hook, checked_status, cycle, self._pod, other, node)
         if status is not None and status.code is not Code.SUCCESS:
             # upstream: framework/runtime/framework.go, RunPreFilterExtensionAddPod (v1.36): no rejections here
             verb = "AddPod" if added else "RemovePod"
@@ -130,10 +127,7 @@ class RowWorlds(FilterWorlds):
         for index, (cycle, node) in enumerate(self._worlds):
             status = self._failures.get(index)
             if status is None:
-                try:
-                    status = checked_status(self._plugin.filter(cycle, self._pod, node), "filter")
-                except BaseException as raised:
-                    status = failed(self._plugin, "filter", raised)
+                status = filter_node(self._plugin, cycle, self._pod, node)
             if status is not None and status.code is not Code.SUCCESS:
                 which[index] = statuses.setdefault(status, len(statuses))
         return Verdict(which, tuple(statuses))

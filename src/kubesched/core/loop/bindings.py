@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from kubesched.api.meta import ApiObject
 from kubesched.common.notes import sampled
 from kubesched.config.types import Extender
+from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.binding.cycle import BindingContext, NotBound, bind_pod, tell_bound
-from kubesched.core.binding.hooks import is_called_off
 from kubesched.core.binding.waiting_pods_map import PermitWait
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import msgspec
 
 from kubesched.api.scheduling import PodGroup
-from kubesched.core.binding.hooks import is_called_off
+from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework import observer
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE

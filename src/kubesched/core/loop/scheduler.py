@@ -19,7 +19,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.config.types import Extender
-from kubesched.core.binding.hooks import is_called_off
+from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework.effects import Bind
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderPrioritizeArgs, ExtenderResult

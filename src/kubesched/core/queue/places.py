@@ -7,9 +7,10 @@ most one place.
 from collections.abc import Iterator, Mapping
 
 from kubesched.core.framework.answers import checked_sort_key
-from kubesched.core.framework.hooks import failed
+from kubesched.core.framework.hooks import ask
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.queue_order import active_order
+from kubesched.core.framework.status import Status
 from kubesched.core.queue.backoff import (
     BackoffPolicy,
     backoff_expiry,
@@ -91,12 +92,9 @@ class Places:
         # all profiles have the same QueueSort, the configuration is refused otherwise
         profile = self._profiles.get(queued.pod.spec.scheduler_name) or next(iter(self._profiles.values()))
         plugin = profile.queue_sort[0]
-        try:
-            return checked_sort_key(plugin.sort_key(queued.pod, queued.timestamp), "sort_key")
-        except BaseException as raised:
-            # without a key of its plugin's a pod is sorted by priority
-            failed(plugin, "sort_key", raised)
-            return active_order(queued.pod.priority, queued.timestamp)
+        key = ask(plugin, "sort_key", checked_sort_key, queued.pod, queued.timestamp)
+        # without a key of its plugin's a pod is sorted by priority
+        return active_order(queued.pod.priority, queued.timestamp) if isinstance(key, Status) else key
 
     def validate(self) -> None:
         """Raise AssertionError unless every pod is in one place and says so."""

@@ -59,5 +59,5 @@ class PreEnqueueGate:
 
 def _refusal(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch) -> Status | None:
     """Return why a plugin gates a pod, or None; a plugin that raises gates it."""
-    status = ask(plugin, "pre_enqueue", stopwatch, checked_status, pod)
+    status = ask(plugin, "pre_enqueue", checked_status, pod, stopwatch=stopwatch)
     return None if status is None or status.code is Code.SUCCESS else status

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_hint
+from kubesched.core.framework.answers import checked_hint, checked_subject_names
 from kubesched.core.framework.events import (
     Action,
     ClusterEvent,
@@ -20,7 +20,7 @@ from kubesched.core.framework.events import (
     Subject,
     registrations_for_extenders,
 )
-from kubesched.core.framework.hooks import is_interrupt
+from kubesched.core.framework.hooks import Raised, call_back
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.profile import Profile, registered_events
 from kubesched.core.queue.queued_pod import QueuedPod
@@ -235,30 +235,22 @@ class EventHints:
     def _ask(self, plugin: str, hint: HintFunction, pod: PodInfo) -> Hint:
         observers = self._observers
         began = observers.clock()
-        failure: BaseException | None = None
-        try:
-            answer = checked_hint(hint(pod, self._old, self._new), "a hint")
-        except BaseException as raised:
-            if is_interrupt(raised):
-                raise
-            # An attempt in vain costs less than a pod that is forgotten.
-            answer, failure = Hint.QUEUE, raised
         label = self._event.label
-        observers.hint_asked(plugin, label, answer.value if failure is None else "Error", observers.clock() - began)
-        if failure is not None:
-            observers.hint_failed(plugin, label, pod, failure)
-        return answer
+        answer = call_back(checked_hint, "a hint", hint, pod, self._old, self._new)
+        seconds = observers.clock() - began
+        if isinstance(answer, Hint):
+            observers.hint_asked(plugin, label, answer.value, seconds)
+            return answer
+        observers.hint_asked(plugin, label, "Error", seconds)
+        observers.hint_failed(plugin, label, pod, answer.exception)
+        # An attempt in vain costs less than a pod that is forgotten.
+        return Hint.QUEUE
 
 
 def _names_of(names: Callable[..., Collection[str] | None], *about: Any) -> set[str] | None:
     """Return the names a subject gives; None where it gives none or cannot tell."""
-    try:
-        found = names(*about)
-        return None if found is None else set(found)
-    except BaseException as raised:
-        if is_interrupt(raised):
-            raise
-        return None
+    found = call_back(checked_subject_names, "a subject", names, *about)
+    return None if isinstance(found, Raised) else found
 
 
 def has_claims_of_its_own(pod: PodInfo) -> bool:

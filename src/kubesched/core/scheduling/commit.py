@@ -71,7 +71,7 @@ def undo(
     failures = []
     began = stopwatch.now()
     for plugin in reversed(profile.reserve):
-        failure = ask(plugin, "unreserve", stopwatch, unchecked, cycle, placed, node_name)
+        failure = ask(plugin, "unreserve", unchecked, cycle, placed, node_name, stopwatch=stopwatch)
         if failure is not None:
             # the others must have their turn all the same
             failures.append(failure)
@@ -84,7 +84,7 @@ def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str, 
     began = stopwatch.now()
     failure: Status | None = None
     for plugin in profile.reserve:
-        status = ask(plugin, "reserve", stopwatch, checked_status, cycle, pod, node_name)
+        status = ask(plugin, "reserve", checked_status, cycle, pod, node_name, stopwatch=stopwatch)
         if status is not None and not status.ok:
             failure = named_failure(plugin, RESERVE, status)
             break
@@ -98,7 +98,7 @@ def _permit(
     began = stopwatch.now()
     failure: Status | None = None
     for plugin in profile.permit:
-        answer = ask(plugin, "permit", stopwatch, checked_permission, cycle, taken.pod, node_name)
+        answer = ask(plugin, "permit", checked_permission, cycle, taken.pod, node_name, stopwatch=stopwatch)
         permission = answer if isinstance(answer, Permission) else Permission(answer)
         status = permission.status
         if status.code is Code.WAIT:

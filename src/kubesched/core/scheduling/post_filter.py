@@ -82,5 +82,5 @@ def _ask(
     plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts, stopwatch: Stopwatch
 ) -> PostFilterResult:
     """Return what a plugin found, or that it failed."""
-    result = ask(plugin, "post_filter", stopwatch, checked_post_filter_result, cycle, pod, verdicts)
+    result = ask(plugin, "post_filter", checked_post_filter_result, cycle, pod, verdicts, stopwatch=stopwatch)
     return PostFilterResult(result) if isinstance(result, Status) else result

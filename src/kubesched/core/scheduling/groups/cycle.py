@@ -8,6 +8,8 @@ assumes the pods.
 
 from collections.abc import Sequence
 
+from kubesched.core.framework.answers import checked_pod_group_post_filter_result
+from kubesched.core.framework.hooks import ask_generator
 from kubesched.core.framework.preemption import PodGroupPostFilterResult
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status, error, unschedulable
@@ -68,4 +70,7 @@ def preempt(attempt: Attempt) -> Asking[PodGroupPostFilterResult]:
         tried = yield from place_group(attempt)
         return tried.status
 
-    return (yield from plugins[0].pod_group_post_filter(group, [queued.pod for queued in attempt.pods], trial))
+    pods = [queued.pod for queued in attempt.pods]
+    checked = checked_pod_group_post_filter_result
+    found = yield from ask_generator(plugins[0], "pod_group_post_filter", checked, group, pods, trial)
+    return PodGroupPostFilterResult(found) if isinstance(found, Status) else found

@@ -8,12 +8,9 @@ itself, on its rows alone; those that will do are scored.
 # (RunPlacementGeneratePlugins, RunPlacementScorePlugins) (v1.36)
 
 from collections.abc import Sequence
-from functools import partial
-from typing import Any, TypeVar
 
-from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_score
-from kubesched.core.framework.hooks import guarded
+from kubesched.core.framework.answers import checked_placement_scores, checked_placements, checked_score
+from kubesched.core.framework.hooks import ask
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.placements import Assignments, Placement
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, PlacementScorePlugin
@@ -21,9 +18,7 @@ from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.algorithm import Attempt
 from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult
-from kubesched.errors import PluginError
 
-T = TypeVar("T")
 NO_PLACEMENT = unschedulable("no feasible placements found")
 
 
@@ -68,21 +63,7 @@ def generate(attempt: Attempt) -> Sequence[Placement] | Status:
     plugin, group = plugins[0], attempt.group
     if group is None:
         return attempt.no_group.by(plugin.name)
-    found = guarded(
-        plugin, "generate_placements", lambda: _checked(plugin.generate_placements(group, everywhere), Placement)
-    )
-    if isinstance(found, Status):
-        return found.by(plugin.name)
-    return found or NO_PLACEMENT.by(plugin.name)
-
-
-def _checked(answer: Any, kind: type[T]) -> Sequence[T] | Status:
-    """Return a sequence of what was asked for, or a status, as it is."""
-    if isinstance(answer, Status) or (
-        isinstance(answer, list | tuple) and all(isinstance(each, kind) for each in answer)
-    ):
-        return answer
-    raise PluginError(f"returned {answer!r}; return a list of {kind.__name__}, or an error")
+    return ask(plugin, "generate_placements", checked_placements, group, everywhere) or NO_PLACEMENT.by(plugin.name)
 
 
 def best(attempt: Attempt, good: Sequence[tuple[Placement, GroupResult]]) -> GroupResult:
@@ -109,13 +90,11 @@ def _scores(
     raw: list[int] = []
     for assigned in assignments:
         nodes = Nodes(table, assigned.placement.rows)
-        score = guarded(plugin, "score_placement", partial(_score, plugin, assigned.pods, nodes))
+        score = ask(plugin, "score_placement", checked_score, assigned.pods, nodes)
         if isinstance(score, Status):
             return _broken("running PlacementScore plugins", plugin, score)
         raw.append(score)
-    scores = guarded(
-        plugin, "normalize_placement_scores", lambda: _checked(plugin.normalize_placement_scores(raw), int)
-    )
+    scores = ask(plugin, "normalize_placement_scores", checked_placement_scores, raw)
     if isinstance(scores, Status):
         return _broken("running NormalizePlacementScore on PlacementScore plugins", plugin, scores)
     if len(scores) != len(raw):
@@ -129,10 +108,6 @@ def _scores(
                 f"[{MIN_NODE_SCORE}, {MAX_NODE_SCORE}] after normalizing"
             )
     return scores
-
-
-def _score(plugin: PlacementScorePlugin, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
-    return checked_score(plugin.score_placement(pods, nodes))
 
 
 def _broken(doing: str, plugin: PlacementScorePlugin, why: Status) -> Status:

@@ -1,0 +1,23 @@
+"""Whether a task or the process is to end: what was raised is then no failure of what the task was doing."""
+
+import asyncio
+
+from kubesched.core.framework.hooks import is_interrupt
+
+
+def is_called_off(raised: BaseException) -> bool:
+    """Return whether this task or this process is to end, and not just what it was doing."""
+    if is_interrupt(raised):
+        return True
+    if isinstance(raised, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and task.cancelling() > 0
+    # a coroutine that is thrown away ends outside of its task
+    return isinstance(raised, GeneratorExit) and _nobody_runs()
+
+
+def _nobody_runs() -> bool:
+    try:
+        return asyncio.current_task() is None
+    except RuntimeError:
+        return True
