@@ -25,7 +25,7 @@ from kubesched.core.assembly import build_engine
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
-from kubesched.core.scheduling.outcomes import Placed
+from kubesched.core.scheduling.outcomes import Placed, PodAttempt
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, an_affinity
 from kubesched.testing.devices import (
     a_claiming_pod,
@@ -214,7 +214,7 @@ def _forget(engine: Engine, context: CycleContext) -> None:
 
 def _cycle(context: CycleContext, pod: Pod) -> int:
     try:
-        next(schedule(context, QueuedPod(context.cluster.reader.read(pod), 0.0)))
+        next(schedule(context, PodAttempt(QueuedPod(context.cluster.reader.read(pod), 0.0))))
     except StopIteration as finished:
         return int(isinstance(finished.value, Placed))
     return 0

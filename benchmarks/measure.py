@@ -16,7 +16,7 @@ from kubesched.core.assembly import build_engine
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
-from kubesched.core.scheduling.outcomes import Failed, Placed
+from kubesched.core.scheduling.outcomes import Failed, Placed, PodAttempt
 
 # so that large clusters fit into memory
 MOST_PLACED = 300_000
@@ -85,7 +85,7 @@ def _schedule(context: CycleContext, pod: Pod) -> int:
     cluster = context.cluster
     queued = QueuedPod(cluster.reader.read(pod), 0.0)
     try:
-        next(schedule(context, queued))
+        next(schedule(context, PodAttempt(queued)))
     except StopIteration as finished:
         outcome = finished.value
     if isinstance(outcome, Placed):

@@ -17,6 +17,7 @@ from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
 from kubesched.core.scheduling.groups.results import GroupResult, PodResult
+from kubesched.core.scheduling.outcomes import PodAttempt
 
 PREFIX = "group:"
 T = TypeVar("T")
@@ -41,9 +42,9 @@ class GroupJudge:
         profile = profile_of(self._context, ready)
         if isinstance(profile, Status):
             return {**entry, "error": profile.message}
-        result = finished(schedule_group(self._context, profile, ready))
+        result = finished(schedule_group(self._context, profile, [PodAttempt(queued) for queued in ready]))
         for pod in result.pods:
-            entries[pod.queued.uid].update(pod_form(pod))
+            entries[pod.attempt.queued.uid].update(pod_form(pod))
         if self._sequence and result.status.ok:
             self._take_places(profile, result)
         return {**entry, **group_form(result)}
@@ -65,7 +66,7 @@ class GroupJudge:
         for pod in result.pods:
             if pod.failure is None and pod.cycle is not None:
                 pod.cycle.group = None
-                commit(self._engine.cluster, profile, pod.cycle, pod.queued.pod, pod.node_name)
+                commit(self._engine.cluster, profile, pod.cycle, pod.attempt.queued.pod, pod.node_name)
 
 
 def pod_form(pod: PodResult) -> Result:

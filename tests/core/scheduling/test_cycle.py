@@ -29,7 +29,7 @@ from kubesched.core.framework.status import Code, Status, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
-from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, Skipped
+from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, PodAttempt, Skipped
 from kubesched.core.scheduling.visit_order import VisitOrder
 from kubesched.testing import a_node, a_pod
 
@@ -81,7 +81,7 @@ def attempt(engine: Engine, pod: Any, answers: Answerer | None = None, **context
     made = CycleContext(engine, Random(1).randrange)
     for name, value in context.items():
         setattr(made, name, value)
-    running = schedule(made, QueuedPod(engine.cluster.reader.read(pod), 0.0))
+    running = schedule(made, PodAttempt(QueuedPod(engine.cluster.reader.read(pod), 0.0)))
     try:
         question = next(running)
         while True:

@@ -106,13 +106,13 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
 async def _ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any, str], T]) -> T | Status:
     """Return what a plugin's coroutine answers about a pod."""
     arguments = placed.cycle, placed.pod, placed.node_name
-    stopwatch = placed.queued.stopwatch
+    stopwatch = placed.attempt.stopwatch
     return await ask_coroutine(plugin, hook, checked, *arguments, stopwatch=stopwatch, is_called_off=is_called_off)
 
 
 def tell_bound(placed: Placed, observers: Observers) -> None:
     """Tell observers that a pod is bound."""
-    queued = placed.queued
+    queued, stopwatch = placed.attempt
     now = asyncio.get_running_loop().time()
     observers.pod_bound(
         Bound(
@@ -120,7 +120,7 @@ def tell_bound(placed: Placed, observers: Observers) -> None:
             placed.node_name,
             placed.profile.scheduler_name,
             queued.attempts,
-            queued.stopwatch.seconds,
+            stopwatch.seconds,
             now - (queued.initial_attempt_at if queued.initial_attempt_at is not None else now),
             queued.was_flushed,
             placed.evaluated_nodes,
@@ -134,11 +134,11 @@ def tell_bound(placed: Placed, observers: Observers) -> None:
 
 async def _permission(placed: Placed, waiting: PermitWait, context: BindingContext) -> Status:
     """Return success, or why Permit rejected a waiting pod."""
-    began = placed.queued.stopwatch.now()
+    began = placed.attempt.stopwatch.now()
     status = await waiting.decision()
     if status.ok:
         context.waiting_pods.remove(placed.pod.uid)
-    context.observers.permit_awaited(status.code.text, placed.queued.stopwatch.now() - began)
+    context.observers.permit_awaited(status.code.text, placed.attempt.stopwatch.now() - began)
     return status
 
 
@@ -167,7 +167,7 @@ def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
     """Return the plugins whose PreBind has something to do, or the failure of PreBindPreFlight."""
     preparing: list[PreBindPlugin] = []
     failure: Status | None = None
-    stopwatch = placed.queued.stopwatch
+    stopwatch = placed.attempt.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.pre_bind:
         arguments = placed.cycle, placed.pod, placed.node_name
@@ -195,9 +195,9 @@ async def _prepared(
     placed: Placed, preparing: Sequence[PreBindPlugin], pods_in_pre_bind: PodsInPreBind
 ) -> Status | None:
     """Run PreBind in a task that evictions can cancel; return why the pod cannot be bound."""
-    began = placed.queued.stopwatch.now()
+    began = placed.attempt.stopwatch.now()
     failure = await _called_back_or_done(placed, preparing, pods_in_pre_bind) if preparing else None
-    placed.queued.stopwatch.point(PRE_BIND, failure, began)
+    placed.attempt.stopwatch.point(PRE_BIND, failure, began)
     return failure
 
 
@@ -271,9 +271,9 @@ async def _bind_by_extender_or_plugin(placed: Placed, context: BindingContext) -
             if refused and extender.ignorable:
                 continue
             return error(refused) if refused else None
-    began = placed.queued.stopwatch.now()
+    began = placed.attempt.stopwatch.now()
     failure = await _bind_by_plugin(placed)
-    placed.queued.stopwatch.point(BIND, failure, began)
+    placed.attempt.stopwatch.point(BIND, failure, began)
     return failure
 
 
@@ -297,7 +297,7 @@ def _final(plugin: Plugin, point: str, status: Status | None) -> Status | None:
 
 async def _post_bind(placed: Placed, context: BindingContext) -> None:
     """Run PostBind; a failure is noted."""
-    stopwatch = placed.queued.stopwatch
+    stopwatch = placed.attempt.stopwatch
     began = stopwatch.now()
     for plugin in placed.profile.post_bind:
         failure = await _ask(plugin, "post_bind", placed, unchecked)

@@ -25,10 +25,9 @@ from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.event_handlers import POD_GONE, EventHandlers
 from kubesched.core.loop.failure_handler import FailureHandler
 from kubesched.core.loop.loop_events import BindingDone, BindingFailed, BindingVerified, Dropped, Permitted, Put
-from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import undo
 from kubesched.core.scheduling.cycle import commit_failure
-from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
+from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt
 
 # how often a pod is read whose binding was not answered
 FIRST_LOOK_SECONDS = 0.5
@@ -104,16 +103,16 @@ class Bindings:
             self._context.queue.done(uid)
             tell_bound(placed, self._context.observers)
             return
-        stopwatch = placed.queued.stopwatch
+        stopwatch = placed.attempt.stopwatch
         for fault in undo(self._context.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name, stopwatch):
             self._context.note(fault.message)
         stopwatch.tell()
         if confirmed is None:
             self._context.cluster.remove_pod(uid)
             self._context.queue.delete(uid)
-            self._failures.tell(_failed(placed.queued, why))
+            self._failures.tell(_failed(placed.attempt, why))
         else:
-            self._requeue(placed.queued, confirmed, why)
+            self._requeue(placed.attempt, confirmed, why)
         # a rejected pod is not woken by its own departure
         only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
         self._context.queue.on_event(POD_GONE, placed.pod, None, self._context.now(), only_others)
@@ -126,7 +125,7 @@ class Bindings:
             await self._bind_or_fail(placed)
         finally:
             self.under_way -= 1
-            placed.queued.stopwatch.tell()
+            placed.attempt.stopwatch.tell()
 
     async def _bind_or_fail(self, placed: Placed) -> None:
         post = self._context.inbox.post
@@ -190,15 +189,15 @@ class Bindings:
             self._context.queue.activate(list(named), self._context.now())
             named.clear()
 
-    def _requeue(self, queued: QueuedPod, latest: PodInfo, why: NotBound) -> None:
+    def _requeue(self, attempt: PodAttempt, latest: PodInfo, why: NotBound) -> None:
         """Requeue a pod whose binding failed: unschedulable if Permit rejected it, else with backoff."""
-        queued.pod = latest
-        self._context.queue.resume(queued)
-        self._failures.fail(_failed(queued, why))
+        attempt.queued.pod = latest
+        self._context.queue.resume(attempt.queued)
+        self._failures.fail(_failed(attempt, why))
 
 
-def _failed(queued: QueuedPod, why: NotBound) -> Failed:
+def _failed(attempt: PodAttempt, why: NotBound) -> Failed:
     """Return the failure of an attempt that got as far as binding."""
     if why.by_permit:
-        return commit_failure(queued, why.status)
-    return Failed(queued, UNSCHEDULABLE if why.status.rejected else SCHEDULER_ERROR, why.status.message)
+        return commit_failure(attempt, why.status)
+    return Failed(attempt, UNSCHEDULABLE if why.status.rejected else SCHEDULER_ERROR, why.status.message)

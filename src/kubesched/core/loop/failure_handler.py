@@ -59,7 +59,7 @@ class FailureHandler:
                 observer.UNSCHEDULABLE if failed.reason == UNSCHEDULABLE else observer.ERROR,
                 failed.message,
                 failed.unschedulable_plugins | failed.pending_plugins,
-                queued.stopwatch.seconds,
+                failed.attempt.stopwatch.seconds,
             )
         )
 

@@ -17,7 +17,7 @@ from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework import observer
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import Patch
-from kubesched.core.framework.observer import GroupAttempt, start
+from kubesched.core.framework.observer import GroupAttempt
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
@@ -33,7 +33,7 @@ from kubesched.core.scheduling.cycle import CycleContext, commit_failure
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
 from kubesched.core.scheduling.groups.results import GANG_SCHEDULING, UNSCHEDULABLE_GROUP, GroupResult, PodResult
-from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed
+from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt, begin_attempt
 
 CONDITION = "PodGroupScheduled"
 # where a preemption makes room for a pod group: not on one node
@@ -57,13 +57,14 @@ class PodGroupScheduler:
 
     async def attempt(self, popped: QueuedPod) -> None:
         """Schedule all waiting pods of a popped pod's group."""
-        pods = [queued for queued in self._gathered(popped) if not self._skipped(queued)]
-        if not pods:
+        gathered = [queued for queued in self._gathered(popped) if not self._skipped(queued)]
+        if not gathered:
             return
-        profile = profile_of(self._context, pods)
+        pods = [begin_attempt(queued, self._loop.observers) for queued in gathered]
+        profile = profile_of(self._context, gathered)
         if isinstance(profile, Status):
-            for queued in pods:
-                self._failures.fail(Failed(queued, SCHEDULER_ERROR, profile.message))
+            for pod in pods:
+                self._failures.fail(Failed(pod, SCHEDULER_ERROR, profile.message))
             return
         began, began_at = self._loop.observers.clock(), self._loop.busy_time()
         try:
@@ -73,9 +74,8 @@ class PodGroupScheduler:
                 raise
             # a fault of ours: this group's attempt fails, the loop goes on
             note_duration(pods, self._loop.busy_time() - began_at, self._loop.note)
-            for queued in pods:
-                message = f"internal error: {described(raised)}"
-                self._failures.fail(Failed(queued, SCHEDULER_ERROR, message))
+            for pod in pods:
+                self._failures.fail(Failed(pod, SCHEDULER_ERROR, f"internal error: {described(raised)}"))
             return
         ended = self._loop.observers.clock()
         note_duration(pods, self._loop.busy_time() - began_at, self._loop.note)
@@ -114,54 +114,51 @@ class PodGroupScheduler:
         self._loop.observers.attempt_skipped(pod)
         return True
 
-    async def _cycle(self, profile: Profile, pods: Sequence[QueuedPod]) -> GroupResult:
+    async def _cycle(self, profile: Profile, pods: Sequence[PodAttempt]) -> GroupResult:
         observers = self._context.observers
-        observers.group_attempt_began("/".join(group_of(pods[0].pod) or ()))
-        for queued in pods:
-            queued.stopwatch = start(observers, profile.scheduler_name, closely=queued.was_slow)
-            observers.attempt_began(queued.pod)
+        observers.group_attempt_began("/".join(group_of(pods[0].queued.pod) or ()))
+        for pod in pods:
+            observers.attempt_began(pod.queued.pod)
         result = await self._run(schedule_group(self._context, profile, pods))
-        for queued in pods:
-            observers.algorithm_ran(queued.stopwatch.seconds)
-            queued.stopwatch.tell()
+        for pod in pods:
+            observers.algorithm_ran(pod.stopwatch.seconds)
+            pod.stopwatch.tell()
         return result
 
     # -- a group that can be placed
 
-    def _bind(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
+    def _bind(self, profile: Profile, pods: Sequence[PodAttempt], result: GroupResult) -> int:
         """Assume the pods and start their binding cycles; return for how many.
 
         Pods without a node are retried: what is left of the group may preempt by itself. Each such attempt binds at
         least one pod or is the last.
         """
-        uids = {each.uid for each in pods}
+        uids = {each.queued.uid for each in pods}
         failures = [
             failure
-            for queued, pod in zip(pods, result.pods, strict=True)
-            if (failure := pod.failure or self._begin_binding(profile, queued, pod, uids)) is not None
+            for pod in result.pods
+            if (failure := pod.failure or self._begin_binding(profile, pod, uids)) is not None
         ]
         scheduled = len(pods) - len(failures)
         for failure in failures:
             self._failures.fail(msgspec.structs.replace(failure, again=scheduled > 0))
         return scheduled
 
-    def _begin_binding(
-        self, profile: Profile, queued: QueuedPod, pod: PodResult, in_this_cycle: set[str]
-    ) -> Failed | None:
-        cycle = pod.cycle
+    def _begin_binding(self, profile: Profile, pod: PodResult, in_this_cycle: set[str]) -> Failed | None:
+        (queued, stopwatch), cycle = pod.attempt, pod.cycle
         assert cycle is not None, "a pod with a node has a cycle"
         # the group's cycle is over
         cycle.group = None
-        taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name, queued.stopwatch)
+        taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name, stopwatch)
         if taken.failure is not None:
-            return commit_failure(queued, taken.failure)
+            return commit_failure(pod.attempt, taken.failure)
         named = cycle.get(PODS_TO_ACTIVATE)
         if named:
             # these have just been tried
             named -= in_this_cycle
         self._bindings.begin(
             Placed(
-                queued,
+                pod.attempt,
                 taken.pod,
                 pod.node_name,
                 profile,
@@ -175,7 +172,7 @@ class PodGroupScheduler:
 
     # -- a group that cannot
 
-    def _put_back(self, profile: Profile, pods: Sequence[QueuedPod], result: GroupResult) -> int:
+    def _put_back(self, profile: Profile, pods: Sequence[PodAttempt], result: GroupResult) -> int:
         """Requeue all pods of a group; return 0, the number of scheduled pods."""
         found = result.preemption
         if found is not None and found.status.ok:
@@ -185,25 +182,25 @@ class PodGroupScheduler:
         # again, whatever happens; here a group of which nobody got a place waits for what may help any of its pods
         blamed = _blamed(result)
         going: set[str] = set()
-        for index, queued in enumerate(pods):
+        for index, attempt in enumerate(pods):
             pod = result.pods[index] if index < len(result.pods) else None
-            self._failures.fail(_failure(queued, pod, result, blamed, going))
+            self._failures.fail(_failure(attempt, pod, result, blamed, going))
         return 0
 
-    def _evict_for_group(self, pods: Sequence[QueuedPod], preemption: Preemption) -> None:
+    def _evict_for_group(self, pods: Sequence[PodAttempt], preemption: Preemption) -> None:
         group = self._group(pods)
         if group is not None:
-            uids = tuple(queued.uid for queued in pods)
-            preemptor = Preemptor(pods[0].pod, group.uid, group.spec.priority or 0, uids, "podgroup")
+            uids = tuple(pod.queued.uid for pod in pods)
+            preemptor = Preemptor(pods[0].queued.pod, group.uid, group.spec.priority or 0, uids, "podgroup")
             self._failures.begin_preemption(preemptor, preemption)
 
     # -- the group's status
 
-    def _group(self, pods: Sequence[QueuedPod]) -> PodGroup | None:
-        key = group_of(pods[0].pod)
+    def _group(self, pods: Sequence[PodAttempt]) -> PodGroup | None:
+        key = group_of(pods[0].queued.pod)
         return self._loop.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
 
-    def _tell_of_group(self, pods: Sequence[QueuedPod], status: Status) -> None:
+    def _tell_of_group(self, pods: Sequence[PodAttempt], status: Status) -> None:
         """Write the group's condition."""
         group = self._group(pods)
         if group is None:
@@ -249,23 +246,23 @@ def _blamed(result: GroupResult) -> frozenset[str]:
 
 
 def _failure(
-    queued: QueuedPod, pod: PodResult | None, result: GroupResult, blamed: frozenset[str], going: set[str]
+    attempt: PodAttempt, pod: PodResult | None, result: GroupResult, blamed: frozenset[str], going: set[str]
 ) -> Failed:
     """Return the failure of one pod of a group that cannot be placed; `going` are victims of the pods before it."""
     status = result.status
     failure = pod.failure if pod is not None else None
     if not status.rejected:
         own = failure is not None and failure.reason == SCHEDULER_ERROR
-        return failure if own and failure is not None else Failed(queued, SCHEDULER_ERROR, status.message)
+        return failure if own and failure is not None else Failed(attempt, SCHEDULER_ERROR, status.message)
     if pod is None:
-        return Failed(queued, UNSCHEDULABLE, status.message, blamed)
+        return Failed(attempt, UNSCHEDULABLE, status.message, blamed)
     if failure is None and result.waits_for_preemption:
-        return Failed(queued, UNSCHEDULABLE, status.message, blamed, nominated_node_name=pod.node_name)
+        return Failed(attempt, UNSCHEDULABLE, status.message, blamed, nominated_node_name=pod.node_name)
     if failure is None or (pod.needs_preemption and not result.waits_for_preemption):
         # differs (a pod of a group that finds victims): the reference evicts others for a pod even if its group cannot
         # be placed all the same
         message = f"{UNSCHEDULABLE_GROUP}, {pod.permission.message}"
-        return Failed(queued, UNSCHEDULABLE, message, blamed)
+        return Failed(attempt, UNSCHEDULABLE, message, blamed)
     return _evicting_once(msgspec.structs.replace(failure, unschedulable_plugins=blamed), going)
 
 

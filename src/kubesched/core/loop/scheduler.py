@@ -55,7 +55,7 @@ from kubesched.core.queue.scheduling_queue import FLUSH_AFTER_SECONDS, QueueOpti
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extender_calls import Asking
-from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped
+from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome, Placed, Skipped, begin_attempt
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T")
@@ -283,14 +283,15 @@ class Scheduler:
 
     async def _attempt(self, queued: QueuedPod) -> None:
         began = self.busy_time()
+        attempt = begin_attempt(queued, self._observers)
         try:
-            outcome: Outcome = await self._drive(schedule(self._context, queued))
+            outcome: Outcome = await self._drive(schedule(self._context, attempt))
         except BaseException as raised:
             if is_called_off(raised):
                 raise
             # an internal error fails this attempt; the loop goes on
-            outcome = Failed(queued, SCHEDULER_ERROR, f"internal error: {described(raised)}")
-        note_duration((queued,), self.busy_time() - began, self._note)
+            outcome = Failed(attempt, SCHEDULER_ERROR, f"internal error: {described(raised)}")
+        note_duration((attempt,), self.busy_time() - began, self._note)
         if isinstance(outcome, Placed):
             self.bindings.begin(outcome)
         elif isinstance(outcome, Skipped):

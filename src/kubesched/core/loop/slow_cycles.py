@@ -9,21 +9,21 @@ from collections.abc import Sequence
 from kubesched.common.notes import Note
 from kubesched.core.framework.observer import Stopwatch
 from kubesched.core.queue.backoff import SLOW_SECONDS, slow_backoff_seconds
-from kubesched.core.queue.queued_pod import QueuedPod
+from kubesched.core.scheduling.outcomes import PodAttempt
 
 # what took less of a cycle than this is not what it took long for
 MOST_OF_IT = 0.5
 
 
-def note_duration(pods: Sequence[QueuedPod], seconds: float, note: Note) -> None:
+def note_duration(pods: Sequence[PodAttempt], seconds: float, note: Note) -> None:
     """Keep how long the cycle of a pod, or of the pods of a group, took; log it if that was long."""
-    for queued in pods:
-        queued.took_seconds = seconds
+    for attempt in pods:
+        attempt.queued.took_seconds = seconds
     if seconds > SLOW_SECONDS:
-        name = pods[0].pod.full_name
+        name = pods[0].queued.pod.full_name
         what = f"pod {name}" if len(pods) == 1 else f"the group of pod {name}, {len(pods)} pods,"
         # of a group every pod has its own: the one that took longest tells most
-        longest = max((queued.stopwatch for queued in pods), key=lambda watch: watch.longest_point[1])
+        longest = max((attempt.stopwatch for attempt in pods), key=lambda watch: watch.longest_point[1])
         wait = slow_backoff_seconds(seconds)
         note(
             f"scheduling {what} took {seconds:.1f} s{_most_of_it(longest, seconds)}; nothing else was scheduled "

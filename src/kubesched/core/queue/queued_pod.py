@@ -7,7 +7,6 @@ from enum import Enum
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import ClusterEvent
-from kubesched.core.framework.observer import UNTIMED
 
 NEVER = float("-inf")
 
@@ -38,7 +37,6 @@ class QueuedPod:
         "pending_plugins",
         "place",
         "pod",
-        "stopwatch",
         "timestamp",
         "took_seconds",
         "unschedulable_count",
@@ -68,7 +66,6 @@ class QueuedPod:
         self.was_flushed = False
         self.flushed_at = NEVER
         # of the last attempt: how long the loop was busy with it, and until when the pod waits for that
-        self.stopwatch = UNTIMED
         self.took_seconds = 0.0
         self.held_until = NEVER
 

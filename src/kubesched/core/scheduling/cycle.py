@@ -17,21 +17,28 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.observer import Observers, start
+from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Candidate, Preemption, best_of
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
 from kubesched.core.framework.status import Status, unschedulable
-from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
 from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose, pending
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extender_calls import Asking, FilteredNodes, ask_filters, ask_preemption, ask_priorities
-from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Outcome, Placed, Skipped
+from kubesched.core.scheduling.outcomes import (
+    SCHEDULER_ERROR,
+    UNSCHEDULABLE,
+    Failed,
+    Outcome,
+    Placed,
+    PodAttempt,
+    Skipped,
+)
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 from kubesched.core.scheduling.visit_order import VisitOrder
 
@@ -56,8 +63,9 @@ class CycleContext:
         self.workload_aware_preemption = gates.enabled("WorkloadAwarePreemption")
 
 
-def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
+def schedule(context: CycleContext, attempt: PodAttempt) -> Asking[Outcome]:
     """Return the outcome of an attempt to schedule a pod."""
+    queued, stopwatch = attempt
     pod = queued.pod
     # 1. Is there anything to do?
     profile = context.profiles.get(pod.spec.scheduler_name)
@@ -66,12 +74,11 @@ def schedule(context: CycleContext, queued: QueuedPod) -> Asking[Outcome]:
     if pod.terminating:
         return Skipped(queued, f"skip schedule deleting pod: {pod.namespace}/{pod.name}")
     observers = context.observers
-    queued.stopwatch = start(observers, profile.scheduler_name, closely=queued.was_slow)
     observers.attempt_began(pod)
-    found = yield from choose_or_preempt(context, profile, queued)
-    observers.algorithm_ran(queued.stopwatch.seconds)
-    outcome = found if isinstance(found, Failed) else _commit(context, profile, queued, *found)
-    queued.stopwatch.tell()
+    found = yield from choose_or_preempt(context, profile, attempt)
+    observers.algorithm_ran(stopwatch.seconds)
+    outcome = found if isinstance(found, Failed) else _commit(context, profile, attempt, *found)
+    stopwatch.tell()
     return outcome
 
 
@@ -91,14 +98,14 @@ DEFAULTS = CycleOptions()
 
 
 def choose_or_preempt(
-    context: CycleContext, profile: Profile, queued: QueuedPod, options: CycleOptions = DEFAULTS
+    context: CycleContext, profile: Profile, attempt: PodAttempt, options: CycleOptions = DEFAULTS
 ) -> Asking[tuple[Evaluation, Decision] | Failed]:
     """Return the chosen node and its evaluation, or the failure, with the preemption that PostFilter found."""
     if not context.cluster.table.node_count:
-        return Failed(queued, UNSCHEDULABLE, NO_NODES.message)
+        return Failed(attempt, UNSCHEDULABLE, NO_NODES.message)
     # 2. Which nodes can take it, and which of them is best?
     evaluator = context.evaluators[profile.scheduler_name]
-    evaluation = evaluator.evaluation_of(queued.pod, queued.stopwatch, options.group_state)
+    evaluation = evaluator.evaluation_of(attempt.queued.pod, attempt.stopwatch, options.group_state)
     evaluation.within = options.within
     found: FilteredNodes | None = None
     if _plugins_choose_alone(context, profile):
@@ -106,23 +113,25 @@ def choose_or_preempt(
     else:
         decision, found = yield from _choose_with_extenders(context, profile, evaluation)
     if decision.failure is not None:
-        return _error(queued, decision.failure)
+        return _error(attempt, decision.failure)
     # 3. No node can take it: does PostFilter find a preemption?
     if not decision.node_name:
-        return (yield from _post_filtered(context, profile, queued, evaluation, found, options.may_preempt))
+        return (yield from _post_filtered(context, profile, attempt, evaluation, found, options.may_preempt))
     return evaluation, decision
 
 
 def _commit(
-    context: CycleContext, profile: Profile, queued: QueuedPod, evaluation: Evaluation, decision: Decision
+    context: CycleContext, profile: Profile, attempt: PodAttempt, evaluation: Evaluation, decision: Decision
 ) -> Placed | Failed:
     """Assume the pod on the chosen node; return the failure if Reserve or Permit reject it."""
     # 4. Assume it there.
-    taken = commit(context.cluster, profile, evaluation.cycle, queued.pod, decision.node_name, queued.stopwatch)
+    taken = commit(
+        context.cluster, profile, evaluation.cycle, attempt.queued.pod, decision.node_name, attempt.stopwatch
+    )
     if taken.failure is not None:
-        return commit_failure(queued, taken.failure)
+        return commit_failure(attempt, taken.failure)
     return Placed(
-        queued,
+        attempt,
         taken.pod,
         decision.node_name,
         profile,
@@ -213,24 +222,24 @@ def _best(context: CycleContext, evaluation: Evaluation, found: FilteredNodes) -
 # -- failures
 
 
-def _error(queued: QueuedPod, status: Status) -> Failed:
-    return Failed(queued, SCHEDULER_ERROR, status.message)
+def _error(attempt: PodAttempt, status: Status) -> Failed:
+    return Failed(attempt, SCHEDULER_ERROR, status.message)
 
 
-def commit_failure(queued: QueuedPod, status: Status) -> Failed:
+def commit_failure(attempt: PodAttempt, status: Status) -> Failed:
     """Return the failure of a pod that Reserve or Permit rejected on the chosen node."""
     if not status.rejected:
-        return _error(queued, status)
+        return _error(attempt, status)
     diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1, pending((status,)))
     return Failed(
-        queued, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins, diagnosis.pending_plugins
+        attempt, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins, diagnosis.pending_plugins
     )
 
 
 def _post_filtered(
     context: CycleContext,
     profile: Profile,
-    queued: QueuedPod,
+    attempt: PodAttempt,
     evaluation: Evaluation,
     found: FilteredNodes | None,
     may_preempt: bool,
@@ -243,9 +252,9 @@ def _post_filtered(
     if found is not None and found.narrowed:
         plugins |= {EXTENDER}
     if not profile.post_filter or not may_preempt:
-        return Failed(queued, UNSCHEDULABLE, diagnosis.message(), plugins, diagnosis.pending_plugins)
+        return Failed(attempt, UNSCHEDULABLE, diagnosis.message(), plugins, diagnosis.pending_plugins)
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
-    helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts, queued.stopwatch)
+    helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts, attempt.stopwatch)
     context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
     message, nominated = helped.message, helped.nominated_node_name
     preemption = _preemption(helped, nominated)
@@ -257,7 +266,7 @@ def _post_filtered(
             nominated = agreed.node_name
             preemption = Preemption(preemption.plugin, agreed.node_name, agreed.victims)
     return Failed(
-        queued,
+        attempt,
         UNSCHEDULABLE,
         diagnosis.message(message),
         plugins,

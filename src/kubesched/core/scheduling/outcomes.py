@@ -10,6 +10,7 @@ import msgspec
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.observer import UNTIMED, Observers, Stopwatch, start
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queued_pod import QueuedPod
@@ -18,10 +19,22 @@ UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
 
 
+class PodAttempt(NamedTuple):
+    """An attempt to schedule a popped pod, and what times it, from the scheduling cycle to the end of the binding."""
+
+    queued: QueuedPod
+    stopwatch: Stopwatch = UNTIMED
+
+
+def begin_attempt(queued: QueuedPod, observers: Observers) -> PodAttempt:
+    """Return an attempt that begins now."""
+    return PodAttempt(queued, start(observers, queued.pod.spec.scheduler_name, closely=queued.was_slow))
+
+
 class Placed(NamedTuple):
     """A pod that is assumed on a node, its resources reserved; `waits` are Permit's plugins with their timeouts."""
 
-    queued: QueuedPod
+    attempt: PodAttempt
     pod: PodInfo
     node_name: str
     profile: Profile
@@ -40,7 +53,7 @@ class Failed(msgspec.Struct, frozen=True):
     or not anything happens that may help it.
     """
 
-    queued: QueuedPod
+    attempt: PodAttempt
     reason: str
     message: str
     unschedulable_plugins: frozenset[str] = frozenset()
@@ -50,6 +63,11 @@ class Failed(msgspec.Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     cycle: CycleState | None = None
     again: bool = False
+
+    @property
+    def queued(self) -> QueuedPod:
+        """Return the pod as the queue knows it."""
+        return self.attempt.queued
 
 
 class Skipped(NamedTuple):

@@ -16,12 +16,11 @@ from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import SUCCESS, Status, error
-from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit, undo
 from kubesched.core.scheduling.cycle import CycleContext, CycleOptions, choose_or_preempt, commit_failure
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.results import GROUP_UNSCHEDULABLE, WAITS_FOR_PREEMPTION, GroupResult, PodResult
-from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
+from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed, PodAttempt
 
 GiveBack = Callable[[], None]
 
@@ -30,7 +29,7 @@ class Attempt:
     """An attempt to place pods of a group, at least one; without `may_preempt` none thinks of evicting others."""
 
     def __init__(
-        self, context: CycleContext, profile: Profile, pods: Sequence[QueuedPod], *, may_preempt: bool = True
+        self, context: CycleContext, profile: Profile, pods: Sequence[PodAttempt], *, may_preempt: bool = True
     ) -> None:
         self.context = context
         self.profile = profile
@@ -42,13 +41,13 @@ class Attempt:
     @property
     def group(self) -> PodGroup | None:
         """Return the group, if it exists."""
-        key = group_of(self.pods[0].pod)
+        key = group_of(self.pods[0].queued.pod)
         return self.context.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
 
     @property
     def no_group(self) -> Status:
         """Return the API server's error for a group that does not exist."""
-        key = group_of(self.pods[0].pod) or ("", "")
+        key = group_of(self.pods[0].queued.pod) or ("", "")
         return error(f'podgroup.scheduling.k8s.io "{key[1]}" not found')
 
     def run(self, within: NDArray[np.intp] | None = None) -> Asking[GroupResult]:
@@ -63,8 +62,8 @@ class Attempt:
     def _place_all(self, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[GroupResult]:
         result = GroupResult(GROUP_UNSCHEDULABLE)
         needs_preemption = False
-        for queued in self.pods:
-            placed = yield from self._place(queued, within, taken)
+        for attempt in self.pods:
+            placed = yield from self._place(attempt, within, taken)
             result.pods.append(placed)
             failure = placed.failure
             if failure is not None:
@@ -83,31 +82,32 @@ class Attempt:
                 result.waits_for_preemption = needs_preemption
         return result
 
-    def _place(self, queued: QueuedPod, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
+    def _place(self, attempt: PodAttempt, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
         """Assume a pod on its node; return the result, or why it has no node."""
         cluster, profile = self.context.cluster, self.profile
+        queued, stopwatch = attempt
         found = yield from choose_or_preempt(
-            self.context, profile, queued, CycleOptions(within, self.may_preempt, self.state)
+            self.context, profile, attempt, CycleOptions(within, self.may_preempt, self.state)
         )
         if not isinstance(found, Failed):
             evaluation, decision = found
-            place = PodResult(queued, None, decision.node_name, evaluation.cycle)
+            place = PodResult(attempt, None, decision.node_name, evaluation.cycle)
             place.feasible_nodes = decision.feasible_nodes
             place.evaluated_nodes = evaluation.evaluated_nodes
         elif found.nominated_node_name and found.cycle is not None:
-            place = PodResult(queued, found, found.nominated_node_name, found.cycle)
+            place = PodResult(attempt, found, found.nominated_node_name, found.cycle)
         else:
-            return PodResult(queued, found)
+            return PodResult(attempt, found)
         cycle, node_name = place.cycle, place.node_name
         assert cycle is not None, "a pod with a node has a cycle"
         nominated = cluster.nominations.node_of(queued.uid)
-        commitment = commit(cluster, profile, cycle, queued.pod, node_name, queued.stopwatch)
+        commitment = commit(cluster, profile, cycle, queued.pod, node_name, stopwatch)
         if commitment.failure is not None:
             cluster.nominate(queued.pod, nominated)
-            return PodResult(queued, commit_failure(queued, commitment.failure))
+            return PodResult(attempt, commit_failure(attempt, commitment.failure))
 
         def give_back() -> None:
-            undo(cluster, profile, cycle, commitment.pod, node_name, queued.stopwatch)
+            undo(cluster, profile, cycle, commitment.pod, node_name, stopwatch)
             cluster.nominate(queued.pod, nominated)
 
         taken.append(give_back)

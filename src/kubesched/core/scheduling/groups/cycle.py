@@ -19,6 +19,7 @@ from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.algorithm import Attempt
 from kubesched.core.scheduling.groups.placements import place_group
 from kubesched.core.scheduling.groups.results import GroupResult
+from kubesched.core.scheduling.outcomes import PodAttempt
 
 NOBODY_PREEMPTS = unschedulable("default preemption plugin is not registered, workload aware preemption is disabled")
 CONSTRAINED = unschedulable("workload aware preemption is not supported for pod groups with scheduling constraints")
@@ -37,7 +38,7 @@ def profile_of(context: CycleContext, pods: Sequence[QueuedPod]) -> Profile | St
     return profile if profile is not None else error(f'profile not found for scheduler name "{names[0]}"')
 
 
-def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[QueuedPod]) -> Asking[GroupResult]:
+def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[PodAttempt]) -> Asking[GroupResult]:
     """Return the result of an attempt to schedule the pods of a group, at least one, in this order."""
     # 1. Is there a place for enough of them, as things are or once a few others have gone?
     result = yield from place_group(Attempt(context, profile, pods))
@@ -70,7 +71,7 @@ def preempt(attempt: Attempt) -> Asking[PodGroupPostFilterResult]:
         tried = yield from place_group(attempt)
         return tried.status
 
-    pods = [queued.pod for queued in attempt.pods]
+    pods = [pod.queued.pod for pod in attempt.pods]
     checked = checked_pod_group_post_filter_result
     found = yield from ask_generator(plugins[0], "pod_group_post_filter", checked, group, pods, trial)
     return PodGroupPostFilterResult(found) if isinstance(found, Status) else found

@@ -69,7 +69,8 @@ def generate(attempt: Attempt) -> Sequence[Placement] | Status:
 def best(attempt: Attempt, good: Sequence[tuple[Placement, GroupResult]]) -> GroupResult:
     """Return the result on the placement with the highest score, one of them at random where several have it."""
     assignments = [
-        Assignments(placement, [pod.queued.pod for pod in result.pods if pod.node_name]) for placement, result in good
+        Assignments(placement, [pod.attempt.queued.pod for pod in result.pods if pod.node_name])
+        for placement, result in good
     ]
     totals = [0] * len(good)
     for plugin in attempt.profile.placement_score:

@@ -8,8 +8,7 @@ import msgspec
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.preemption import PodGroupPostFilterResult
 from kubesched.core.framework.status import SUCCESS, Status, unschedulable
-from kubesched.core.queue.queued_pod import QueuedPod
-from kubesched.core.scheduling.outcomes import Failed
+from kubesched.core.scheduling.outcomes import Failed, PodAttempt
 
 # upstream: schedule_one_podgroup.go, errPodGroupUnschedulable (v1.36)
 UNSCHEDULABLE_GROUP = "pod group is unschedulable"
@@ -26,7 +25,7 @@ class PodResult(msgspec.Struct):
     what Permit says there, where it does not simply agree.
     """
 
-    queued: QueuedPod
+    attempt: PodAttempt
     failure: Failed | None = None
     node_name: str = ""
     cycle: CycleState | None = None
