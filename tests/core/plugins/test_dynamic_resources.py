@@ -261,7 +261,7 @@ def test_pre_filter(what: str, claim: ResourceClaim, gates: dict[str, bool], cod
 
 def test_a_claim_that_another_pod_has_allocated_is_waited_for() -> None:
     asked = Asked(a_claiming_pod(), CLASS, a_resource_claim())
-    asked.cluster.claims.begin_allocation(allocated(a_resource_claim()))
+    asked.cluster.begin_allocation(allocated(a_resource_claim()))
     reason = "resource claim default/claim is in the process of being allocated"
     assert message(asked.pre_filter()) == reason
 
@@ -328,9 +328,9 @@ def test_devices_in_flight_are_taken_and_come_back() -> None:
     )
     assert asked.filter() == {}
     other = allocated(a_resource_claim("other"), "n1")
-    asked.cluster.claims.begin_allocation(other)
+    asked.cluster.begin_allocation(other)
     assert asked.filter() == {"n1": CANNOT}
-    asked.cluster.claims.end_allocation(other.uid)
+    asked.cluster.end_allocation(other.uid)
     assert asked.filter() == {}
 
 

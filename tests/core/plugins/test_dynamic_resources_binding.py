@@ -96,7 +96,7 @@ class Placed:
     def undo(self) -> None:
         self.plugin.unreserve(self.cycle, self.pod, "n1")
         self.cluster.forget(self.pod)
-        del self.cluster.pending[self.pod.uid]
+        self.cluster.remove_waiting(self.pod.uid)
 
     def claim(self, name: str = "claim") -> ResourceClaim:
         found = self.cluster.claims.get(f"default/{name}")

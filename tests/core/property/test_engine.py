@@ -116,7 +116,7 @@ def test_assume_then_forget_is_the_identity(script: list[tuple[Any, ...]], kind:
     for change in script:
         apply(cluster, change)
     pod = cluster.reader.read(a_pod("p", **TEMPLATES[kind]))
-    cluster.pending[pod.uid] = pod
+    cluster.put_waiting(pod)
     before = content(cluster)
     cluster.forget(cluster.assume(pod, f"n{node}"))
     assert list(differences(before, content(cluster))) == []

@@ -6,6 +6,7 @@ calls everything is consistent; readers never copy.
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 import msgspec
 
@@ -22,7 +23,7 @@ from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.pod_groups import PodGroups
 from kubesched.core.cluster.pod_info import PodInfo, PodReader
 from kubesched.core.cluster.storage.attached_volumes import AttachedVolumes
-from kubesched.core.cluster.storage.volumes import StorageObject, Volumes
+from kubesched.core.cluster.storage.volumes import StorageObject, VolumeOrClaim, Volumes
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.devices import DeviceFeatures
 
@@ -40,8 +41,9 @@ class Cluster:
         self.volumes = Volumes(self.objects, self.table)
         self._devices: dict[DeviceFeatures, DeviceTracker] = {}
         self.reader = PodReader(options or RequestOptions())
-        # pods without a node, by UID
-        self.pending: dict[str, PodInfo] = {}
+        self._pending: dict[str, PodInfo] = {}
+        # pods without a node, by UID: read-only
+        self.pending: Mapping[str, PodInfo] = MappingProxyType(self._pending)
         # pods that are assumed and not confirmed yet, as they were last reported
         self._assumed: dict[str, PodInfo] = {}
         # kept from when it is first asked for
@@ -109,7 +111,7 @@ class Cluster:
                 self._assumed[info.uid] = info
                 return
             self.table.remove_pod(info.uid)
-            self.pending[info.uid] = info
+            self._pending[info.uid] = info
             # a gated pod does not hold room
             self.nominations.add(info, "" if pod.spec.scheduling_gates else pod.status.nominated_node_name)
             return
@@ -120,7 +122,7 @@ class Cluster:
             self.table.remove_pod(info.uid)
             self.table.add_pod(info, pod.spec.node_name)
         self._assumed.pop(info.uid, None)
-        self.pending.pop(info.uid, None)
+        self._pending.pop(info.uid, None)
         self.nominations.remove(info.uid)
 
     def put_waiting(self, info: PodInfo) -> None:
@@ -128,11 +130,11 @@ class Cluster:
         if info.uid in self._assumed:
             self._assumed[info.uid] = info
         else:
-            self.pending[info.uid] = info
+            self._pending[info.uid] = info
 
     def remove_waiting(self, uid: str) -> None:
         """Remove a pod without a node; an assumed one keeps its place."""
-        self.pending.pop(uid, None)
+        self._pending.pop(uid, None)
         if self._pod_groups is not None:
             self._pod_groups.remove(uid)
 
@@ -142,7 +144,7 @@ class Cluster:
             self._pod_groups.remove(uid)
         self.table.remove_pod(uid)
         self._assumed.pop(uid, None)
-        self.pending.pop(uid, None)
+        self._pending.pop(uid, None)
         self.nominations.remove(uid)
 
     # upstream: backend/cache/interface.go, AddPodGroupMember (v1.36)
@@ -179,7 +181,7 @@ class Cluster:
         self.table.remove_pod(pod.uid)
         self.table.add_pod(placed, node_name)
         self._assumed[pod.uid] = pod
-        self.pending.pop(pod.uid, None)
+        self._pending.pop(pod.uid, None)
         self.nominations.remove(pod.uid)
         if self._pod_groups is not None:
             self._pod_groups.put(placed)
@@ -195,7 +197,7 @@ class Cluster:
             return
         self.table.remove_pod(pod.uid)
         spec = msgspec.structs.replace(reported.spec, node_name="")
-        pending = self.pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
+        pending = self._pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
         if self._pod_groups is not None:
             self._pod_groups.put(pending)
 
@@ -205,6 +207,30 @@ class Cluster:
             self.table.remove_pod(pod.uid)
             self.table.add_pod(self.reader.read(msgspec.structs.replace(pod.pod, status=status)), pod.spec.node_name)
 
+    # -- what Reserve and PreBind decide about volumes and devices
+
+    def assume_storage(self, obj: VolumeOrClaim) -> None:
+        """Take a volume or claim to be as given until another version is reported; OutOfSyncError if one was."""
+        self.volumes.assume(obj)
+
+    def restore_storage(self, obj: VolumeOrClaim) -> None:
+        """Undo `assume_storage`, if it is this version that is assumed."""
+        self.volumes.restore(obj)
+
+    def assume_claim(self, claim: ResourceClaim) -> bool:
+        """Show a resource claim as it was written, until it is reported; return False if a newer one is known."""
+        return self.claims.assume(claim)
+
+    def begin_allocation(self, claim: ResourceClaim) -> None:
+        """Hold the devices of a resource claim for one more pod, before anything is written."""
+        self.claims.begin_allocation(claim)
+
+    def end_allocation(self, claim_uid: str, *, for_all: bool = False) -> bool:
+        """Let go of the devices that are held for one pod (or for all); return whether no pod holds them any more."""
+        return self.claims.end_allocation(claim_uid, for_all=for_all)
+
+    # -- look-ups
+
     @property
     def assumed_count(self) -> int:
         """Return how many pods are assumed on a node and not confirmed yet."""
@@ -213,8 +239,6 @@ class Cluster:
     def as_reported(self, pod: PodInfo) -> PodInfo:
         """Return a pod as it was last reported, which an assumed one hides."""
         return self._assumed.get(pod.uid, pod)
-
-    # -- look-ups that several plugins share
 
     def devices(self, features: DeviceFeatures) -> DeviceTracker:
         """Return what is offered and taken of devices; one tracker serves all who have the same features."""

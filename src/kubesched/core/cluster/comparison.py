@@ -64,9 +64,9 @@ def refill(empty: Cluster, cluster: Cluster) -> None:
             empty.add(obj)
     volumes, claims = cluster.volumes.assumed()
     for volume in volumes:
-        empty.volumes.assume_volume(volume)
+        empty.assume_storage(volume)
     for claim in claims:
-        empty.volumes.assume_claim(claim)
+        empty.assume_storage(claim)
 
 
 def _row(table: NodeTable, row: int) -> Content:

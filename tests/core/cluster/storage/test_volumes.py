@@ -51,13 +51,13 @@ def test_an_assumption_hides_what_was_reported_until_it_is_taken_back() -> None:
     volume = a_volume("v", version="1")
     cluster = a_cluster(volume)
     before = content(cluster)
-    cluster.volumes.assume_volume(claimed(volume))
+    cluster.volumes.assume(claimed(volume))
     assert (free(cluster), meant(cluster)) == ([], ["v"])
     assert cluster.volumes.volume("v") == claimed(volume)
     assert cluster.objects.get(PersistentVolume, "v") is volume
     consistent(cluster)
-    cluster.volumes.restore_volume(claimed(volume))
-    cluster.volumes.restore_volume(claimed(volume))
+    cluster.volumes.restore(claimed(volume))
+    cluster.volumes.restore(claimed(volume))
     assert (free(cluster), meant(cluster)) == (["v"], [])
     assert list(differences(content(cluster), before)) == []
 
@@ -66,8 +66,8 @@ def test_another_version_ends_an_assumption_and_the_same_does_not() -> None:
     volume, claim = a_volume("v", version="1"), a_claim("c", version="1")
     cluster = a_cluster(volume, claim)
     selected = a_claim("c", version="1", selected_node="n1")
-    cluster.volumes.assume_volume(claimed(volume))
-    cluster.volumes.assume_claim(selected)
+    cluster.volumes.assume(claimed(volume))
+    cluster.volumes.assume(selected)
     cluster.add(volume)
     cluster.add(claim)
     assert cluster.volumes.claim("default/c") is selected
@@ -77,8 +77,8 @@ def test_another_version_ends_an_assumption_and_the_same_does_not() -> None:
     assert cluster.volumes.claim("default/c") == a_claim("c", version="2")
     assert free(cluster) == ["v"]
     # too late: it was about another version
-    cluster.volumes.restore_volume(claimed(volume))
-    cluster.volumes.restore_claim(selected)
+    cluster.volumes.restore(claimed(volume))
+    cluster.volumes.restore(selected)
     assert free(cluster) == ["v"]
     consistent(cluster)
 
@@ -86,29 +86,29 @@ def test_another_version_ends_an_assumption_and_the_same_does_not() -> None:
 def test_what_was_written_is_not_restored() -> None:
     claim = a_claim("c", version="1", selected_node="n1")
     cluster = a_cluster(a_claim("c", version="1"))
-    cluster.volumes.assume_claim(claim)
+    cluster.volumes.assume(claim)
     # the API server has version 2 already, and its report will come
-    cluster.volumes.restore_claim(a_claim("c", version="2", selected_node="n1"))
+    cluster.volumes.restore(a_claim("c", version="2", selected_node="n1"))
     assert cluster.volumes.claim("default/c") is claim
 
 
 def test_an_assumption_about_another_version_is_refused() -> None:
     cluster = a_cluster(a_volume("v", version="2"), a_claim("c", version="2"))
     with pytest.raises(OutOfSyncError, match=r'"v" is out of sync \(stored: 2, assume: 1\)'):
-        cluster.volumes.assume_volume(a_volume("v", version="1"))
+        cluster.volumes.assume(a_volume("v", version="1"))
     with pytest.raises(OutOfSyncError, match=r'"default/c" is out of sync \(stored: 2, assume: 1\)'):
-        cluster.volumes.assume_claim(a_claim("c", version="1"))
+        cluster.volumes.assume(a_claim("c", version="1"))
     with pytest.raises(OutOfSyncError, match='persistentvolumes "w" not found'):
-        cluster.volumes.assume_volume(a_volume("w"))
+        cluster.volumes.assume(a_volume("w"))
     with pytest.raises(OutOfSyncError, match='persistentvolumeclaims "default/d" not found'):
-        cluster.volumes.assume_claim(a_claim("d"))
+        cluster.volumes.assume(a_claim("d"))
 
 
 def test_what_is_gone_is_not_assumed() -> None:
     volume, claim = a_volume("v"), a_claim("c")
     cluster = a_cluster(volume, claim)
-    cluster.volumes.assume_volume(claimed(volume))
-    cluster.volumes.assume_claim(claim)
+    cluster.volumes.assume(claimed(volume))
+    cluster.volumes.assume(claim)
     cluster.remove(volume)
     cluster.remove(claim)
     assert cluster.volumes.volume("v") is None

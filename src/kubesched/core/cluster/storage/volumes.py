@@ -2,8 +2,8 @@
 
 From reported objects, and from assumptions that a scheduling cycle makes until the API server confirms them, to
 look-ups by name, the volumes of each storage class, and the storage pools of each class. An assumption is based on a
-version of the reported object and lasts until another version is reported, or it is taken back. Only `Cluster` and the
-Reserve phase (through it) change anything here; assumptions are not logged, since no cached column may depend on them.
+version of the reported object and lasts until another version is reported, or it is taken back. Only `Cluster`
+changes anything here; assumptions are not logged, since no cached column may depend on them.
 """
 
 # upstream: volumebinding/passive_assume_cache.go, assume_cache.go (v1.36)
@@ -19,7 +19,8 @@ from kubesched.core.cluster.storage.volume_claims import BETA_STORAGE_CLASS_ANNO
 from kubesched.core.cluster.table import NodeTable
 from kubesched.errors import KubeschedError
 
-StorageObject = PersistentVolume | PersistentVolumeClaim | CSIStorageCapacity
+VolumeOrClaim = PersistentVolume | PersistentVolumeClaim
+StorageObject = VolumeOrClaim | CSIStorageCapacity
 S = TypeVar("S", PersistentVolume, PersistentVolumeClaim)
 
 
@@ -160,31 +161,28 @@ class Volumes:
 
     # -- what is assumed
 
-    def assume_volume(self, volume: PersistentVolume) -> None:
-        """Take a volume to be as given; raises OutOfSyncError if it is based on another version than the known one."""
-        stored = self._objects.get(PersistentVolume, volume.name)
-        _check_version("persistentvolumes", volume.name, stored, volume.metadata)
-        self._hide(volume.name)
-        self._assumed_volumes[volume.name] = volume
-        self._show(volume.name)
+    def assume(self, obj: VolumeOrClaim) -> None:
+        """Show a volume or claim as given; raises OutOfSyncError if it is based on another version than the known."""
+        name = obj.full_name
+        if isinstance(obj, PersistentVolume):
+            _check_version("persistentvolumes", self._objects.get(PersistentVolume, name), obj)
+            self._hide(name)
+            self._assumed_volumes[name] = obj
+            self._show(name)
+        else:
+            _check_version("persistentvolumeclaims", self._objects.get(PersistentVolumeClaim, name), obj)
+            self._assumed_claims[name] = obj
 
-    def assume_claim(self, claim: PersistentVolumeClaim) -> None:
-        """Take a claim to be as given; raises OutOfSyncError if it is based on another version than the known one."""
-        stored = self._objects.get(PersistentVolumeClaim, claim.full_name)
-        _check_version("persistentvolumeclaims", claim.full_name, stored, claim.metadata)
-        self._assumed_claims[claim.full_name] = claim
-
-    def restore_volume(self, volume: PersistentVolume) -> None:
-        """Take back what was assumed of this version of a volume."""
-        if _is_version(self._assumed_volumes.get(volume.name), volume):
-            self._hide(volume.name)
-            del self._assumed_volumes[volume.name]
-            self._show(volume.name)
-
-    def restore_claim(self, claim: PersistentVolumeClaim) -> None:
-        """Take back what was assumed of this version of a claim."""
-        if _is_version(self._assumed_claims.get(claim.full_name), claim):
-            del self._assumed_claims[claim.full_name]
+    def restore(self, obj: VolumeOrClaim) -> None:
+        """Show a volume or claim as reported, unless another version of it is assumed."""
+        name = obj.full_name
+        if isinstance(obj, PersistentVolumeClaim):
+            if _is_version(self._assumed_claims.get(name), obj):
+                del self._assumed_claims[name]
+        elif _is_version(self._assumed_volumes.get(name), obj):
+            self._hide(name)
+            del self._assumed_volumes[name]
+            self._show(name)
 
     # -- the volumes of each class
 
@@ -218,9 +216,9 @@ def _is_version(assumed: S | None, obj: S) -> bool:
     return assumed is not None and assumed.metadata.resource_version == obj.metadata.resource_version
 
 
-def _check_version(resource: str, name: str, stored: S | None, meta: ObjectMeta) -> None:
+def _check_version(resource: str, stored: VolumeOrClaim | None, obj: VolumeOrClaim) -> None:
     if stored is None:
-        raise OutOfSyncError(f'{resource} "{name}" not found')
-    have, want = stored.metadata.resource_version, meta.resource_version
+        raise OutOfSyncError(f'{resource} "{obj.full_name}" not found')
+    have, want = stored.metadata.resource_version, obj.metadata.resource_version
     if have != want:
-        raise OutOfSyncError(f'"{name}" is out of sync (stored: {have}, assume: {want})')
+        raise OutOfSyncError(f'"{obj.full_name}" is out of sync (stored: {have}, assume: {want})')

@@ -51,6 +51,7 @@ class ClaimBinder:
         observers: Observers = NOBODY,
     ) -> None:
         self._observers = observers
+        self._cluster = cluster
         self._claims = cluster.claims
         self._finder = finder
         self._effects = effects
@@ -92,9 +93,9 @@ class ClaimBinder:
             await self._until_known(written)
 
         def show() -> None:
-            known = self._claims.assume(written)
+            known = self._cluster.assume_claim(written)
             if allocation is not None:
-                self._claims.end_allocation(held_as, for_all=known)
+                self._cluster.end_allocation(held_as, for_all=known)
 
         await self._waits.between_cycles(show)
         if extended_resource_claim:

@@ -25,7 +25,6 @@ class Reservations:
 
     def __init__(self, cluster: Cluster, device_filter: DeviceFilter, effects: Effects) -> None:
         self._cluster = cluster
-        self._claims = cluster.claims
         self._filter = device_filter
         self._effects = effects
 
@@ -45,7 +44,7 @@ class Reservations:
             claim = plan.extended_resource_claim if state.is_extended_resource_claim(index) else state.claims[index]
             if claim is None or (state.is_extended_resource_claim(index) and not claim.spec.devices.requests):
                 continue
-            self._claims.begin_allocation(_allocated(claim, allocation))
+            self._cluster.begin_allocation(_allocated(claim, allocation))
             state.held.append(claim.uid)
             if in_group is not None:
                 in_group.add(claim.uid)
@@ -58,7 +57,7 @@ class Reservations:
     def unreserve(self, pod: PodInfo, state: PodDevices, in_group: set[str] | None) -> None:
         """Release the allocations, and submit effects that undo what was written."""
         for uid in state.held:
-            if self._claims.end_allocation(uid) and in_group is not None:
+            if self._cluster.end_allocation(uid) and in_group is not None:
                 in_group.discard(uid)
         state.held = []
         for claim in state.claims[: state.user_count]:

@@ -12,7 +12,8 @@ import msgspec
 
 from kubesched.api.meta import ApiObject, ObjectReference
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubesched.core.cluster.storage.volumes import OutOfSyncError, Volumes, is_bound_to
+from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.storage.volumes import OutOfSyncError, is_bound_to
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE, VolumePlan
 
 T = TypeVar("T", bound=ApiObject)
@@ -28,31 +29,31 @@ class Reserved:
         self.provisions: list[PersistentVolumeClaim] = []
 
 
-def assume(volumes: Volumes, plan: VolumePlan, node_name: str) -> Reserved:
+def assume(cluster: Cluster, plan: VolumePlan, node_name: str) -> Reserved:
     """Assume the volumes and claims of a plan; raises OutOfSyncError, and assumes nothing, if an object has changed."""
     reserved = Reserved()
     try:
         for claim, volume in plan.bindings:
             bound = bound_to(volume, claim)
             if bound is not volume:
-                volumes.assume_volume(bound)
+                cluster.assume_storage(bound)
             reserved.bindings.append((claim, bound))
         for claim in plan.provisions:
             waiting = annotated(claim, SELECTED_NODE, node_name)
-            volumes.assume_claim(waiting)
+            cluster.assume_storage(waiting)
             reserved.provisions.append(waiting)
     except OutOfSyncError:
-        take_back(volumes, reserved)
+        take_back(cluster, reserved)
         raise
     return reserved
 
 
-def take_back(volumes: Volumes, reserved: Reserved, bindings_from: int = 0, provisions_from: int = 0) -> None:
-    """Restore the assumed objects, or those from some positions on; may be repeated."""
-    for _, volume in reserved.bindings[bindings_from:]:
-        volumes.restore_volume(volume)
-    for claim in reserved.provisions[provisions_from:]:
-        volumes.restore_claim(claim)
+def take_back(cluster: Cluster, reserved: Reserved) -> None:
+    """Restore the assumed objects that have not been written; may be repeated."""
+    for _, volume in reserved.bindings:
+        cluster.restore_storage(volume)
+    for claim in reserved.provisions:
+        cluster.restore_storage(claim)
 
 
 # upstream: component-helpers/storage/volume/pv_helpers.go, GetBindVolumeToClaim (v1.36)

@@ -45,6 +45,7 @@ class Binder:
         try:
             await self._write(reserved)
         except EffectError as refused:
+            await self._waits.between_cycles(lambda: take_back(self._cluster, reserved))
             return str(refused)
         try:
             check = _Check(self._cluster, pod, node_name, reserved)
@@ -56,19 +57,13 @@ class Binder:
         return ""
 
     async def _write(self, reserved: Reserved) -> None:
-        """Write volumes, then claims; if a write fails, the objects that are not written are restored."""
-        bound = provided = 0
-        try:
-            for claim, volume in reserved.bindings:
-                written = await self._effects.perform(_claiming(volume))
-                reserved.bindings[bound] = (claim, written if isinstance(written, PersistentVolume) else volume)
-                bound += 1
-            for waiting in reserved.provisions:
-                written = await self._effects.perform(_selecting(waiting))
-                reserved.provisions[provided] = written if isinstance(written, PersistentVolumeClaim) else waiting
-                provided += 1
-        finally:
-            take_back(self._cluster.volumes, reserved, bound, provided)
+        """Write volumes, then claims; an object as it was written replaces the one that was assumed."""
+        for index, (claim, volume) in enumerate(reserved.bindings):
+            written = await self._effects.perform(_claiming(volume))
+            reserved.bindings[index] = (claim, written if isinstance(written, PersistentVolume) else volume)
+        for index, waiting in enumerate(reserved.provisions):
+            written = await self._effects.perform(_selecting(waiting))
+            reserved.provisions[index] = written if isinstance(written, PersistentVolumeClaim) else waiting
 
 
 # differs (binding a claim or volume in PreBind): the reference replaces whole objects. Ours lack the fields that nobody

@@ -165,7 +165,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if plan is None or not state.claims.unbound:
             return None
         try:
-            state.reserved[node_name] = assume(self._cluster.volumes, plan, node_name)
+            state.reserved[node_name] = assume(self._cluster, plan, node_name)
         except OutOfSyncError as problem:
             self._observers.volume_stage_failed("assume")
             return error(str(problem))
@@ -176,7 +176,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         state = cycle.get(STATE)
         reserved = None if state is None else state.reserved.get(node_name)
         if reserved is not None:
-            take_back(self._cluster.volumes, reserved)
+            take_back(self._cluster, reserved)
 
     def pre_bind_pre_flight(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
         """Return Skip if there is nothing to bind."""
