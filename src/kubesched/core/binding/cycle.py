@@ -19,7 +19,7 @@ from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, W
 from kubesched.core.framework.answers import checked_status, unchecked
 from kubesched.core.framework.effects import Bind, EffectError, Effects, Emit, Patch
 from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.hooks import ask, ask_coroutine, named_failure
+from kubesched.core.framework.hooks import ask_coroutine, ask_timed, named_failure
 from kubesched.core.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.core.framework.plugin import Plugin, PreBindPlugin
 from kubesched.core.framework.status import SKIP, Code, Status, error
@@ -106,8 +106,7 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
 async def _ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any, str], T]) -> T | Status:
     """Return what a plugin's coroutine answers about a pod."""
     arguments = placed.cycle, placed.pod, placed.node_name
-    stopwatch = placed.attempt.stopwatch
-    return await ask_coroutine(plugin, hook, checked, *arguments, stopwatch=stopwatch, is_called_off=is_called_off)
+    return await ask_coroutine(is_called_off, placed.attempt.stopwatch, plugin, hook, checked, *arguments)
 
 
 def tell_bound(placed: Placed, observers: Observers) -> None:
@@ -171,7 +170,7 @@ def _pre_flights(placed: Placed) -> tuple[list[PreBindPlugin], Status | None]:
     began = stopwatch.now()
     for plugin in placed.profile.pre_bind:
         arguments = placed.cycle, placed.pod, placed.node_name
-        status = ask(plugin, "pre_bind_pre_flight", checked_status, *arguments, stopwatch=stopwatch)
+        status = ask_timed(stopwatch, plugin, "pre_bind_pre_flight", checked_status, *arguments)
         if status is None or status.ok:
             preparing.append(plugin)
         elif status.code is not Code.SKIP:

@@ -12,14 +12,13 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import PodClass
 from kubesched.core.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
-from kubesched.core.framework.answers import checked_key
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import ask, is_interrupt
+from kubesched.core.framework.hooks import failed, is_interrupt
 from kubesched.core.framework.observer import UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
-from kubesched.core.framework.status import Status, StatusTable
+from kubesched.core.framework.status import StatusTable
 
 # where plugins are that are tested to read what they say
 IN_TREE = "kubesched.core.plugins."
@@ -162,12 +161,13 @@ class Evaluator:
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
     ) -> tuple[Hashable, FilterQuestion]:
         """Return the question with the key it is kept under; None for one that is not kept."""
-        key = ask(plugin, "key", checked_key, pod)
-        if isinstance(key, Status):
-            return None, self._questioner.failing_filter(plugin, pod, key)
-        if key[0] is UNCACHED:
+        try:
+            key = plugin.key(pod)
+            known = self._filters.get((index, key)) if key is not UNCACHED else None
+        except BaseException as raised:
+            return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
+        if key is UNCACHED:
             return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch)
-        known = self._filters.get((index, key))
         if known is None or not known.keep:
             # what is kept outlives the cycle, so it gets a state of its own
             known = _kept(self._questioner.filter_question(plugin, pod, CycleState(), stopwatch))
@@ -177,12 +177,13 @@ class Evaluator:
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
     ) -> tuple[Hashable, ScoreQuestion]:
         """Return the question with the key it is kept under; None for one that is not kept."""
-        key = ask(plugin, "score_key", checked_key, pod)
-        if isinstance(key, Status):
-            return None, self._questioner.failing_score(plugin, pod, key)
-        if key[0] is UNCACHED:
+        try:
+            key = plugin.score_key(pod)
+            known = self._scores.get((index, key)) if key is not UNCACHED else None
+        except BaseException as raised:
+            return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
+        if key is UNCACHED:
             return None, self._questioner.score_question(plugin, pod, cycle, stopwatch)
-        known = self._scores.get((index, key))
         if known is None or not known.keep:
             known = _kept(self._questioner.score_question(plugin, pod, CycleState(), stopwatch))
         return (index, key), known

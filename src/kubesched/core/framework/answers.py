@@ -5,7 +5,7 @@ makes the failure of the attempt: it names the plugin and the hook, and never ta
 """
 
 import math
-from collections.abc import Callable, Hashable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Any, TypeVar
 
 import msgspec
@@ -160,12 +160,6 @@ def instance_of(kind: type[T]) -> Callable[[Any, str], T]:
         raise PluginError(f"{hook} returned {_shown(answer)}; return a {kind.__name__}")
 
     return checked
-
-
-def checked_key(key: Any, hook: str) -> tuple[Hashable]:
-    """Return a key in a tuple, since it may be a status that is no failure; TypeError if it cannot be hashed."""
-    hash(key)
-    return (key,)
 
 
 def checked_placements(placements: Any, hook: str) -> Sequence[Placement] | Status:

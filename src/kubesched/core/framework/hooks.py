@@ -2,8 +2,8 @@
 
 From a plugin and the name of a hook to an answer that was checked, or to the failure, a status under the plugin's name.
 Every hook is called here: by `ask`, or by its twins for coroutines and generators, or by the functions for single rows
-and columns, which are called most often. A hook may raise anything, what ends processes elsewhere included; that a
-process ends is for signal handlers to decide.
+and columns, which are called most often. Keys alone are asked for where they are looked up (`evaluation.evaluator`). A
+hook may raise anything, what ends processes elsewhere included; that a process ends is for signal handlers to decide.
 """
 
 import os
@@ -29,10 +29,9 @@ from kubesched.core.framework.observer import (
     PRE_ENQUEUE,
     RESERVE,
     UNRESERVE,
-    UNTIMED,
     Stopwatch,
 )
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.status import SKIP, Status, error
 from kubesched.core.framework.texts import described, tidy
 from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
@@ -60,31 +59,35 @@ POINT_OF_HOOK = {
 # -- any hook
 
 
-def ask(
-    plugin: "Plugin",
-    hook: str,
-    checked: Callable[[Any, str], T],
-    *arguments: Any,
-    stopwatch: Stopwatch = UNTIMED,
-) -> T | Status:
-    """Return what a hook answers, checked by `checked`, or the failure; timed."""
-    since = stopwatch.now()
+def ask(plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *arguments: Any) -> T | Status:
+    """Return what a hook answers, checked by `checked`, or the failure."""
     try:
-        answer: T | Status = checked(getattr(plugin, hook)(*arguments), hook)
+        answer = checked(getattr(plugin, hook)(*arguments), hook)
     except BaseException as raised:
-        answer = failed(plugin, hook, raised)
-    return _kept(plugin, hook, answer, stopwatch, since)
+        return failed(plugin, hook, raised)
+    # most statuses say Skip, and nobody reads who says so
+    return answer.by(plugin.name) if isinstance(answer, Status) and answer is not SKIP else answer
+
+
+def ask_timed(
+    stopwatch: Stopwatch, plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *arguments: Any
+) -> T | Status:
+    """Return what a hook answers, as `ask` does, and keep how long it took."""
+    since = stopwatch.now()
+    answer = ask(plugin, hook, checked, *arguments)
+    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
+    return answer
 
 
 async def ask_coroutine(
+    is_called_off: Callable[[BaseException], bool],
+    stopwatch: Stopwatch,
     plugin: "Plugin",
     hook: str,
     checked: Callable[[Any, str], T],
     *arguments: Any,
-    stopwatch: Stopwatch,
-    is_called_off: Callable[[BaseException], bool],
 ) -> T | Status:
-    """Return what a coroutine hook answers, as `ask` does.
+    """Return what a coroutine hook answers, as `ask_timed` does.
 
     That the task itself is called off (a preemption, the end of the process) is no failure of the plugin and goes
     through.
@@ -96,7 +99,9 @@ async def ask_coroutine(
         if is_called_off(raised):
             raise
         answer = failed(plugin, hook, raised)
-    return _kept(plugin, hook, answer, stopwatch, since)
+    answer = answer.by(plugin.name) if isinstance(answer, Status) else answer
+    stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
+    return answer
 
 
 def ask_generator(
@@ -104,22 +109,12 @@ def ask_generator(
 ) -> Generator[Any, Any, T | Status]:
     """Return what a generator hook answers, as `ask` does; what it yields goes to the cycle."""
     try:
-        answer: T | Status = checked((yield from getattr(plugin, hook)(*arguments)), hook)
+        return checked((yield from getattr(plugin, hook)(*arguments)), hook)
     except BaseException as raised:
         if isinstance(raised, GeneratorExit) and raised.__traceback__ and raised.__traceback__.tb_next is None:
             # raised here and not by the plugin: the cycle is closed
             raise
-        answer = failed(plugin, hook, raised)
-    return _kept(plugin, hook, answer, UNTIMED, 0.0)
-
-
-def _kept(plugin: "Plugin", hook: str, answer: T | Status, stopwatch: Stopwatch, since: float) -> T | Status:
-    """Return an answer, a status with the plugin's name on it, and keep how long it took."""
-    if isinstance(answer, Status):
-        answer = answer.by(plugin.name)
-    if stopwatch is not UNTIMED:
-        stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
-    return answer
+        return failed(plugin, hook, raised)
 
 
 class Raised(NamedTuple):

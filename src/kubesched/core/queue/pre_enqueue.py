@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_status
-from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.hooks import ask_timed
 from kubesched.core.framework.observer import PRE_ENQUEUE, Observers, Stopwatch, start
 from kubesched.core.framework.plugin import PreEnqueuePlugin
 from kubesched.core.framework.profile import Profile
@@ -59,5 +59,5 @@ class PreEnqueueGate:
 
 def _refusal(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch) -> Status | None:
     """Return why a plugin gates a pod, or None; a plugin that raises gates it."""
-    status = ask(plugin, "pre_enqueue", checked_status, pod, stopwatch=stopwatch)
+    status = ask_timed(stopwatch, plugin, "pre_enqueue", checked_status, pod)
     return None if status is None or status.code is Code.SUCCESS else status

@@ -9,7 +9,7 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_permission, checked_status, unchecked
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import ask, named_failure
+from kubesched.core.framework.hooks import ask_timed, named_failure
 from kubesched.core.framework.observer import PERMIT, RESERVE, UNRESERVE, UNTIMED, Stopwatch
 from kubesched.core.framework.permission import Permission
 from kubesched.core.framework.profile import Profile
@@ -71,7 +71,7 @@ def undo(
     failures = []
     began = stopwatch.now()
     for plugin in reversed(profile.reserve):
-        failure = ask(plugin, "unreserve", unchecked, cycle, placed, node_name, stopwatch=stopwatch)
+        failure = ask_timed(stopwatch, plugin, "unreserve", unchecked, cycle, placed, node_name)
         if failure is not None:
             # the others must have their turn all the same
             failures.append(failure)
@@ -84,7 +84,7 @@ def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str, 
     began = stopwatch.now()
     failure: Status | None = None
     for plugin in profile.reserve:
-        status = ask(plugin, "reserve", checked_status, cycle, pod, node_name, stopwatch=stopwatch)
+        status = ask_timed(stopwatch, plugin, "reserve", checked_status, cycle, pod, node_name)
         if status is not None and not status.ok:
             failure = named_failure(plugin, RESERVE, status)
             break
@@ -98,7 +98,7 @@ def _permit(
     began = stopwatch.now()
     failure: Status | None = None
     for plugin in profile.permit:
-        answer = ask(plugin, "permit", checked_permission, cycle, taken.pod, node_name, stopwatch=stopwatch)
+        answer = ask_timed(stopwatch, plugin, "permit", checked_permission, cycle, taken.pod, node_name)
         permission = answer if isinstance(answer, Permission) else Permission(answer)
         status = permission.status
         if status.code is Code.WAIT:

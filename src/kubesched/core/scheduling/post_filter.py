@@ -11,7 +11,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_post_filter_result
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.hooks import ask_timed
 from kubesched.core.framework.observer import POST_FILTER, UNTIMED, Stopwatch
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.core.framework.plugin import PostFilterPlugin
@@ -82,5 +82,5 @@ def _ask(
     plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts, stopwatch: Stopwatch
 ) -> PostFilterResult:
     """Return what a plugin found, or that it failed."""
-    result = ask(plugin, "post_filter", checked_post_filter_result, cycle, pod, verdicts, stopwatch=stopwatch)
+    result = ask_timed(stopwatch, plugin, "post_filter", checked_post_filter_result, cycle, pod, verdicts)
     return PostFilterResult(result) if isinstance(result, Status) else result
