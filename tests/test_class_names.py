@@ -9,7 +9,7 @@ import kubesched
 
 SOURCE = Path(kubesched.__file__).parent
 SHELL = ("cli/", "client/", "common/", "conformance/", "http/", "run/", "serving/", "up/")
-CORE = ("api/", "core/cluster/", "core/devices/", "core/evaluation/", "core/framework/", "core/plugins/")
+CORE = ("api/", "core/")
 # upstream has a plugin and a type of this name
 UPSTREAM = {"NodeAffinity"}
 

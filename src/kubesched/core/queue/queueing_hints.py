@@ -30,7 +30,7 @@ TAINT = Action.UPDATE_NODE_TAINT
 LABEL = Action.UPDATE_NODE_LABEL
 
 
-class Strategy(Enum):
+class QueueingStrategy(Enum):
     """What an event does for a pod."""
 
     SKIP = "skip"
@@ -197,17 +197,17 @@ class EventHints:
         self._observers = observers
 
     # upstream: backend/queue/scheduling_queue.go, isPodWorthRequeuing (v1.36)
-    def strategy(self, queued: QueuedPod) -> Strategy:
+    def strategy(self, queued: QueuedPod) -> QueueingStrategy:
         """Return what the event does for a pod that was rejected."""
         if not queued.rejected:
-            return Strategy.AFTER_BACKOFF
+            return QueueingStrategy.AFTER_BACKOFF
         if is_wildcard(self._event):
             about_it = self._new is None or (isinstance(self._new, PodInfo) and self._new.uid == queued.uid)
-            return Strategy.AFTER_BACKOFF if about_it else Strategy.SKIP
+            return QueueingStrategy.AFTER_BACKOFF if about_it else QueueingStrategy.SKIP
         registrations = self._matching.get(queued.pod.spec.scheduler_name)
         if registrations is None:
-            return Strategy.AFTER_BACKOFF
-        found = Strategy.SKIP
+            return QueueingStrategy.AFTER_BACKOFF
+        found = QueueingStrategy.SKIP
         for registered in registrations:
             pending = registered.plugin in queued.pending_plugins
             if not pending and registered.plugin not in queued.unschedulable_plugins:
@@ -215,10 +215,10 @@ class EventHints:
             if self._hint(registered, queued.pod) is Hint.QUEUE_SKIP:
                 continue
             if pending:
-                return Strategy.IMMEDIATELY
+                return QueueingStrategy.IMMEDIATELY
             if not queued.pending_plugins:
-                return Strategy.AFTER_BACKOFF
-            found = Strategy.AFTER_BACKOFF
+                return QueueingStrategy.AFTER_BACKOFF
+            found = QueueingStrategy.AFTER_BACKOFF
         return found
 
     def _hint(self, registered: Registered, pod: PodInfo) -> Hint:

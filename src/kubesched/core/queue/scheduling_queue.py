@@ -45,7 +45,7 @@ from kubesched.core.queue.in_flight_pods import InFlightPods
 from kubesched.core.queue.places import Places
 from kubesched.core.queue.pre_enqueue import PreEnqueueGate
 from kubesched.core.queue.queued_pod import NEVER, Place, QueuedPod
-from kubesched.core.queue.queueing_hints import WILDCARD, QueueingHints, Strategy, is_wildcard, matches_any
+from kubesched.core.queue.queueing_hints import WILDCARD, QueueingHints, QueueingStrategy, is_wildcard, matches_any
 from kubesched.core.queue.update_events import is_pod_updated
 
 FLUSH_AFTER_SECONDS = 300.0
@@ -142,8 +142,8 @@ class SchedulingQueue:
         self._places.park(queued)
         for event in events:
             asked = self._hints.asking(event, old, pod)
-            strategy = asked.strategy(queued) if self._hints.asks_plugins else Strategy.AFTER_BACKOFF
-            if strategy is not Strategy.SKIP and self._requeue(queued, strategy, now, event.label):
+            strategy = asked.strategy(queued) if self._hints.asks_plugins else QueueingStrategy.AFTER_BACKOFF
+            if strategy is not QueueingStrategy.SKIP and self._requeue(queued, strategy, now, event.label):
                 return
 
     def delete(self, uid: str) -> None:
@@ -218,27 +218,27 @@ class SchedulingQueue:
         queued.backoff_expiry = None
         queued.was_flushed = False
         queued.flushed_at = NEVER
-        strategy = Strategy.AFTER_BACKOFF if again else self._strategy_after_flight(queued)
+        strategy = QueueingStrategy.AFTER_BACKOFF if again else self._strategy_after_flight(queued)
         self._in_flight.end(queued.uid)
         self._renominate(queued.pod)
-        if strategy is Strategy.SKIP:
+        if strategy is QueueingStrategy.SKIP:
             self._put(queued, Place.UNSCHEDULABLE, ATTEMPT_FAILED)
         else:
             self._requeue(queued, strategy, now, ATTEMPT_FAILED)
 
-    def _strategy_after_flight(self, queued: QueuedPod) -> Strategy:
+    def _strategy_after_flight(self, queued: QueuedPod) -> QueueingStrategy:
         """Return what the events since the pod was popped do for it."""
         if not queued.rejected:
-            return Strategy.AFTER_BACKOFF
-        found = Strategy.SKIP
+            return QueueingStrategy.AFTER_BACKOFF
+        found = QueueingStrategy.SKIP
         for event, old, new in self._in_flight.since(queued.uid):
             if not self._hints.asks_plugins and not is_wildcard(event):
                 # upstream: scheduling_queue.go, addUnschedulableWithoutQueueingHint (v1.36)
-                return Strategy.AFTER_BACKOFF
+                return QueueingStrategy.AFTER_BACKOFF
             strategy = self._hints.asking(event, old, new).strategy(queued)
-            if strategy is Strategy.IMMEDIATELY:
+            if strategy is QueueingStrategy.IMMEDIATELY:
                 return strategy
-            if strategy is Strategy.AFTER_BACKOFF:
+            if strategy is QueueingStrategy.AFTER_BACKOFF:
                 if not queued.pending_plugins:
                     return strategy
                 found = strategy
@@ -276,7 +276,7 @@ class SchedulingQueue:
             if gated and not is_wildcard(event) and not matches_any(event, queued.gating_events):
                 continue
             strategy = hints.strategy(queued)
-            if strategy is not Strategy.SKIP:
+            if strategy is not QueueingStrategy.SKIP:
                 self._places.remove(queued)
                 moved += self._requeue(queued, strategy, now, label)
         return moved
@@ -290,7 +290,7 @@ class SchedulingQueue:
             if queued.place is Place.IN_FLIGHT:
                 self._in_flight.note(WILDCARD, None, queued.pod)
             elif queued.place is not Place.BACKOFF or not self._places.is_held(queued, now):
-                self._requeue(queued, Strategy.IMMEDIATELY, now, FORCE_ACTIVATED)
+                self._requeue(queued, QueueingStrategy.IMMEDIATELY, now, FORCE_ACTIVATED)
 
     def flush(self, now: float) -> int:
         """Move pods whose backoff is over, or that have been unschedulable for too long; return how many."""
@@ -309,9 +309,9 @@ class SchedulingQueue:
 
     # -- moving
 
-    def _requeue(self, queued: QueuedPod, strategy: Strategy, now: float, event: str) -> bool:
+    def _requeue(self, queued: QueuedPod, strategy: QueueingStrategy, now: float, event: str) -> bool:
         """Move a pod to where its strategy says; return whether it can be scheduled from there."""
-        backing_off = strategy is Strategy.AFTER_BACKOFF and self._places.is_backing_off(queued, now)
+        backing_off = strategy is QueueingStrategy.AFTER_BACKOFF and self._places.is_backing_off(queued, now)
         if not backing_off and not self._places.is_held(queued, now):
             return self._activate(queued, now, event)
         if self.options.pop_from_backoff and self._is_gated(queued, event):

@@ -25,7 +25,7 @@ from kubesched.core.plugins.dynamic_resources.extended import EXTENDED_RESOURCE_
 from kubesched.core.plugins.dynamic_resources.pod_claims import PodClaimFinder
 from kubesched.core.plugins.dynamic_resources.releasing import CLAIM
 from kubesched.core.plugins.dynamic_resources.state import PodDevices
-from kubesched.core.plugins.dynamic_resources.writing import ClaimWriter, NotBoundError, Promise
+from kubesched.core.plugins.dynamic_resources.writing import ClaimUpdate, ClaimWriter, NotBoundError
 from kubesched.errors import KubeschedError
 
 # how long a new extended resource claim may take to be reported
@@ -88,7 +88,7 @@ class ClaimBinder:
             if planned is None or not planned.spec.devices.requests:
                 return claim
             claim = state.claims[index] = await self._create(planned)
-        written = await self._writer.write(claim, Promise(allocation, state.consumers[index]))
+        written = await self._writer.write(claim, ClaimUpdate(allocation, state.consumers[index]))
         if extended_resource_claim:
             await self._until_known(written)
 

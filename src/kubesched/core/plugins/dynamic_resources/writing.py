@@ -1,8 +1,8 @@
 """Writing allocations and reservations into claims; the writes of one claim come one after the other.
 
-From a promise to a pod (or group) to a claim as the API server has it. Pods that share a claim take turns, and each
-starts from the claim that the one before it has written, so that a conflict means another writer; then the claim is
-fetched again, and the write is retried after a short pause.
+From an allocation and the pod (or group) that it is reserved for to a claim as the API server has it. Pods that share
+a claim take turns, and each starts from the claim that the one before it has written, so that a conflict means another
+writer; then the claim is fetched again, and the write is retried after a short pause.
 """
 
 # upstream: dynamicresources.go, bindClaim (v1.36)
@@ -29,7 +29,7 @@ class NotBoundError(KubeschedError):
     """The pod cannot be bound; the text is the message of the status."""
 
 
-class Promise(NamedTuple):
+class ClaimUpdate(NamedTuple):
     """What to write into a claim: the allocation, if Reserve made one, and the consumer it is reserved for."""
 
     allocation: AllocationResult | None
@@ -45,15 +45,15 @@ class ClaimWriter:
         self._waits = waits
         self._conditions = conditions
 
-    async def write(self, claim: ResourceClaim, promise: Promise) -> ResourceClaim:
+    async def write(self, claim: ResourceClaim, update: ClaimUpdate) -> ResourceClaim:
         """Return the claim with allocation and reservation; raises NotBoundError. To be called in the claim's turn."""
         claim = self._newest(claim)
         for attempt in range(MOST_ATTEMPTS):
             if attempt:
-                await self._waits.pause(_pause(promise.consumer.uid, attempt))
+                await self._waits.pause(_pause(update.consumer.uid, attempt))
                 claim = await self._fresh(claim)
             try:
-                return await self._write_once(claim, promise)
+                return await self._write_once(claim, update)
             except ConflictError as conflict:
                 last = str(conflict)
         raise NotBoundError(last)
@@ -73,10 +73,10 @@ class ClaimWriter:
             raise NotBoundError(f"get updated claim {claim.full_name} after conflict: it is gone")
         return fresh
 
-    async def _write_once(self, claim: ResourceClaim, promise: Promise) -> ResourceClaim:
+    async def _write_once(self, claim: ResourceClaim, update: ClaimUpdate) -> ResourceClaim:
         if claim.metadata.deletion_timestamp is not None:
             raise NotBoundError(f"claim {claim.full_name} got deleted in the meantime")
-        found, allocation = claim.status.allocation, promise.allocation
+        found, allocation = claim.status.allocation, update.allocation
         if allocation is not None and found is not None:
             # differs (claims that pods of a group write): upstream fails here as well where another pod of the group
             # has written what both were promised
@@ -87,14 +87,14 @@ class ClaimWriter:
         if allocation is not None:
             claim = await self._protected(claim)
             what = "add allocation and reservation to claim"
-        elif any(user.uid == promise.consumer.uid for user in claim.status.reserved_for):
+        elif any(user.uid == update.consumer.uid for user in claim.status.reserved_for):
             # differs (claims that pods of a group write): upstream writes the reservation of a group once for each pod,
             # which API servers refuse
             return claim
         status = msgspec.structs.replace(
             claim.status,
             allocation=self._dated(claim, allocation or found),
-            reserved_for=(*claim.status.reserved_for, promise.consumer),
+            reserved_for=(*claim.status.reserved_for, update.consumer),
         )
         return await self._put(msgspec.structs.replace(claim, status=status), claim, what, "status")
 

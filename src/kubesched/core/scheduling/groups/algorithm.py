@@ -25,7 +25,7 @@ from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed, PodAttempt
 GiveBack = Callable[[], None]
 
 
-class Attempt:
+class PodGroupAttempt:
     """An attempt to place pods of a group, at least one; without `may_preempt` none thinks of evicting others."""
 
     def __init__(

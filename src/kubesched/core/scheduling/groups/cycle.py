@@ -16,7 +16,7 @@ from kubesched.core.framework.status import Code, Status, error, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.extender_calls import Asking
-from kubesched.core.scheduling.groups.algorithm import Attempt
+from kubesched.core.scheduling.groups.algorithm import PodGroupAttempt
 from kubesched.core.scheduling.groups.placements import place_group
 from kubesched.core.scheduling.groups.results import GroupResult
 from kubesched.core.scheduling.outcomes import PodAttempt
@@ -41,10 +41,10 @@ def profile_of(context: CycleContext, pods: Sequence[QueuedPod]) -> Profile | St
 def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[PodAttempt]) -> Asking[GroupResult]:
     """Return the result of an attempt to schedule the pods of a group, at least one, in this order."""
     # 1. Is there a place for enough of them, as things are or once a few others have gone?
-    result = yield from place_group(Attempt(context, profile, pods))
+    result = yield from place_group(PodGroupAttempt(context, profile, pods))
     # 2. No: would there be if others went for the group as a whole?
     if context.workload_aware_preemption and result.status.code is Code.UNSCHEDULABLE:
-        found = yield from preempt(Attempt(context, profile, pods, may_preempt=False))
+        found = yield from preempt(PodGroupAttempt(context, profile, pods, may_preempt=False))
         result.preemption = found
         if found.status.ok:
             result.waits_for_preemption = True
@@ -55,7 +55,7 @@ def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[PodAt
     return result
 
 
-def preempt(attempt: Attempt) -> Asking[PodGroupPostFilterResult]:
+def preempt(attempt: PodGroupAttempt) -> Asking[PodGroupPostFilterResult]:
     """Return the victims that make room for the whole group, or why there is none."""
     plugins = attempt.profile.pod_group_post_filter
     if not plugins:

@@ -16,13 +16,13 @@ from kubesched.core.framework.placements import Assignments, Placement
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, PlacementScorePlugin
 from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.scheduling.extender_calls import Asking
-from kubesched.core.scheduling.groups.algorithm import Attempt
+from kubesched.core.scheduling.groups.algorithm import PodGroupAttempt
 from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult
 
 NO_PLACEMENT = unschedulable("no feasible placements found")
 
 
-def place_group(attempt: Attempt) -> Asking[GroupResult]:
+def place_group(attempt: PodGroupAttempt) -> Asking[GroupResult]:
     """Return the result of the attempt: on the best placement if topology-aware, else on all nodes."""
     if not attempt.context.topology_aware:
         return (yield from attempt.run())
@@ -53,7 +53,7 @@ def place_group(attempt: Attempt) -> Asking[GroupResult]:
     return good[0][1] if len(good) == 1 else best(attempt, good)
 
 
-def generate(attempt: Attempt) -> Sequence[Placement] | Status:
+def generate(attempt: PodGroupAttempt) -> Sequence[Placement] | Status:
     """Return the placements to be tried, or why there are none."""
     everywhere = Placement("", attempt.context.cluster.table.present_rows())
     plugins = attempt.profile.placement_generate
@@ -66,7 +66,7 @@ def generate(attempt: Attempt) -> Sequence[Placement] | Status:
     return ask(plugin, "generate_placements", checked_placements, group, everywhere) or NO_PLACEMENT.by(plugin.name)
 
 
-def best(attempt: Attempt, good: Sequence[tuple[Placement, GroupResult]]) -> GroupResult:
+def best(attempt: PodGroupAttempt, good: Sequence[tuple[Placement, GroupResult]]) -> GroupResult:
     """Return the result on the placement with the highest score, one of them at random where several have it."""
     assignments = [
         Assignments(placement, [pod.attempt.queued.pod for pod in result.pods if pod.node_name])
@@ -84,7 +84,7 @@ def best(attempt: Attempt, good: Sequence[tuple[Placement, GroupResult]]) -> Gro
 
 
 def _scores(
-    attempt: Attempt, plugin: PlacementScorePlugin, assignments: Sequence[Assignments]
+    attempt: PodGroupAttempt, plugin: PlacementScorePlugin, assignments: Sequence[Assignments]
 ) -> Sequence[int] | Status:
     """Return what a plugin gives each placement, normalised, or why it cannot."""
     table = attempt.context.cluster.table
