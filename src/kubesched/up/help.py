@@ -3,7 +3,7 @@
 from kubesched.up.options import delay_lines
 from kubesched.up.session import HOST, UNSCHEDULABLE_CODE
 
-# what verdicts need of a cluster: v1.34 and later have the last four; in one line, since help is indented
+# the kinds that scheduling depends on; clusters before v1.34 lack the last four. In one line, since help is indented
 EXPORT = (
     "kubectl get -A -o yaml > cluster.yaml "
     "ns,nodes,pods,deploy,rs,sts,ds,rc,jobs,cronjobs,controllerrevisions,"

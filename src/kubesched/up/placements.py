@@ -41,7 +41,7 @@ class PlacementReport(msgspec.Struct, frozen=True):
     nodes: int
     pods: tuple[PodPlacement, ...]
     preempted: tuple[Preempted, ...]
-    # pods of this scheduler without a node, except gated and terminating ones
+    # pods of this scheduler without a node, except gated, terminating and terminal ones
     unschedulable: int = 0
 
     def summary(self) -> str:

@@ -34,9 +34,9 @@ class Shutdown:
         self._before: dict[int, Any] = {}
         self._timers: list[threading.Timer] = []
         self.signals = 0
-        # gets the first signal, if set, and ends the run: the child of `-- COMMAND`
+        # called with the first signal in place of ending the loop, if set: signals the child of `-- COMMAND`
         self.pass_on: Callable[[int], Any] | None = None
-        # cleanup functions, called however the process ends
+        # cleanup functions for `at_once`, which skips context managers
         self.at_end: list[Callable[[], Any]] = []
 
     def __enter__(self) -> Self:

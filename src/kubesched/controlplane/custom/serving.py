@@ -32,7 +32,7 @@ class Definitions:
     def __init__(self, registry: ResourceRegistry, delete: Delete, gone: Callable[[str], None]) -> None:
         self._registry = registry
         self._delete = delete
-        # called with the name of a definition whose objects are no longer served, or in another way
+        # called with the name of a definition whose objects are no longer served as before
         self._gone = gone
         # by the name of a definition: its relevant parts, and its kinds
         self._served: dict[str, tuple[Any, list[CustomKind]]] = {}
@@ -142,7 +142,7 @@ class Definitions:
         resources = [each.resource for each in kinds]
         self._registry.catalog.define(sorted(resources, key=lambda each: (each.group, version_rank(each.version))))
         for name, (said, _) in before.items():
-            # watches end when the kind is no longer served, or in another way
+            # watches end when the kind is no longer served as before
             if name not in now or now[name][0][:3] != said[:3]:
                 self._gone(name)
 

@@ -16,7 +16,7 @@ PROXY: dict[str, tuple[str, ...]] = {"proxy": ("create", "delete", "get", "patch
 STREAM = ("create", "get")
 # reviews, which are answered and not stored
 CREATE_ONLY = ("create",)
-# computed when they are read
+# resources that are computed when they are read
 READ_ONLY = ("get", "list")
 ALL_BUT_DELETE_COLLECTION = tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
 

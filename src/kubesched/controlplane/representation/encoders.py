@@ -49,7 +49,7 @@ class LatestBody:
 
 
 class Encoder:
-    """Objects as they are stored, with managedFields."""
+    """Encodes objects as stored, with managedFields."""
 
     def __init__(self, resource: Resource, latest: LatestBody | None = None) -> None:
         self.resource = resource
@@ -78,7 +78,7 @@ class Encoder:
 
 
 class StoredEncoder(Encoder):
-    """Objects as they are stored, without managedFields."""
+    """Encodes objects as stored, without managedFields."""
 
     def encode(self, stored: Stored) -> bytes:
         """Return an encoded object."""
@@ -107,7 +107,7 @@ class CachedEncoder(Encoder):
 
 
 class ConvertingEncoder(CachedEncoder):
-    """Objects in another version than the stored one."""
+    """Encodes objects in another version than the stored one."""
 
     @property
     def name(self) -> str:
@@ -154,7 +154,7 @@ class MetadataEncoder(CachedEncoder):
 
 
 class TableEncoder(CachedEncoder):
-    """Objects as rows of a table; in a watch only the first table has the columns."""
+    """Encodes objects as rows of a table; in a watch only the first table has the columns."""
 
     def __init__(self, resource: Resource, version: str, included: str, clock: Callable[[], datetime]) -> None:
         super().__init__(resource)
@@ -170,7 +170,7 @@ class TableEncoder(CachedEncoder):
         return f"{TABLE} {self._version} {self._included} {self._clock():%H:%M:%S}"
 
     def encode(self, stored: Stored) -> bytes:
-        """Return a table with one row, and the columns."""
+        """Return a table with the row of an object; the encoder's first table has the columns."""
         return self.encode_document(stored.document())
 
     def encode_document(self, document: Document) -> bytes:

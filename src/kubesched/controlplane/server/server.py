@@ -95,7 +95,7 @@ class ApiServer:
         deleting = DeleteVerbs(self.registry, reading)
         self._verbs = Verbs(self.registry, reading, WriteVerbs(self.registry), deleting, self.access)
         self._definitions = Definitions(self.registry, self._delete, self.watching.end_of)
-        # how webhooks are called; tests replace it
+        # calls webhooks; tests replace this function
         self.ask_webhooks: Ask = WebhookCalls(store)
         self._reply_cache = ReplyCache(lambda: self.ask_webhooks, clock)
 

@@ -1,6 +1,6 @@
 """Changes in SQLite, so that a store outlives its process.
 
-    Store ──change──▶ one row, committed ──▶ applied, answered, sent to watches
+    Store ──change──▶ one row, committed ──▶ applied, sent to the client and to watches
     rows, in the order of their versions ──▶ Store, with its objects and its history
 
 The journal is the store: each change is a row, and the last row of an object is its state. Rows that are out of the

@@ -24,7 +24,7 @@ Changed = Callable[["Change"], None]
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 # changes of each resource that are kept for watches to resume
 HISTORY = 10_000
-# bytes of objects in these changes: older changes are dropped even if there are fewer
+# bytes of the objects in these changes; beyond this the oldest changes are dropped, however few there are
 HISTORY_BYTES = 64 * 1024 * 1024
 _FIRST = ("kind", "apiVersion", "metadata")
 

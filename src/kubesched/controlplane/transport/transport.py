@@ -1,6 +1,6 @@
 """The transport between a client and the API server, which injects faults: late, lost and failed requests.
 
-    client ──Request──▶ Transport ──▶ ApiServer.handle
+    client ──Request──▶ Transport ──▶ ApiServer.answer
        ◀── Response, Watch, or ConnectionLostError ──
 
 `http` sends requests through it, and so does a client in the same process that wants the faults of a network. Timers

@@ -133,7 +133,7 @@ class Watch:
             self._gate(kind, body)
 
     def send_through(self, gate: Callable[[str, bytes], None]) -> None:
-        """Send lines to a gate first, which passes them on by `put`, drops or delays them."""
+        """Set a gate, which gets each event in place of the queue, and passes it on by `put`, drops or delays it."""
         self._gate = gate
 
     def put(self, kind: str, body: bytes) -> None:
